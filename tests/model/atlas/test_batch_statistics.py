@@ -31,18 +31,18 @@ TEXTS = (
 
 
 def gathered(loaded, inputs):
-    found = {}
+    result = {}
     shard = Shard(number=0, numbers=tuple(range(1, len(inputs) + 1)), inputs=tuple(map(as_input, inputs)))
     for _, batch, positions in batches(loaded, shard):
-        merge(found, batch_moments(loaded, batch, positions))
-    return found
+        merge(result, batch_moments(loaded, batch, positions))
+    return result
 
 
-def check(found, values):
+def check(result, values):
     values = np.array(values, float)
-    np.testing.assert_allclose(found.mean, np.mean(values, axis=0), **CLOSE)
-    np.testing.assert_allclose(found.spread.sd, np.std(values, axis=0, ddof=1), **CLOSE)
-    assert (found.n == len(values)).all()
+    np.testing.assert_allclose(result.mean, np.mean(values, axis=0), **CLOSE)
+    np.testing.assert_allclose(result.spread.sd, np.std(values, axis=0, ddof=1), **CLOSE)
+    assert (result.n == len(values)).all()
 
 
 ENCODERS = {
@@ -62,24 +62,24 @@ def test_it_is_what_the_records_come_to(config):
     loaded = tiny.loaded(config)
     inputs = TEXTS if config.is_text else [examples()[0][at] for at in range(5)]
     records = [capture(loaded, given) for given in inputs]
-    found = gathered(loaded, inputs)
+    result = gathered(loaded, inputs)
     by_record = [statistics(record) for record in records]
     for name in by_record[0]:
-        check(found[HEADS + name], [each[name] for each in by_record])
-    assert {name.removeprefix(HEADS) for name in found if name.startswith(HEADS)} - {"separator"} == set(
+        check(result[HEADS + name], [each[name] for each in by_record])
+    assert {name.removeprefix(HEADS) for name in result if name.startswith(HEADS)} - {"separator"} == set(
         by_record[0]
     ) - {"separator"}
     past = [residual_stream.skip_terms(loaded.model, record.residual) for record in records]
     outputs = [residual_stream.sublayer_outputs(loaded, given) for given in inputs]
     check(
-        found[CURVES + "share"], [residual_stream.shares(*both) for both in zip(past, outputs, strict=True)]
+        result[CURVES + "share"], [residual_stream.shares(*both) for both in zip(past, outputs, strict=True)]
     )
-    check(found[CURVES + "norm"], [residual_stream.mean_norms(record.residual) for record in records])
-    check(found[CURVES + "uniformity"], [residual_stream.uniformity(record.residual) for record in records])
-    check(found[CURVES + "answer"], [residual_stream.predicted_probability(record) for record in records])
+    check(result[CURVES + "norm"], [residual_stream.mean_norms(record.residual) for record in records])
+    check(result[CURVES + "uniformity"], [residual_stream.uniformity(record.residual) for record in records])
+    check(result[CURVES + "answer"], [residual_stream.predicted_probability(record) for record in records])
     entropies = [mean_entropy(record.pattern, record.mask).mean(axis=-1) for record in records]
-    check(found[CURVES + "entropy"], entropies)
-    check(found[Z], [record.z.mean(axis=2) for record in records])
+    check(result[CURVES + "entropy"], entropies)
+    check(result[Z], [record.z.mean(axis=2) for record in records])
 
 
 def test_heads_by_hand():
@@ -92,7 +92,7 @@ def test_heads_by_hand():
         return activation.new_tensor(scores).expand_as(activation)
 
     with watch(loaded.model, {"blocks.0.attention.scores": replaced}):
-        found = gathered(loaded, ["great", "film"])
+        result = gathered(loaded, ["great", "film"])
     by_name = {
         "entropy": (0, 1),
         "previous": (2 / 3, 2 / 9),
@@ -105,34 +105,34 @@ def test_heads_by_hand():
         "distance": (2 / 3, 8 / 9),
     }
     for name, expected in by_name.items():
-        assert found[HEADS + name].mean[0] == pytest.approx(expected, abs=1e-5), name
+        assert result[HEADS + name].mean[0] == pytest.approx(expected, abs=1e-5), name
 
 
 def test_padding_that_was_typed_is_no_part_of_the_means():
     loaded = tiny.loaded(tiny.TEXT)
     texts = ["great [PAD] film", "film [PAD] [PAD]", "not a film"]
     records = [capture(loaded, text) for text in texts]
-    found = gathered(loaded, texts)
+    result = gathered(loaded, texts)
     for name in ("entropy", "confidence", "distance", "same", "sink"):
-        check(found[HEADS + name], [statistics(record)[name] for record in records])
+        check(result[HEADS + name], [statistics(record)[name] for record in records])
     real = [
         record.z[:, :, [at for at, role in enumerate(record.roles) if role != "padding"]]
         for record in records
     ]
-    check(found[Z], [z.mean(axis=2) for z in real])
+    check(result[Z], [z.mean(axis=2) for z in real])
 
 
 def test_without_a_word_there_is_no_confidence():
     loaded = tiny.loaded(tiny.TEXT)
-    found = gathered(loaded, ["", "great film", "film"])
-    assert (found[HEADS + "confidence"].n == 2).all()
-    assert (found[HEADS + "entropy"].n == 3).all()
+    result = gathered(loaded, ["", "great film", "film"])
+    assert (result[HEADS + "confidence"].n == 2).all()
+    assert (result[HEADS + "entropy"].n == 3).all()
 
 
 def test_without_classes_there_is_no_answer():
-    found = gathered(tiny.loaded(replace(tiny.TEXT, class_names=())), TEXTS)
-    assert CURVES + "answer" not in found
-    assert CURVES + "norm" in found
+    result = gathered(tiny.loaded(replace(tiny.TEXT, class_names=())), TEXTS)
+    assert CURVES + "answer" not in result
+    assert CURVES + "norm" in result
 
 
 def test_batches_are_of_one_length_and_leave_nothing_out(monkeypatch):

@@ -51,9 +51,9 @@ def test_what_may_be_shown_comes_with_the_project(text_loaded, digit_loaded):
 
 
 def test_labels_are_classes(text_loaded, digit_loaded, csv, tmp_path):
-    found = labelled_examples(text_loaded, examples_for(text_loaded, csv))
-    assert [label for *_, label in found] == [1] * 7
-    assert [each[:2] for each in found] == list(examples_for(text_loaded, csv))
+    result = labelled_examples(text_loaded, examples_for(text_loaded, csv))
+    assert [label for *_, label in result] == [1] * 7
+    assert [each[:2] for each in result] == list(examples_for(text_loaded, csv))
     labels = digits.examples()[1]
     of_digits = [label for *_, label in labelled_examples(digit_loaded, examples_for(digit_loaded, None, 4))]
     assert of_digits == [int(labels[at]) for at in (0, 2500, 5000, 7500)]
@@ -67,9 +67,9 @@ def test_labels_are_classes(text_loaded, digit_loaded, csv, tmp_path):
 
 
 def test_digits_are_those_of_the_project(digit_loaded):
-    found = list(examples_for(digit_loaded, None, 4))
-    assert [number for number, _ in found] == [1, 2501, 5001, 7501]
-    assert found[1][1] == Picture.of(digits.examples()[0][2500])
+    result = list(examples_for(digit_loaded, None, 4))
+    assert [number for number, _ in result] == [1, 2501, 5001, 7501]
+    assert result[1][1] == Picture.of(digits.examples()[0][2500])
 
 
 def test_data_have_a_name_and_a_hash(text_loaded, digit_loaded, csv):
@@ -91,7 +91,7 @@ def test_data_that_do_not_fit_are_refused(text_loaded, digit_loaded, csv):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"review\ngreat\n", "lacks the column text"),
         (b"", "lacks the column text"),
@@ -109,10 +109,10 @@ def test_data_that_do_not_fit_are_refused(text_loaded, digit_loaded, csv):
         (b"text\none\n", "two examples at least, other.csv holds 1"),
     ],
 )
-def test_what_is_no_table_of_texts_is_refused_in_one_sentence(text_loaded, tmp_path, content, said):
+def test_what_is_no_table_of_texts_is_refused_in_one_sentence(text_loaded, tmp_path, content, message):
     other = tmp_path / "other.csv"
     other.write_bytes(content)
-    with pytest.raises(ValueError, match=f"^.*{said}") as refused:
+    with pytest.raises(ValueError, match=f"^.*{message}") as refused:
         examples_for(text_loaded, other)
     assert "\n" not in str(refused.value)
 

@@ -30,23 +30,23 @@ def shard(inputs=TEXTS) -> Shard:
 
 def measured(measure, loaded, inputs=TEXTS):
     steps = []
-    found = from_arrays(measure.measure_shard(loaded, shard(inputs), steps.append))
+    result = from_arrays(measure.measure_shard(loaded, shard(inputs), steps.append))
     assert sum(steps) == len(inputs)
-    return found
+    return result
 
 
 def test_importance_is_the_mean_over_examples():
     loaded = tiny.loaded(tiny.TEXT)
-    (found,) = measured(Importance(), loaded).values()
+    (result,) = measured(Importance(), loaded).values()
     each = np.stack([importance(loaded, [text])[0] for text in TEXTS])
-    np.testing.assert_allclose(found.mean, each.mean(axis=0), **CLOSE)
-    np.testing.assert_allclose(found.spread.sd, each.std(axis=0, ddof=1), **CLOSE)
+    np.testing.assert_allclose(result.mean, each.mean(axis=0), **CLOSE)
+    np.testing.assert_allclose(result.spread.sd, each.std(axis=0, ddof=1), **CLOSE)
 
 
 @pytest.mark.parametrize("has_classes", [True, False])
 def test_ablation_is_how_far_the_answer_moves(has_classes):
     loaded = tiny.loaded(tiny.TEXT if has_classes else replace(tiny.TEXT, class_names=()))
-    found = measured(Ablation.from_means(MEANS), loaded)
+    result = measured(Ablation.from_means(MEANS), loaded)
     for name, means in (("zero", None), ("mean", MEANS)):
         for layer, head in np.ndindex(2, 2):
             moved = []
@@ -61,7 +61,7 @@ def test_ablation_is_how_far_the_answer_moves(has_classes):
                     )
                 else:
                     moved.append(float(cosine_distance(before, after)))
-            assert found[name].mean[layer, head] == pytest.approx(np.mean(moved), rel=1e-3, abs=1e-6)
+            assert result[name].mean[layer, head] == pytest.approx(np.mean(moved), rel=1e-3, abs=1e-6)
 
 
 def test_other_means_are_another_measure():
@@ -90,7 +90,7 @@ def test_faithfulness_of_every_lens(config):
 
 def test_correlation_with_knock_outs_by_hand():
     loaded = tiny.loaded(tiny.TEXT)
-    found = measured(Faithfulness(), loaded)[CORRELATION + "attention"]
+    result = measured(Faithfulness(), loaded)[CORRELATION + "attention"]
     by_text = []
     for text in TEXTS:
         record = capture(loaded, text)
@@ -99,7 +99,7 @@ def test_correlation_with_knock_outs_by_hand():
         weights = record.pattern[1, 0, 0, at]  # the class token is classified
         ranks = [np.argsort(np.argsort(each)) for each in (weights, effect)]
         by_text.append(np.corrcoef(*ranks)[0, 1])
-    assert found.mean[1, 0] == pytest.approx(np.mean(by_text))
+    assert result.mean[1, 0] == pytest.approx(np.mean(by_text))
 
 
 def test_shares_are_of_the_examples_on_which_it_can_be_told():

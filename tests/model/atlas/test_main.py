@@ -49,9 +49,9 @@ def test_an_atlas_lies_beside_its_checkpoint(monkeypatch, text, csv, capsys):
 def test_two_checkpoints(monkeypatch, home, text, csv, tmp_path):
     tiny.stored(home / "other", seed=1)
     run(monkeypatch, text, "--data", csv, "--against", home / "other", "--out", tmp_path / "out")
-    found = read_comparison(tmp_path / "out" / "against-other.json")
-    assert found.source.weights == (weights_hash("text"), weights_hash("other"))
-    assert found.source.command == "python -m model.atlas text --data texts.csv --against other"
+    result = read_comparison(tmp_path / "out" / "against-other.json")
+    assert result.source.weights == (weights_hash("text"), weights_hash("other"))
+    assert result.source.command == "python -m model.atlas text --data texts.csv --against other"
 
 
 def test_the_names_of_the_app_are_those_of_the_command(monkeypatch, text, csv, tmp_path):
@@ -63,8 +63,8 @@ def test_the_names_of_the_app_are_those_of_the_command(monkeypatch, text, csv, t
     source = read_heads(tmp_path / "models" / "team" / "mine" / HEADS).source
     assert source.command == "python -m model.atlas team/mine --data texts.csv"
     run(monkeypatch, "text", "--data", csv, "--against", "team/yours")
-    found = read_comparison(text / comparison_file_name("team/yours"))
-    assert found.source.command == "python -m model.atlas text --data texts.csv --against team/yours"
+    result = read_comparison(text / comparison_file_name("team/yours"))
+    assert result.source.command == "python -m model.atlas text --data texts.csv --against team/yours"
 
 
 def test_digits_need_no_data(monkeypatch, digit):

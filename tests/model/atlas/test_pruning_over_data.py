@@ -28,9 +28,9 @@ def texts(folder: Path, n: int) -> Examples:
 def numbers(part: LabelledInputs) -> list[int]:
     """Of the examples, from 1."""
     assert all(isinstance(given, Text) for given in part.inputs)
-    found = [given.text.count("a") for given in part.inputs]
-    assert list(part.labels) == [int(n % 3 == 0) for n in found]
-    return found
+    result = [given.text.count("a") for given in part.inputs]
+    assert list(part.labels) == [int(n % 3 == 0) for n in result]
+    return result
 
 
 def test_all_that_do_not_choose_judge(tmp_path):
@@ -59,13 +59,13 @@ def test_some_choose_and_others_judge(tmp_path):
     assert rows.how.tolist() == ["zero"] * 5 + ["mean"] * 5
     for how, ways in (("zero", "zero"), ("mean", MEANS.astype(np.float32))):
         steps = list(greedy(loaded, *CHOOSING, ways, judged=JUDGING))
-        found = rows[rows.how == how]
-        assert found.step.tolist() == [step.step for step in steps]
-        assert found.loss.tolist() == pytest.approx([step.loss for step in steps])
+        result = rows[rows.how == how]
+        assert result.step.tolist() == [step.step for step in steps]
+        assert result.loss.tolist() == pytest.approx([step.loss for step in steps])
         for name in ("accuracy", "turned_wrong", "turned_right"):
-            assert found[name].tolist() == [getattr(step, name) for step in steps]
-        assert found["layer"].tolist()[1:] == [step.layer for step in steps[1:]]
-        assert np.isnan(found["layer"].iloc[0])
+            assert result[name].tolist() == [getattr(step, name) for step in steps]
+        assert result["layer"].tolist()[1:] == [step.layer for step in steps[1:]]
+        assert np.isnan(result["layer"].iloc[0])
 
 
 @pytest.mark.parametrize("ended_after", first_of([1, 0, 3, 5, 8]))

@@ -55,9 +55,9 @@ def test_far_from_zero_no_digit_is_lost():
 def test_by_name_they_survive_as_arrays():
     one, other = ({name: Moments.from_examples(RNG.normal(size=(4, 2, 3)))} for name in ("a/b", "c"))
     merge(one, other)
-    found = from_arrays(to_arrays(one))
-    assert list(found) == ["a/b", "c"]
-    np.testing.assert_equal(found["c"].squares, other["c"].squares)
+    result = from_arrays(to_arrays(one))
+    assert list(result) == ["a/b", "c"]
+    np.testing.assert_equal(result["c"].squares, other["c"].squares)
 
 
 @pytest.mark.parametrize("far_off", [0.0, 1e4])

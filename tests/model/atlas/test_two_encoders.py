@@ -46,7 +46,7 @@ def test_two_encoders_of_text(tmp_path, texts):
     np.testing.assert_allclose(comparison.distances.mean, np.mean(matrices, axis=0), **CLOSE)
     np.testing.assert_allclose(comparison.distances.sd, np.std(matrices, axis=0, ddof=1), **CLOSE)
     pairs = set(zip(*linear_sum_assignment(np.mean(matrices, axis=0)), strict=True))
-    alone = [set(zip(*linear_sum_assignment(each), strict=True)) for each in matrices]
+    alone = [set(zip(*linear_sum_assignment(matrix), strict=True)) for matrix in matrices]
     assert comparison.persisting_share == pytest.approx(np.mean([len(pairs & each) / 3 for each in alone]))
     halves = [
         set(zip(*linear_sum_assignment(np.mean(matrices[at::2], axis=0)), strict=True)) for at in (0, 1)

@@ -19,18 +19,18 @@ def groups(positions: WordPositions) -> list[int]:
 
 
 def test_pieces_of_words_and_special_tokens():
-    found = word_positions(tiny.tokenizer(12), "not films .", ((0, 3), (4, 9), (10, 11)))
-    assert groups(found) == [-1, 0, 1, 1, 2, -1]  # [CLS] not film ##s . [SEP]
-    assert found.words.tolist() == [0, 1, 2]
-    assert found.reasons == (None, None, None)
+    result = word_positions(tiny.tokenizer(12), "not films .", ((0, 3), (4, 9), (10, 11)))
+    assert groups(result) == [-1, 0, 1, 1, 2, -1]  # [CLS] not film ##s . [SEP]
+    assert result.words.tolist() == [0, 1, 2]
+    assert result.reasons == (None, None, None)
 
 
 def test_words_that_share_a_token_have_no_place_of_their_own():
     """ "films" as two words: "fil" and "ms" share the token "film", so that only "not" remains."""
-    found = word_positions(tiny.tokenizer(12), "not films", ((0, 3), (4, 7), (7, 9)))
-    assert groups(found) == [-1, 0, 1, 1, -1]
-    assert found.words.tolist() == [0, -1, -1]
-    assert found.reasons == (None, "joined", "joined")
+    result = word_positions(tiny.tokenizer(12), "not films", ((0, 3), (4, 7), (7, 9)))
+    assert groups(result) == [-1, 0, 1, 1, -1]
+    assert result.words.tolist() == [0, -1, -1]
+    assert result.reasons == (None, "joined", "joined")
 
 
 @pytest.mark.parametrize(
@@ -45,18 +45,18 @@ def test_words_beyond_the_length_are_cut(direction, text, reasons):
     tokenizer = tiny.tokenizer(6)
     tokenizer.enable_truncation(6, direction=direction)
     words = tuple((text.index(word), text.index(word) + len(word)) for word in text.split())
-    found = word_positions(tokenizer, text, words)
-    assert found.reasons == reasons
-    assert [word < 0 for word in found.words] == [reason == "cut" for reason in reasons]
-    assert found.n_groups == 3  # what is left of "abc" can still be attended to
+    result = word_positions(tokenizer, text, words)
+    assert result.reasons == reasons
+    assert [word < 0 for word in result.words] == [reason == "cut" for reason in reasons]
+    assert result.n_groups == 3  # what is left of "abc" can still be attended to
 
 
 def test_a_word_without_a_token_is_dropped():
     tokenizer = tiny.tokenizer(12)
     tokenizer.normalizer = normalizers.Replace("☃", "")
-    found = word_positions(tokenizer, "not ☃ film", ((0, 3), (4, 5), (6, 10)))
-    assert groups(found) == [-1, 0, 1, -1]
-    assert (found.words.tolist(), found.reasons) == ([0, -1, 1], (None, "dropped", None))
+    result = word_positions(tokenizer, "not ☃ film", ((0, 3), (4, 5), (6, 10)))
+    assert groups(result) == [-1, 0, 1, -1]
+    assert (result.words.tolist(), result.reasons) == ([0, -1, 1], (None, "dropped", None))
 
 
 def byte_level() -> Tokenizer:
@@ -83,22 +83,22 @@ def sentence_piece() -> Tokenizer:
 def test_every_kind_of_tokenizer_finds_the_characters_of_each_word(make):
     """Of each token of a group its characters lie in the group's words, and all groups together are all words."""
     tokenizer = make()
-    encoding, found = tokenizer.encode(TEXT), word_positions(tokenizer, TEXT, WORDS)
-    texts = ["" for _ in range(found.n_groups)]
-    for (start, end), group in zip(encoding.offsets, groups(found), strict=True):
+    encoding, result = tokenizer.encode(TEXT), word_positions(tokenizer, TEXT, WORDS)
+    texts = ["" for _ in range(result.n_groups)]
+    for (start, end), group in zip(encoding.offsets, groups(result), strict=True):
         if group >= 0 and not texts[group].endswith(TEXT[start:end].strip()):
             texts[group] += TEXT[start:end].strip()
     assert "".join(texts) == TEXT.replace(" ", "")
     for word, (start, end) in enumerate(WORDS):
-        if found.words[word] >= 0:
-            assert texts[found.words[word]] == TEXT[start:end]
+        if result.words[word] >= 0:
+            assert texts[result.words[word]] == TEXT[start:end]
 
 
 def test_each_patch_is_a_word(digit_loaded, image):
     _, positions = prepare(digit_loaded, image)
-    found = patch_positions(positions)
-    assert groups(found) == [-1, 0, 1, 2, 3]
-    assert found.words.tolist() == [0, 1, 2, 3]
+    result = patch_positions(positions)
+    assert groups(result) == [-1, 0, 1, 2, 3]
+    assert result.words.tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_the_strongest_other_word_by_a_loop():
         WordPositions(groups=each, words=np.arange(each.max() + 1), reasons=(None,) * (each.max() + 1))
         for each in grouped
     ]
-    found = strongest_other_group(torch.from_numpy(pattern), examples)
-    assert found.shape == (2, 3, 5)
+    result = strongest_other_group(torch.from_numpy(pattern), examples)
+    assert result.shape == (2, 3, 5)
     for example, head in np.ndindex(2, 3):
         n = grouped[example].max() + 1
         for word in range(n):
@@ -136,4 +136,4 @@ def test_the_strongest_other_word_by_a_loop():
                 columns = np.flatnonzero(grouped[example] == other)
                 sums = [sum(float(pattern[example, head, row, column]) for column in columns) for row in rows]
                 weights[other] = sum(sums) / len(sums)
-            assert found[example, head, word] == max(weights, key=weights.__getitem__)
+            assert result[example, head, word] == max(weights, key=weights.__getitem__)

@@ -66,8 +66,8 @@ def test_gradients_are_those_of_a_forward_written_out(placement):
     seen = activations(
         encoder, ["great film"], [*(f"{at}.{name}" for name in names), "logits"], gradients=True
     )
-    *found, logits = seen.values()
-    gradients = torch.autograd.grad(logits[0, 1] - logits[0, 0], found)
+    *result, logits = seen.values()
+    gradients = torch.autograd.grad(logits[0, 1] - logits[0, 0], result)
     assert torch.equal(logits.detach(), encoder.model(prepare(encoder, "great film")[0]))
 
     model, block = encoder.model, encoder.model.blocks[0]

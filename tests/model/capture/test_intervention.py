@@ -296,7 +296,7 @@ def test_each_method_on_an_encoder(text_loaded: Loaded) -> None:
 
 def test_a_query_without_any_key_in_one_head(text_loaded: Loaded) -> None:
     closed = MaskChoice(kind="cells", cells=tuple((3, key) for key in range(5)), layers=(0,), heads=(1,))
-    found = {
+    result = {
         name: capture(text_loaded, TEXT, masked(closed, method, value))
         for name, method, value in [
             ("encoder", "encoder", 0.0),
@@ -306,14 +306,14 @@ def test_a_query_without_any_key_in_one_head(text_loaded: Loaded) -> None:
             ("zeroed", "zeroed", 0.0),
         ]
     }
-    head = {name: record.pattern[0, 1] for name, record in found.items()}
+    head = {name: record.pattern[0, 1] for name, record in result.items()}
     assert np.isnan(head["infinity"][3]).all()
-    assert np.isnan(found["infinity"].probabilities).all()
+    assert np.isnan(result["infinity"].probabilities).all()
     np.testing.assert_allclose(head["replaced"][3], 1 / 5, rtol=rounding(2 * 5))
     assert (head["zeroed"][3] == 0).all()
     assert (head["encoder"][3] == 0).all()
     for name in ("encoder", "replaced", "added", "zeroed"):
-        assert np.isfinite(found[name].probabilities).all()
+        assert np.isfinite(result[name].probabilities).all()
         np.testing.assert_allclose(np.delete(head[name], 3, axis=0).sum(axis=-1), 1, rtol=rounding(3 * 5))
 
 

@@ -19,11 +19,11 @@ from tests.refused import refused
 @pytest.mark.parametrize("name", ["a.npz", "a.safetensors"])
 def test_a_text_becomes_a_record_file(text: Path, tmp_path: Path, name: str, capsys) -> None:
     main([str(text), "--text", "a great film", "--out", str(tmp_path / name)])
-    found = read_file(tmp_path / name)
+    result = read_file(tmp_path / name)
     expected = capture(load("text"), "a great film")
-    assert found.record.pattern.tobytes() == expected.pattern.tobytes()
-    assert found.record.logits.tobytes() == expected.logits.tobytes()
-    assert (found.settings["text"], found.settings["checkpoint"]) == ("a great film", "text")
+    assert result.record.pattern.tobytes() == expected.pattern.tobytes()
+    assert result.record.logits.tobytes() == expected.logits.tobytes()
+    assert (result.settings["text"], result.settings["checkpoint"]) == ("a great film", "text")
     assert capsys.readouterr().out == f"{name}: 2 layers of 2 heads over 5 positions\n"
 
 
@@ -31,18 +31,18 @@ def test_a_picture_becomes_a_record_file(digit: Path, tmp_path: Path) -> None:  
     pixels = np.random.default_rng(0).integers(0, 256, (8, 8), np.uint8)
     Image.fromarray(pixels).save(tmp_path / "a.png")
     main(["digit", "--image", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.npz")])
-    found = read_file(tmp_path / "a.npz")
-    np.testing.assert_array_equal(found.picture, pixels)
-    assert found.record.pattern.tobytes() == capture(load("digit"), pixels).pattern.tobytes()
+    result = read_file(tmp_path / "a.npz")
+    np.testing.assert_array_equal(result.picture, pixels)
+    assert result.record.pattern.tobytes() == capture(load("digit"), pixels).pattern.tobytes()
 
 
 def test_a_second_part_is_read_behind_the_text(tmp_path: Path) -> None:
     build(tmp_path / "pairs", "BertForSequenceClassification")
     out = tmp_path / "a.npz"
     main([str(tmp_path / "pairs"), "--text", "the film", "--second", "a story", "--out", str(out)])
-    found = read_file(out)
-    assert found.record.tokens == ("[CLS]", "the", "film", "[SEP]", "a", "story", "[SEP]")
-    assert found.settings["second_part"] == "a story"
+    result = read_file(out)
+    assert result.record.tokens == ("[CLS]", "the", "film", "[SEP]", "a", "story", "[SEP]")
+    assert result.settings["second_part"] == "a story"
 
 
 def test_a_second_part_for_an_encoder_of_one_text_is_refused(text: Path, tmp_path: Path, capsys) -> None:

@@ -16,9 +16,9 @@ LONGFORMER = SMALL | {"intermediate_size": 40, "attention_window": WINDOWS, "max
 
 def test_columns_are_keys_around_the_query() -> None:
     weights = torch.tensor([[[0.0, 0.7, 0.3], [0.2, 0.3, 0.5], [0.6, 0.4, 0.0]]])  # before, itself, behind
-    found = between_positions(weights, 2, None, torch.ones(3, dtype=torch.bool))
+    result = between_positions(weights, 2, None, torch.ones(3, dtype=torch.bool))
     by_hand = [[[0.7, 0.3, 0], [0.2, 0.3, 0.5], [0, 0.6, 0.4]]]
-    np.testing.assert_allclose(found, by_hand)
+    np.testing.assert_allclose(result, by_hand)
 
 
 def test_columns_of_another_window_are_refused() -> None:

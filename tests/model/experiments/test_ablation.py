@@ -38,7 +38,7 @@ def means_of(loaded: Loaded, seed: int = 1) -> np.ndarray:
 def one_by_one(loaded: Loaded, given_input, means: np.ndarray | None) -> np.ndarray:
     """A whole forward for each head, with z replaced by a watcher of its own."""
     config = loaded.config
-    found = []
+    result = []
     for layer in range(config.n_layers):
         for head in range(config.n_heads):
 
@@ -47,8 +47,8 @@ def one_by_one(loaded: Loaded, given_input, means: np.ndarray | None) -> np.ndar
                 z[0, head] = 0.0 if means is None else torch.tensor(means[layer, head])
                 return z
 
-            found.append(answer_with(loaded, given_input, f"blocks.{layer}.attention.z", replaced))
-    return np.stack(found).reshape(config.n_layers, config.n_heads, -1)
+            result.append(answer_with(loaded, given_input, f"blocks.{layer}.attention.z", replaced))
+    return np.stack(result).reshape(config.n_layers, config.n_heads, -1)
 
 
 @encoders
@@ -57,8 +57,8 @@ def one_by_one(loaded: Loaded, given_input, means: np.ndarray | None) -> np.ndar
 def test_each_head_is_as_in_a_forward_of_its_own(loaded, given_input, numbers, with_means, monkeypatch):
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
     means = means_of(loaded) if with_means else None
-    found = ablate_heads(loaded, [given_input], means if with_means else "zero")
-    np.testing.assert_allclose(found[0], one_by_one(loaded, given_input, means), **CLOSE)
+    result = ablate_heads(loaded, [given_input], means if with_means else "zero")
+    np.testing.assert_allclose(result[0], one_by_one(loaded, given_input, means), **CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_other_placements_of_the_norm(changed):
 @pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 700, 1])
 def test_many_texts_with_padding_in_some(text_loaded, numbers, monkeypatch):
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
-    found = ablate_heads(text_loaded, TEXTS)
-    assert found.shape == (5, 2, 2, 2)
-    np.testing.assert_allclose(found, [one_by_one(text_loaded, text, None) for text in TEXTS], **CLOSE)
+    result = ablate_heads(text_loaded, TEXTS)
+    assert result.shape == (5, 2, 2, 2)
+    np.testing.assert_allclose(result, [one_by_one(text_loaded, text, None) for text in TEXTS], **CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_imported_encoders(tmp_path, architecture):
 
 @pytest.mark.parametrize("means", [None, means_of(tiny.loaded(TEXT))], ids=["zero", "mean"])
 def test_it_is_what_the_intervention_says(text_loaded, means):
-    found = ablate_heads(text_loaded, TEXTS, "zero" if means is None else means)
+    result = ablate_heads(text_loaded, TEXTS, "zero" if means is None else means)
     interventions = [ablated(heads=((layer, head),), means=means) for layer in range(2) for head in range(2)]
     expected = probabilities(text_loaded, TEXTS, interventions)
-    np.testing.assert_allclose(found.reshape(5, 4, 2), expected, **CLOSE)
+    np.testing.assert_allclose(result.reshape(5, 4, 2), expected, **CLOSE)
 
 
 def test_by_hand_with_two_tokens():
@@ -114,21 +114,21 @@ def test_by_hand_with_two_tokens():
     # Pooled: the mean of x is (0.5, 1), to which attention adds (0.5 + 0.5, 1).
     expected = {None: (1.5, 2.0), 0: (1.0, 2.0), 1: (1.5, 1.0)}
     with watch(loaded.model, GIVEN_STREAM):
-        found = ablate_heads(loaded, ["a b"])
+        result = ablate_heads(loaded, ["a b"])
         clean = probabilities(loaded, ["a b"])[0, 0]
     for head, logits in expected.items():
         soft = np.exp(logits) / np.exp(logits).sum()
-        np.testing.assert_allclose(clean if head is None else found[0, 0, head], soft, rtol=1e-5)
+        np.testing.assert_allclose(clean if head is None else result[0, 0, head], soft, rtol=1e-5)
 
 
 def test_what_is_replaced_around_it_is_replaced_here_too(text_loaded):
     """Also behind the ablated layer's attention, whatever the batch is."""
     halved = {"blocks.0.attention.z": lambda z: z / 2, "blocks.0.attention_out": lambda out: out + 1}
     with watch(text_loaded.model, halved):
-        found = ablate_heads(text_loaded, [SENTENCE])[0]
+        result = ablate_heads(text_loaded, [SENTENCE])[0]
         expected = one_by_one(text_loaded, SENTENCE, None)
-    np.testing.assert_allclose(found, expected, **CLOSE)
-    assert not np.allclose(found, ablate_heads(text_loaded, [SENTENCE])[0], **CLOSE)
+    np.testing.assert_allclose(result, expected, **CLOSE)
+    assert not np.allclose(result, ablate_heads(text_loaded, [SENTENCE])[0], **CLOSE)
 
 
 def test_the_clean_attention_of_a_layer_runs_once(text_loaded):
@@ -143,8 +143,8 @@ def test_a_head_that_puts_out_nothing_is_not_missed(seed, layer, head, picture):
     loaded = tiny.loaded(DIGIT if picture else TEXT, seed)
     inputs = np.random.default_rng(seed).integers(0, 256, (8, 8), dtype=np.uint8) if picture else SENTENCE
     silence(loaded, layer, head)
-    found = ablate_heads(loaded, [inputs])[0, layer, head]
-    np.testing.assert_allclose(found, capture(loaded, inputs).probabilities, **CLOSE)
+    result = ablate_heads(loaded, [inputs])[0, layer, head]
+    np.testing.assert_allclose(result, capture(loaded, inputs).probabilities, **CLOSE)
 
 
 def test_nothing_ablated_changes_nothing(text_loaded):
@@ -166,8 +166,8 @@ def test_the_means_of_a_head_that_never_changes_are_itself(loaded, given_input):
     }
     with watch(loaded.model, held):
         clean = capture(loaded, given_input).probabilities
-        found = ablate_heads(loaded, [given_input], means)[0]
-    np.testing.assert_allclose(found, np.broadcast_to(clean, found.shape), **CLOSE)
+        result = ablate_heads(loaded, [given_input], means)[0]
+    np.testing.assert_allclose(result, np.broadcast_to(clean, result.shape), **CLOSE)
 
 
 # Any set of them
@@ -202,8 +202,8 @@ def test_a_whole_layer_is_all_of_its_heads(placement, means):
     for layer in range(2):
         heads = ablated(heads=[(layer, 0), (layer, 1)], means=means)
         for whole in (ablated(layers=[layer], means=means), ablated([(layer, 1)], [layer], means=means)):
-            found, expected = (capture(loaded, SENTENCE, changed).logits for changed in (whole, heads))
-            np.testing.assert_array_equal(found, expected)
+            result, expected = (capture(loaded, SENTENCE, changed).logits for changed in (whole, heads))
+            np.testing.assert_array_equal(result, expected)
 
 
 def test_a_digit_that_needs_no_attention_in_the_first_layer_stays_what_it_is():

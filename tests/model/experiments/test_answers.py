@@ -28,8 +28,8 @@ INPUTS = (SENTENCE, "a long slow story")
 def test_answers_are_those_of_transformers(tmp_path: Path, changed: dict) -> None:
     theirs = build(tmp_path / "own", "BertForSequenceClassification", **changed)
     loaded = load(tmp_path / "own")
-    found = answers(loaded, INPUTS)
-    for given, row in zip(INPUTS, found, strict=True):
+    result = answers(loaded, INPUTS)
+    for given, row in zip(INPUTS, result, strict=True):
         with torch.no_grad():
             logits = theirs(torch.tensor([loaded.tokenizer.encode(given).ids])).logits[0].numpy()
         expected = logits if "num_labels" in changed else expit(logits)
@@ -42,23 +42,23 @@ def test_tokens_of_another_class_than_most_are_named(tmp_path: Path) -> None:
     said = record.token_probabilities.argmax(axis=-1).tolist()
     usual = max(range(3), key=lambda at: (said.count(at), -at))
     words = record.positions_with_role("word", "continuation")
-    (found,) = token_answers(loaded, [SENTENCE])
+    (result,) = token_answers(loaded, [SENTENCE])
     expected = [(record.tokens[at], record.token_class_names[said[at]]) for at in words if said[at] != usual]
-    assert found.named == tuple(expected)
+    assert result.named == tuple(expected)
     p = record.token_probabilities.astype(float)
-    assert found.entropy == pytest.approx(float(-(p * np.log(p)).sum(axis=-1).mean()), rel=1e-5)
+    assert result.entropy == pytest.approx(float(-(p * np.log(p)).sum(axis=-1).mean()), rel=1e-5)
 
 
 def test_of_one_class_those_tokens_are_named_of_which_it_holds(tmp_path: Path) -> None:
     loaded = encoder(tmp_path / "own", "ElectraForPreTraining")
     record = capture(loaded, SENTENCE)
-    (found,) = token_answers(loaded, [SENTENCE])
+    (result,) = token_answers(loaded, [SENTENCE])
     p = record.token_probabilities[:, 0].astype(float)
-    assert [token for token, _ in found.named] == [
+    assert [token for token, _ in result.named] == [
         record.tokens[at] for at in record.positions_with_role("word", "continuation") if p[at] >= 0.5
     ]
     expected = float(-(p * np.log(p) + (1 - p) * np.log(1 - p)).mean())
-    assert found.entropy == pytest.approx(expected, rel=1e-5)
+    assert result.entropy == pytest.approx(expected, rel=1e-5)
 
 
 RNG = np.random.default_rng(0)
@@ -66,14 +66,14 @@ SOME = RNG.dirichlet(np.ones(5), 40).astype(np.float32)
 
 
 def test_losses_by_hand() -> None:
-    found = losses(np.log([[0.25, 0.75], [0.25, 0.75], [0.5, 0.5]]).astype(np.float32), np.array([0, 1, -1]))
-    assert found[:2].tolist() == pytest.approx([math.log(4), math.log(4 / 3)])
-    assert math.isnan(found[2])
+    result = losses(np.log([[0.25, 0.75], [0.25, 0.75], [0.5, 0.5]]).astype(np.float32), np.array([0, 1, -1]))
+    assert result[:2].tolist() == pytest.approx([math.log(4), math.log(4 / 3)])
+    assert math.isnan(result[2])
 
 
 def test_a_right_class_whose_probability_is_0_in_single_precision_has_its_own_loss() -> None:
-    (found,) = losses(np.array([[0, 203.18]], np.float32), np.array([0]))
-    assert found == pytest.approx(203.18, rel=1e-6)
+    (result,) = losses(np.array([[0, 203.18]], np.float32), np.array([0]))
+    assert result == pytest.approx(203.18, rel=1e-6)
 
 
 def test_the_mean_of_the_losses_is_that_of_scikit_learn() -> None:
@@ -83,8 +83,8 @@ def test_the_mean_of_the_losses_is_that_of_scikit_learn() -> None:
 
 
 def test_entropies_by_hand() -> None:
-    found = entropies(np.array([[1, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]]))
-    assert found.tolist() == pytest.approx([0, math.log(2), math.log(3)])
+    result = entropies(np.array([[1, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]]))
+    assert result.tolist() == pytest.approx([0, math.log(2), math.log(3)])
 
 
 def test_entropies_are_those_of_scipy() -> None:

@@ -41,16 +41,16 @@ def widths_in_last_feed_forward(loaded: Loaded, call) -> list[int]:
 @pytest.mark.parametrize("name", PLACEMENTS)
 def test_every_placement_of_the_norm_and_pooling(name, tmp_path):
     loaded, model_input = read_by(name, tmp_path)
-    found = ablate_heads(loaded, [model_input])[0]
-    np.testing.assert_allclose(found, one_by_one(loaded, model_input, None), **CLOSE)
+    result = ablate_heads(loaded, [model_input])[0]
+    np.testing.assert_allclose(result, one_by_one(loaded, model_input, None), **CLOSE)
 
 
 @pytest.mark.parametrize("name", [*OF_TEXTS, *OF_PICTURES, "CLIPTextModel"])
 def test_what_other_families_pool(name, tmp_path):
     loaded = encoder(tmp_path, name, **OF_PICTURES.get(name, {}))
     model_input = SENTENCE if loaded.config.is_text else IMAGE
-    found = ablate_heads(loaded, [model_input])[0]
-    np.testing.assert_allclose(found, one_by_one(loaded, model_input, None), **CLOSE)
+    result = ablate_heads(loaded, [model_input])[0]
+    np.testing.assert_allclose(result, one_by_one(loaded, model_input, None), **CLOSE)
 
 
 @pytest.mark.parametrize(("name", "n_positions"), [("pre", 1), ("post", 1), ("b2t", 1), ("mean", 5)])

@@ -72,12 +72,12 @@ def test_the_token_table_is_in_the_order_of_the_ids():
 
 def test_a_look_up_is_a_row_and_a_product_with_a_one_hot_vector(digit_loaded):
     loaded = tiny.loaded(tiny.TEXT)
-    found = look_up(loaded, "great film", 1)
-    assert found.token == "great"
-    assert found.id == loaded.tokenizer.token_to_id("great")
+    result = look_up(loaded, "great film", 1)
+    assert result.token == "great"
+    assert result.id == loaded.tokenizer.token_to_id("great")
     table = loaded.model.embedding.tokens.weight.detach().numpy()
-    by_hand = sum((number == found.id) * row for number, row in enumerate(table))
-    assert found.row.tolist() == by_hand.tolist() == found.product.tolist()
+    by_hand = sum((number == result.id) * row for number, row in enumerate(table))
+    assert result.row.tolist() == by_hand.tolist() == result.product.tolist()
     with pytest.raises(ValueError, match="not looked up"):
         look_up(digit_loaded, np.zeros((28, 28), np.uint8), 0)
 
@@ -102,9 +102,9 @@ def test_where_spaces_are_marked_words_begin_with_one():
 def test_cosines_by_hand():
     a = np.array([[3.0, 4.0], [0.0, 0.0]])
     b = np.array([[6.0, 8.0], [4.0, -3.0], [-1.0, 0.0]])
-    found = cosine_similarities(a, b)
-    assert found[0].tolist() == pytest.approx([1, 0, -0.6])
-    assert np.isnan(found[1]).all()
+    result = cosine_similarities(a, b)
+    assert result[0].tolist() == pytest.approx([1, 0, -0.6])
+    assert np.isnan(result[1]).all()
 
 
 rows_of_three = arrays(np.float64, (5, 3), elements=st.floats(-9, 9).map(lambda x: round(x, 3)))
@@ -112,18 +112,18 @@ rows_of_three = arrays(np.float64, (5, 3), elements=st.floats(-9, 9).map(lambda 
 
 @given(rows_of_three, st.floats(0.1, 9))
 def test_cosines_are_symmetric_and_know_no_length(rows, times):
-    found = cosine_similarities(rows, rows)
-    np.testing.assert_allclose(found, found.T, atol=1e-12)
-    np.testing.assert_allclose(cosine_similarities(rows * times, rows), found, atol=1e-9)
+    result = cosine_similarities(rows, rows)
+    np.testing.assert_allclose(result, result.T, atol=1e-12)
+    np.testing.assert_allclose(cosine_similarities(rows * times, rows), result, atol=1e-9)
     long = np.linalg.norm(rows, axis=1) > 0
-    np.testing.assert_allclose(np.diagonal(found)[long], 1)
+    np.testing.assert_allclose(np.diagonal(result)[long], 1)
 
 
 def test_the_nearest_by_hand():
     rows = np.array([[0.0, 2.0], [1.0, 1.0], [0.0, 0.0], [-5.0, 0.0], [9.0, 0.0], [1.0, 0.0]])
-    found = neighbours(rows, 5, 3)
-    assert [at for at, _ in found] == [4, 1, 0]
-    assert [cosine for _, cosine in found] == pytest.approx([1, 0.5**0.5, 0])
+    result = neighbours(rows, 5, 3)
+    assert [at for at, _ in result] == [4, 1, 0]
+    assert [cosine for _, cosine in result] == pytest.approx([1, 0.5**0.5, 0])
     assert len(neighbours(rows, 5, 9)) == 4
     assert neighbours(rows, 2, 3) == []
 
@@ -171,10 +171,10 @@ def test_lengths_by_hand():
     parts = EmbeddingParts(
         tokens=("a", "b"), looked_up=as_float[0], content=as_float[1], positions=as_float[2]
     )
-    found = lengths(parts, scaled=True)
-    assert [each.tolist() for each in found] == [[5, 2], [50, 20], [1, 1]]
-    assert found.means == (3.5, 35, 1)
-    assert found.ratios == (3.5, 35)
+    result = lengths(parts, scaled=True)
+    assert [each.tolist() for each in result] == [[5, 2], [50, 20], [1, 1]]
+    assert result.means == (3.5, 35, 1)
+    assert result.ratios == (3.5, 35)
     unscaled = lengths(parts, scaled=False)
     assert unscaled.scaled == pytest.approx([5 * 2**0.5, 2 * 2**0.5], rel=rounding(4))
 
@@ -182,9 +182,12 @@ def test_lengths_by_hand():
 def test_the_lengths_of_the_table(digit_loaded):
     table = digit_loaded.model.embedding.position_table.detach().numpy().astype(float)
     by_hand = [sum(number**2 for number in row) ** 0.5 for row in table]
-    found = position_norm_range(digit_loaded)
-    assert (found.smallest, found.largest) == pytest.approx((min(by_hand), max(by_hand)), rel=rounding(16))
-    assert (found.at_smallest, found.at_largest) == (by_hand.index(min(by_hand)), by_hand.index(max(by_hand)))
+    result = position_norm_range(digit_loaded)
+    assert (result.smallest, result.largest) == pytest.approx((min(by_hand), max(by_hand)), rel=rounding(16))
+    assert (result.at_smallest, result.at_largest) == (
+        by_hand.index(min(by_hand)),
+        by_hand.index(max(by_hand)),
+    )
 
 
 def test_pairs_of_different_positions_leave_the_diagonal_out():
@@ -205,9 +208,9 @@ def test_position_cosines_are_those_of_the_table(digit_loaded):
 def test_the_vectors_of_the_input_come_before_those_of_the_words(positioned):
     loaded = tiny.loaded(tiny.TEXT)
     parts, (pieces, rows) = embedding_parts(loaded, "not film"), token_table(loaded)
-    found = vectors(loaded, "not film", positioned=positioned, n_words=2)
-    np.testing.assert_array_equal(found[:4], parts.total if positioned else parts.content)
-    np.testing.assert_array_equal(found[4:], rows[[pieces.index("great"), pieces.index("film")]])
+    result = vectors(loaded, "not film", positioned=positioned, n_words=2)
+    np.testing.assert_array_equal(result[:4], parts.total if positioned else parts.content)
+    np.testing.assert_array_equal(result[4:], rows[[pieces.index("great"), pieces.index("film")]])
     assert len(vectors(loaded, "not film", positioned=positioned)) == 4
 
 

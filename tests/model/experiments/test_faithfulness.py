@@ -50,7 +50,7 @@ TEXT = "not great film a b c"
 
 
 def one(spearman: float, p: float, n: int = 20) -> Agreement:
-    return Agreement(*(np.array(each) for each in (spearman, p, spearman - 0.1, spearman + 0.1)), n)
+    return Agreement(*map(np.array, (spearman, p, spearman - 0.1, spearman + 0.1)), n)
 
 
 # Scores
@@ -86,15 +86,15 @@ def test_padding_asks_for_nothing(text_loaded):
     arrays(float, 9, elements=st.integers(0, 4).map(float)),
 )
 def test_spearman_is_that_of_scipy(scores, effect):
-    found = agreement(scores, effect)
-    for row, value, p in zip(scores, found.spearman, found.p, strict=True):
+    result = agreement(scores, effect)
+    for row, value, p in zip(scores, result.spearman, result.p, strict=True):
         if len(set(row)) == 1 or len(set(effect)) == 1:
             assert math.isnan(value)
             assert math.isnan(p)
         else:
             assert value == pytest.approx(stats.spearmanr(row, effect).statistic, abs=1e-9)
             assert 1 / (1 + N_SHUFFLES) <= p <= 1
-    assert is_correlated(found).dtype == bool
+    assert is_correlated(result).dtype == bool
 
 
 @given(
@@ -103,9 +103,9 @@ def test_spearman_is_that_of_scipy(scores, effect):
 )
 def test_only_the_order_of_scores_counts(scores, order):
     effect = np.array(order, float)
-    found = agreement(scores, effect)
-    np.testing.assert_allclose(agreement(np.argsort(np.argsort(scores)) * 7.0 + 3, effect)[:4], found[:4])
-    np.testing.assert_allclose(agreement(-scores, effect).spearman, -found.spearman, atol=1e-12)
+    result = agreement(scores, effect)
+    np.testing.assert_allclose(agreement(np.argsort(np.argsort(scores)) * 7.0 + 3, effect)[:4], result[:4])
+    np.testing.assert_allclose(agreement(-scores, effect).spearman, -result.spearman, atol=1e-12)
 
 
 def test_p_is_that_of_every_order():
@@ -125,17 +125,17 @@ def test_the_interval_by_hand():
     scores, effect = np.arange(7.0), np.array([0.0, 2, 1, 3, 4, 6, 5])
     value = stats.spearmanr(scores, effect).statistic
     reach = 1.959964 * math.sqrt((1 + value**2 / 2) / 4)
-    found = agreement(scores, effect)
-    assert found.low == pytest.approx(math.tanh(math.atanh(value) - reach))
-    assert found.high == pytest.approx(math.tanh(math.atanh(value) + reach))
+    result = agreement(scores, effect)
+    assert result.low == pytest.approx(math.tanh(math.atanh(value) - reach))
+    assert result.high == pytest.approx(math.tanh(math.atanh(value) + reach))
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_one_position_correlates_with_nothing(n):
-    found = agreement(np.ones((2, n)), np.ones(n))
-    assert np.isnan(found.spearman).all()
-    assert found.n == n
-    assert not is_correlated(found).any()
+    result = agreement(np.ones((2, n)), np.ones(n))
+    assert np.isnan(result.spearman).all()
+    assert result.n == n
+    assert not is_correlated(result).any()
 
 
 def test_few_positions_never_suffice():
@@ -150,11 +150,11 @@ def test_few_positions_never_suffice():
 
 @given(st.integers(0, 400))
 def test_steps_are_the_same_from_either_end(n):
-    found = removal_counts(n)
-    assert found == tuple(sorted({n - step for step in found}))
-    assert (found[0], found[-1]) == (0, n)
-    assert len(found) <= 12
-    assert all(later - step <= n // 10 + 1 for step, later in pairwise(found))
+    result = removal_counts(n)
+    assert result == tuple(sorted({n - step for step in result}))
+    assert (result[0], result[-1]) == (0, n)
+    assert len(result) <= 12
+    assert all(later - step <= n // 10 + 1 for step, later in pairwise(result))
 
 
 def test_an_order_is_from_the_highest_score_down():
@@ -169,31 +169,26 @@ def test_random_orders_are_orders_and_always_the_same():
     assert orders == random_orders(positions)
 
 
+def falls_by_loop(loaded, model_input, sets) -> np.ndarray:
+    """Falls of the log-odds of the predicted class without each of the `sets` of positions, each in a forward of its own."""
+    record = capture(loaded, model_input)
+    followed = int(record.logits.argmax())
+    logits = [capture(loaded, model_input, without_keys(*gone) if gone else None).logits for gone in sets]
+    return log_odds(record.logits, followed) - log_odds(np.array(logits), followed)
+
+
 @encoders
 def test_a_deletion_curve_is_what_a_plain_loop_finds(loaded, given_input):
-    record = capture(loaded, given_input)
-    order = removable_positions(record)[::-1]
-    followed = int(record.logits.argmax())
-    left = [
-        capture(loaded, given_input, without_keys(*order[:k])).logits if k else record.logits
-        for k in removal_counts(len(order))
-    ]
+    order = removable_positions(capture(loaded, given_input))[::-1]
     (curve,) = deletion(loaded, given_input, [order])
-    fallen = log_odds(record.logits, followed) - log_odds(np.array(left), followed)
+    fallen = falls_by_loop(loaded, given_input, [order[:k] for k in removal_counts(len(order))])
     np.testing.assert_allclose(curve, fallen, **CLOSE)
     assert curve[0] == 0
 
 
 def test_insertion_is_deletion_of_the_reversed_order_read_backwards(text_loaded):
-    record = capture(text_loaded, TEXT)
     order = (3, 1, 2, 6, 5, 4, 7)
-    by_loop = []
-    for k in removal_counts(len(order)):
-        missing = [at for at in order if at not in order[:k]]
-        changed = without_keys(*missing) if missing else None
-        by_loop.append(capture(text_loaded, TEXT, changed).logits)
-    followed = int(record.logits.argmax())
-    fallen = log_odds(record.logits, followed) - log_odds(np.array(by_loop), followed)
+    fallen = falls_by_loop(text_loaded, TEXT, [order[k:] for k in removal_counts(len(order))])
     curve = deletion(text_loaded, TEXT, [order[::-1]])[0, ::-1]
     np.testing.assert_allclose(curve, fallen, **CLOSE)
 
@@ -202,9 +197,8 @@ def test_without_classes_a_curve_is_a_cosine_distance():
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=(), pooling="mean"))
     before = capture(loaded, TEXT).pooled
     (curve,) = deletion(loaded, TEXT, [(1, 2, 3)], "mask")
-    after = loaded.tokenizer.token_to_id("[MASK]")
     inputs, _ = prepare(loaded, TEXT)
-    inputs[0, 1:4] = after
+    inputs[0, 1:4] = loaded.tokenizer.token_to_id("[MASK]")
     state = loaded.model(inputs)[0].detach().numpy()
     assert curve[0] == pytest.approx(0, abs=1e-6)
     expected = 1 - before @ state / np.linalg.norm(before) / np.linalg.norm(state)
@@ -222,34 +216,30 @@ def test_the_area_under_a_constant_is_that_constant(n, height):
 @encoders
 def test_uniform_and_permuted_attention(loaded, given_input):
     record = capture(loaded, given_input)
-    found = other_attention(loaded, given_input, 3)
-    assert len(found.permuted) == 3
-    assert found == other_attention(loaded, given_input, 3)
-    n = len(record)
-
-    def spread(module, name):
-        return {f"blocks.{layer}.attention.{name}": module for layer in range(loaded.config.n_layers)}
-
-    uniform = spread(lambda pattern: pattern.new_full(pattern.shape, 1 / n), "pattern")
+    result = other_attention(loaded, given_input, 3)
+    assert len(result.permuted) == 3
+    assert result == other_attention(loaded, given_input, 3)
+    names = [f"blocks.{layer}.attention.pattern" for layer in range(loaded.config.n_layers)]
+    uniform = dict.fromkeys(names, lambda pattern: pattern.new_full(pattern.shape, 1 / len(record)))
     with watch(loaded.model, uniform):
         moved = capture(loaded, given_input).probabilities
-    assert found.uniform == pytest.approx(np.abs(moved - record.probabilities).sum() / 2, abs=1e-5)
+    assert result.uniform == pytest.approx(np.abs(moved - record.probabilities).sum() / 2, abs=1e-5)
     moved = capture(loaded, given_input, permuted_attention(2, 2)).probabilities
-    assert found.permuted[2] == pytest.approx(np.abs(moved - record.probabilities).sum() / 2, abs=1e-5)
+    assert result.permuted[2] == pytest.approx(np.abs(moved - record.probabilities).sum() / 2, abs=1e-5)
 
 
 def test_attention_is_permuted_among_the_keys_that_are_no_padding(text_loaded):
     text = "film [PAD] great"
     changed = permuted_attention(0, 2, (0, 1, 3, 4))
     assert not capture(text_loaded, text, changed).pattern[..., 2].any()
-    before, after = (capture(text_loaded, text, it).probabilities for it in (None, changed))
+    before, after = (capture(text_loaded, text, change).probabilities for change in (None, changed))
     moved = np.abs(after - before).sum() / 2
     assert other_attention(text_loaded, text, 1).permuted == pytest.approx((moved,), abs=1e-6)
 
 
 def test_attention_of_one_key_cannot_be_permuted(text_loaded):
-    found = other_attention(replace(text_loaded, tokenizer=tiny.tokenizer(2)), "film")
-    assert len(found.permuted) == 4
+    result = other_attention(replace(text_loaded, tokenizer=tiny.tokenizer(2)), "film")
+    assert len(result.permuted) == 4
     alone = tiny.loaded(replace(tiny.DIGIT, image_size=4, n_positions=1, pooling="mean"))
     picture = np.full((4, 4), 90, np.uint8)
     assert other_attention(alone, picture).permuted == pytest.approx([0] * 4, abs=1e-6)
@@ -373,7 +363,7 @@ class Made:
         monkeypatch.setattr(measure, "knock_out_interventions", lambda *arguments: arguments[2])
         monkeypatch.setattr(measure, "probabilities", lambda *arguments: self.answers(arguments[2])[None])
         monkeypatch.setattr(
-            measure, "knock_out", lambda *arguments: self.answers([(at,) for at in arguments[3]])
+            measure, "knock_out", lambda *arguments: self.answers([(position,) for position in arguments[3]])
         )
         whole = self.answers([()])[0]
         monkeypatch.setattr(measure, "falls", lambda _, answers: log_odds(whole, 0) - log_odds(answers, 0))
@@ -510,19 +500,21 @@ def test_the_curve_of_a_masked_word_is_what_a_plain_loop_finds(masked_loaded):
 
 
 def test_other_attention_changes_log_p_of_a_masked_word(masked_loaded):
-    found = other_attention(masked_loaded, MASKED_TEXT, 2, WORD)
+    result = other_attention(masked_loaded, MASKED_TEXT, 2, WORD)
     before = log_p(masked_loaded)
     uniform = log_p(masked_loaded, at_temperature(math.inf)) - before
-    assert found.uniform == pytest.approx(uniform, abs=1e-5)
+    assert result.uniform == pytest.approx(uniform, abs=1e-5)
     permuted = [log_p(masked_loaded, permuted_attention(seed, 2)) - before for seed in range(2)]
-    np.testing.assert_allclose(found.permuted, permuted, atol=1e-5)
+    np.testing.assert_allclose(result.permuted, permuted, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["keys", "mask"])
 def test_maps_are_ranked_by_the_falls_of_log_p_without_the_masked_token_itself(masked_loaded, kind):
     record = capture(masked_loaded, MASKED_TEXT)
     positions = [1, 3, 4, 5, 6]  # neither [CLS] nor [MASK]
-    changes = knock_out_interventions(masked_loaded, MASKED_TEXT, [[at] for at in positions], kind)
+    changes = knock_out_interventions(
+        masked_loaded, MASKED_TEXT, [[position] for position in positions], kind
+    )
     effect = [log_p(masked_loaded) - log_p(masked_loaded, change) for change in changes]
     maps = {"attention": record.pattern[:, :, WORD.position].astype(float)}
     judged = faithfulness(masked_loaded, MASKED_TEXT, maps, kind, WORD).maps["attention"].agreement

@@ -29,7 +29,7 @@ def by_differences(loaded: Loaded, given_input, label: int | None) -> np.ndarray
     """
     config, step = loaded.config, 1e-4
     double = in_double(loaded)
-    found = np.zeros((config.n_layers, config.n_heads))
+    result = np.zeros((config.n_layers, config.n_heads))
 
     def loss(layer: int, head: int, scale: float) -> float:
         def scaled(z: torch.Tensor) -> torch.Tensor:
@@ -49,8 +49,8 @@ def by_differences(loaded: Loaded, given_input, label: int | None) -> np.ndarray
     for layer in range(config.n_layers):
         for head in range(config.n_heads):
             above, below = loss(layer, head, 1 + step), loss(layer, head, 1 - step)
-            found[layer, head] = abs(above - below) / (2 * step)
-    return found
+            result[layer, head] = abs(above - below) / (2 * step)
+    return result
 
 
 def inputs_of(loaded: Loaded, given_input) -> torch.Tensor:
@@ -65,35 +65,35 @@ def in_double(loaded: Loaded) -> Loaded:
 @encoders
 @pytest.mark.parametrize("label", [None, 0, 1])
 def test_it_is_the_slope_of_the_loss(loaded, given_input, label):
-    found = importance(loaded, [given_input], None if label is None else [label])
-    np.testing.assert_allclose(found[0], by_differences(loaded, given_input, label), rtol=1e-3, atol=1e-5)
+    result = importance(loaded, [given_input], None if label is None else [label])
+    np.testing.assert_allclose(result[0], by_differences(loaded, given_input, label), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("architecture", ["BertModel", "MPNetModel", "AlbertForSequenceClassification"])
 def test_imported_encoders(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
-    found = importance(loaded, [SENTENCE])
-    np.testing.assert_allclose(found[0], by_differences(loaded, SENTENCE, None), rtol=1e-3, atol=1e-5)
+    result = importance(loaded, [SENTENCE])
+    np.testing.assert_allclose(result[0], by_differences(loaded, SENTENCE, None), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 1000, 1])
 def test_inputs_in_one_batch_do_not_mix(text_loaded, numbers, monkeypatch):
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
     labels = [0, 1, 1, 0, 1]
-    found = importance(text_loaded, TEXTS, labels)
+    result = importance(text_loaded, TEXTS, labels)
     alone = [importance(text_loaded, [text], [label])[0] for text, label in zip(TEXTS, labels, strict=True)]
-    np.testing.assert_allclose(found, alone, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(result, alone, rtol=1e-4, atol=1e-7)
 
 
 def test_by_hand_with_two_tokens():
     """p = mean of the stream = x̄ + z_0 + z_1, logits p; L = −ln softmax(p)_0, whose slope in p is softmax(p) − (1, 0)."""
     loaded = uniform_encoder(n_heads=2)
     with watch(loaded.model, GIVEN_STREAM):
-        found = importance(loaded, ["a b"], [0])[0, 0]
+        result = importance(loaded, ["a b"], [0])[0, 0]
     # uniform attention: z_0 = 0.5 and z_1 = 1 at both tokens; p = (0.5, 1) + (0.5, 1) = (1, 2)
     second = 1 / (1 + np.exp(-1))  # softmax(1, 2)_1
     # ∂L/∂z at each of the two tokens is half the slope in p, so the sum over both is the whole of it
-    np.testing.assert_allclose(found, [0.5 * second, 1.0 * second], rtol=1e-5)
+    np.testing.assert_allclose(result, [0.5 * second, 1.0 * second], rtol=1e-5)
 
 
 @given(seed=st.integers(0, 1000), layer=st.integers(0, 1), head=st.integers(0, 1), picture=st.booleans())
@@ -101,9 +101,9 @@ def test_a_head_that_puts_out_nothing_has_none(seed, layer, head, picture):
     loaded = tiny.loaded(DIGIT if picture else TEXT, seed)
     inputs = np.random.default_rng(seed).integers(0, 256, (8, 8), dtype=np.uint8) if picture else SENTENCE
     silence(loaded, layer, head)
-    found = importance(loaded, [inputs])[0]
-    assert found[layer, head] == 0
-    assert (np.delete(found.ravel(), layer * 2 + head) > 0).all()
+    result = importance(loaded, [inputs])[0]
+    assert result[layer, head] == 0
+    assert (np.delete(result.ravel(), layer * 2 + head) > 0).all()
 
 
 def test_no_gradient_is_left_on_the_encoder(text_loaded):

@@ -145,8 +145,8 @@ def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):
 def test_effects_by_hand(text_loaded):
     record = replace(capture(text_loaded, TEXT), logits=np.log(np.array([0.25, 0.75], np.float32)))
     # Odds of 3 become 9 and 1.
-    found = effects(record, np.log([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]))
-    np.testing.assert_allclose(found, [np.log(3), np.log(3), 0], atol=1e-6)
+    result = effects(record, np.log([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]))
+    np.testing.assert_allclose(result, [np.log(3), np.log(3), 0], atol=1e-6)
 
 
 def test_without_classes_the_pooled_state_is_followed():
@@ -155,6 +155,7 @@ def test_without_classes_the_pooled_state_is_followed():
     answers = knock_out(loaded, TEXT)
     assert answers.shape == (4, tiny.TEXT.d_model)
     by_hand = [
-        1 - record.pooled @ each / np.linalg.norm(record.pooled) / np.linalg.norm(each) for each in answers
+        1 - record.pooled @ answer / np.linalg.norm(record.pooled) / np.linalg.norm(answer)
+        for answer in answers
     ]
     np.testing.assert_allclose(effects(record, answers), by_hand, atol=1e-6)

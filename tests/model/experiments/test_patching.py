@@ -41,7 +41,7 @@ def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs, part="z") -> np.
     """With the part of each head by itself, of each group of heads where they share keys and values."""
     theirs, config = getattr(capture(loaded, source), part), loaded.config
     n_groups = (part in "kv" and config.family.parts.n_key_heads) or config.n_heads
-    found = []
+    result = []
     for layer in range(config.n_layers):
         for group in np.array_split(np.arange(config.n_heads), n_groups):
 
@@ -52,14 +52,14 @@ def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs, part="z") -> np.
                         activation[0, head, own] = torch.tensor(theirs[layer, head, other])
                 return activation
 
-            found.append(answer_with(loaded, one, f"blocks.{layer}.attention.{part}", change))
-    return np.array(found).reshape(config.n_layers, n_groups, -1)
+            result.append(answer_with(loaded, one, f"blocks.{layer}.attention.{part}", change))
+    return np.array(result).reshape(config.n_layers, n_groups, -1)
 
 
 def feed_forwards_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
     names = [f"blocks.{layer}.feed_forward_out" for layer in range(loaded.config.n_layers)]
     theirs = activations(loaded, [source], names)
-    found = []
+    result = []
     for name in names:
 
         def change(output: torch.Tensor, name=name) -> torch.Tensor:
@@ -68,8 +68,8 @@ def feed_forwards_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.nd
                 output[0, own] = theirs[name][0, other]
             return output
 
-        found.append(answer_with(loaded, one, name, change))
-    return np.array(found)
+        result.append(answer_with(loaded, one, name, change))
+    return np.array(result)
 
 
 def positions_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
@@ -77,7 +77,7 @@ def positions_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarra
     names = ["embedding.output"]
     for layer in range(loaded.config.n_layers):
         names += [f"blocks.{layer}.resid_mid", f"blocks.{layer}.resid_post"]
-    found = None
+    result = None
     for stage, name in enumerate(names):
         for own, other in zip(*pairs, strict=True):
 
@@ -87,10 +87,10 @@ def positions_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarra
                 return x
 
             answer = answer_with(loaded, one, name, change)
-            if found is None:
-                found = np.full((len(names), n, len(answer)), np.nan)
-            found[stage, own] = answer
-    return found
+            if result is None:
+                result = np.full((len(names), n, len(answer)), np.nan)
+            result[stage, own] = answer
+    return result
 
 
 PARTS = {
@@ -169,21 +169,21 @@ def test_an_unknown_part_is_refused(text_loaded, monkeypatch):
 def test_texts_of_different_lengths(text_loaded, one, source):
     pairs = pair_positions(text_loaded, one, source)
     for patch, plainly in PARTS.values():
-        found = patch(text_loaded, one, source)
-        np.testing.assert_allclose(found, plainly(text_loaded, one, source, pairs), **CLOSE)
-    found = patch_positions(text_loaded, one, source)
+        result = patch(text_loaded, one, source)
+        np.testing.assert_allclose(result, plainly(text_loaded, one, source, pairs), **CLOSE)
+    result = patch_positions(text_loaded, one, source)
     positions = range(len(capture(text_loaded, one)))
     missing = [position for position in positions if position not in pairs.input]
-    assert np.isnan(found[:, missing]).all()
-    assert not np.isnan(np.delete(found, missing, axis=1)).any()
+    assert np.isnan(result[:, missing]).all()
+    assert not np.isnan(np.delete(result, missing, axis=1)).any()
 
 
 @pytest.mark.parametrize("text", [SENTENCE, "great [PAD] film"])
 def test_a_source_that_is_the_input_changes_nothing(text_loaded, text):
     answer = capture(text_loaded, text).probabilities
     for patch, _ in PARTS.values():
-        found = patch(text_loaded, text, text)
-        np.testing.assert_allclose(found, np.broadcast_to(answer, found.shape), **CLOSE)
+        result = patch(text_loaded, text, text)
+        np.testing.assert_allclose(result, np.broadcast_to(answer, result.shape), **CLOSE)
 
 
 @given(seed=st.integers(0, 1000), picture=st.booleans())
@@ -192,10 +192,10 @@ def test_all_that_the_class_token_is_at_the_end_is_the_other_answer(seed, pictur
     loaded = tiny.loaded(DIGIT if picture else TEXT, seed)
     images = np.random.default_rng(seed).integers(0, 256, (2, 8, 8), dtype=np.uint8)
     one, source = images if picture else (SENTENCE, OTHER)
-    found = patch_positions(loaded, one, source)[-1]
-    np.testing.assert_allclose(found[0], capture(loaded, source).probabilities, **CLOSE)
-    rest = np.broadcast_to(capture(loaded, one).probabilities, found[1:].shape)
-    np.testing.assert_allclose(found[1:], rest, **CLOSE)
+    result = patch_positions(loaded, one, source)[-1]
+    np.testing.assert_allclose(result[0], capture(loaded, source).probabilities, **CLOSE)
+    rest = np.broadcast_to(capture(loaded, one).probabilities, result[1:].shape)
+    np.testing.assert_allclose(result[1:], rest, **CLOSE)
 
 
 def test_a_head_that_puts_out_nothing_for_the_source_is_as_ablated(text_loaded):
@@ -207,8 +207,8 @@ def test_a_head_that_puts_out_nothing_for_the_source_is_as_ablated(text_loaded):
 
     names = [f"blocks.{layer}.attention.z" for layer in range(2)]
     with watch(text_loaded.model, dict.fromkeys(names, source_only)):
-        found = patch_heads(text_loaded, SENTENCE, LONGER)
-    np.testing.assert_allclose(found, ablate_heads(text_loaded, [SENTENCE])[0], **CLOSE)
+        result = patch_heads(text_loaded, SENTENCE, LONGER)
+    np.testing.assert_allclose(result, ablate_heads(text_loaded, [SENTENCE])[0], **CLOSE)
 
 
 def test_the_values_of_the_only_head_with_a_pattern_that_stays_are_its_output():

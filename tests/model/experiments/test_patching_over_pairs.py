@@ -44,7 +44,7 @@ def log_odds_of(answer: np.ndarray, predicted: int) -> float:
 
 
 def effects_one_by_one(loaded, part: str, *, normalised: bool) -> np.ndarray:
-    found = []
+    result = []
     for first, second in PAIRS:
         clean, other = (capture(loaded, text).logits for text in (first, second))
         predicted = int(clean.argmax())
@@ -54,8 +54,10 @@ def effects_one_by_one(loaded, part: str, *, normalised: bool) -> np.ndarray:
             answers = patch_heads(loaded, first, second, "logits", part=part)
         before = log_odds_of(clean, predicted)
         whole = log_odds_of(other, predicted) - before if normalised else 1
-        found.append([[(log_odds_of(one, predicted) - before) / whole for one in layer] for layer in answers])
-    return np.array(found)
+        result.append(
+            [[(log_odds_of(one, predicted) - before) / whole for one in layer] for layer in answers]
+        )
+    return np.array(result)
 
 
 @pytest.mark.parametrize("part", ["z", "q", "k", "v", "feed-forward"])
@@ -63,36 +65,36 @@ def effects_one_by_one(loaded, part: str, *, normalised: bool) -> np.ndarray:
 @pytest.mark.parametrize("loaded", [PRE_LN, POST_LN], ids=["pre-LN", "post-LN"])
 def test_means_and_spreads_are_those_of_a_plain_loop(loaded, normalised, part):
     expected = effects_one_by_one(loaded, part, normalised=normalised)
-    found = patch_pairs(loaded, PAIRS, part, normalised=normalised)
+    result = patch_pairs(loaded, PAIRS, part, normalised=normalised)
     close = {"rtol": 1e-3, "atol": 1e-4}
-    np.testing.assert_allclose(found.mean, expected.mean(axis=0), **close)
-    np.testing.assert_allclose(found.sd, expected.std(axis=0, ddof=1), **close)
-    assert (found.n, found.n_equal) == (3, 0)
+    np.testing.assert_allclose(result.mean, expected.mean(axis=0), **close)
+    np.testing.assert_allclose(result.sd, expected.std(axis=0, ddof=1), **close)
+    assert (result.n, result.n_equal) == (3, 0)
 
 
 def test_by_hand():
     """Of 1, 2 and 3: mean 2, deviation 1, and with t = 4.303 of two degrees of freedom ± 4.303 / √3 = 2.484."""
-    found = mean_effects([np.full((1, 1), number) for number in (1.0, 2.0, 3.0)])
-    assert (found.mean, found.sd) == (2, 1)
-    assert found.low[0, 0] == pytest.approx(2 - 2.484, abs=1e-3)
-    assert found.high[0, 0] == pytest.approx(2 + 2.484, abs=1e-3)
-    assert not found.is_shown.any()
+    result = mean_effects([np.full((1, 1), number) for number in (1.0, 2.0, 3.0)])
+    assert (result.mean, result.sd) == (2, 1)
+    assert result.low[0, 0] == pytest.approx(2 - 2.484, abs=1e-3)
+    assert result.high[0, 0] == pytest.approx(2 + 2.484, abs=1e-3)
+    assert not result.is_shown.any()
 
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=9).filter(lambda numbers: np.std(numbers) > 1e-3))
 def test_one_part_has_an_effect_where_a_t_test_rejects_0(numbers):
-    found = mean_effects([np.full((1, 1), number) for number in numbers])
+    result = mean_effects([np.full((1, 1), number) for number in numbers])
     p = ttest_1samp(numbers, 0).pvalue
     if abs(p - 0.05) > 1e-6:
-        assert found.is_shown[0, 0] == (p < 0.05)
+        assert result.is_shown[0, 0] == (p < 0.05)
 
 
 def test_of_one_pair_there_is_no_spread():
-    found = mean_effects([np.ones((2, 2))])
-    assert found.n == 1
-    assert np.isnan(found.sd).all()
-    assert np.isnan(found.high).all()
-    assert not found.is_shown.any()
+    result = mean_effects([np.ones((2, 2))])
+    assert result.n == 1
+    assert np.isnan(result.sd).all()
+    assert np.isnan(result.high).all()
+    assert not result.is_shown.any()
 
 
 def test_without_pairs_there_is_no_mean(text_loaded):
@@ -125,16 +127,16 @@ def test_without_classes_it_is_the_distance_of_the_pooled_state_and_is_never_sho
     """Also of a text patched by itself, whose distances are rounding."""
     loaded = encoder(tmp_path, "BertModel")
     for pairs in ([*PAIRS], [(first, first) for first, _ in PAIRS]):
-        found = patch_pairs(loaded, pairs, "v")
+        result = patch_pairs(loaded, pairs, "v")
         distances = [
             [distance.cosine(capture(loaded, first).pooled, head) for head in layer]
             for first, second in pairs
             for layer in patch_heads(loaded, first, second, part="v").astype(float)
         ]
-        expected = np.reshape(distances, (len(pairs), *found.mean.shape)).mean(axis=0)
-        np.testing.assert_allclose(found.mean, expected, rtol=1e-3, atol=1e-6)
-        assert np.isnan(found.p).all()
-        assert not found.is_shown.any()
+        expected = np.reshape(distances, (len(pairs), *result.mean.shape)).mean(axis=0)
+        np.testing.assert_allclose(result.mean, expected, rtol=1e-3, atol=1e-6)
+        assert np.isnan(result.p).all()
+        assert not result.is_shown.any()
 
 
 def test_without_classes_a_share_is_how_much_nearer_the_pooled_state_comes():
@@ -178,11 +180,11 @@ def test_a_pair_that_is_given_again_counts_once():
 def test_what_does_not_vary_is_not_tested():
     """The first part has the same effect in each pair, the second but for rounding; the third varies a little."""
     effects = [np.array([[2.0, 0.5 + 1e-7 * pair, 1.0 + 1e-3 * pair]]) for pair in range(4)]
-    found = mean_effects(effects)
-    assert np.isnan(found.p).tolist() == [[True, True, False]]
-    assert found.is_shown.tolist() == [[False, False, True]]
+    result = mean_effects(effects)
+    assert np.isnan(result.p).tolist() == [[True, True, False]]
+    assert result.is_shown.tolist() == [[False, False, True]]
     values = [effect[0, 2] for effect in effects]
-    assert found.p[0, 2] == pytest.approx(ttest_1samp(values, 0).pvalue)  # of one test, so not corrected
+    assert result.p[0, 2] == pytest.approx(ttest_1samp(values, 0).pvalue)  # of one test, so not corrected
 
 
 def test_p_is_corrected_for_the_parts_that_are_tested():
@@ -207,14 +209,14 @@ def test_the_mean_of_shares_leaves_out_pairs_that_nearly_agree():
 def test_a_masked_word_is_that_of_each_first_text(tmp_path):
     loaded = encoder(tmp_path, "BertForMaskedLM")
     pairs = [("a [MASK] film", "not [MASK] b"), ("great [MASK]", "not [MASK]")]
-    found = patch_pairs(loaded, pairs, "k", answer_of=lambda text: masked_word(loaded, text))
+    result = patch_pairs(loaded, pairs, "k", answer_of=lambda text: masked_word(loaded, text))
     expected = []
     for first, second in pairs:
         word = masked_word(loaded, first)
         logs = patch_heads(loaded, first, second, word, part="k")[..., 0]
         clean = patch_heads(loaded, first, first, word)[0, 0, 0]  # patched by itself: unchanged
         expected.append(logs - clean)
-    np.testing.assert_allclose(found.mean, np.mean(expected, axis=0), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(result.mean, np.mean(expected, axis=0), rtol=1e-3, atol=1e-4)
 
 
 def test_a_pair_that_cannot_be_read_is_named(tmp_path):

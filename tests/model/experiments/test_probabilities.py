@@ -59,11 +59,11 @@ def test_many_interventions_are_those_of_single_forwards(loaded, given_input, nu
     """In batches that share the layers before the first change; however few of them share a batch."""
     interventions = of_every_kind(capture(loaded, given_input).roles)
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
-    found = probabilities(loaded, [given_input], interventions)
-    assert found.shape == (1, len(interventions), loaded.config.n_classes)
+    result = probabilities(loaded, [given_input], interventions)
+    assert result.shape == (1, len(interventions), loaded.config.n_classes)
     expected = one_by_one(loaded, given_input, interventions[:-1])
     expected.append(np.full(loaded.config.n_classes, 1 / loaded.config.n_classes))
-    np.testing.assert_allclose(found[0], expected, **CLOSE)
+    np.testing.assert_allclose(result[0], expected, **CLOSE)
 
 
 @pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 2000, 1])
@@ -71,17 +71,17 @@ def test_many_texts_under_many_interventions(text_loaded, numbers, monkeypatch):
     texts = ["not great film", "film", "a b not", "great [PAD] film", "great film great film"]
     interventions = [without_keys(1), Intervention(), at_temperature(0.5, layer=1)]
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
-    found = probabilities(text_loaded, texts, interventions)
+    result = probabilities(text_loaded, texts, interventions)
     np.testing.assert_allclose(
-        found, [one_by_one(text_loaded, text, interventions) for text in texts], **CLOSE
+        result, [one_by_one(text_loaded, text, interventions) for text in texts], **CLOSE
     )
 
 
 def test_many_pictures(digit_loaded):
     images = list(np.random.default_rng(2).integers(0, 256, (7, 8, 8), dtype=np.uint8))
-    found = probabilities(digit_loaded, images)
+    result = probabilities(digit_loaded, images)
     np.testing.assert_allclose(
-        found[:, 0], [capture(digit_loaded, each).probabilities for each in images], **CLOSE
+        result[:, 0], [capture(digit_loaded, image).probabilities for image in images], **CLOSE
     )
 
 
@@ -90,8 +90,8 @@ def test_padding_is_appended_where_an_intervention_says_so(text_loaded):
         masked(MaskChoice(kind="padding", n_padding=n), method)
         for n, method in ((2, "ignored"), (0, "encoder"), (3, "ignored"), (2, "encoder"), (2, "replaced"))
     ]
-    found = probabilities(text_loaded, [TEXT], interventions)[0]
-    np.testing.assert_allclose(found, one_by_one(text_loaded, TEXT, interventions), **CLOSE)
+    result = probabilities(text_loaded, [TEXT], interventions)[0]
+    np.testing.assert_allclose(result, one_by_one(text_loaded, TEXT, interventions), **CLOSE)
 
 
 def test_the_layers_before_the_first_change_are_run_once(text_loaded):
@@ -106,11 +106,11 @@ def test_the_layers_before_the_first_change_are_run_once(text_loaded):
 
 def test_an_encoder_without_classes_answers_with_its_pooled_state():
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=()))
-    found = probabilities(loaded, [TEXT], [Intervention(), without_keys(1)])[0]
+    result = probabilities(loaded, [TEXT], [Intervention(), without_keys(1)])[0]
     with torch.inference_mode():
         state = loaded.model(prepare(loaded, TEXT)[0])[0]
-    np.testing.assert_allclose(found[0], state, **CLOSE)
-    assert np.abs(found[1] - found[0]).max() > 1e-4
+    np.testing.assert_allclose(result[0], state, **CLOSE)
+    assert np.abs(result[1] - result[0]).max() > 1e-4
 
 
 def test_nothing_asked_is_nothing_answered(text_loaded):
@@ -156,13 +156,13 @@ def test_a_short_input_shares_its_batch_and_a_long_one_does_not():
 def test_each_token_is_masked_out_of_the_keys_of_every_layer(config):
     loaded = tiny.loaded(config)
     inputs, _ = prepare(loaded, TEXT)
-    found = probabilities(loaded, [TEXT], [without_keys(position) for position in range(5)])[0]
+    result = probabilities(loaded, [TEXT], [without_keys(position) for position in range(5)])[0]
     for position in range(5):
         allowed = torch.ones(5, 5, dtype=torch.bool)
         allowed[:, position] = False
         with torch.inference_mode():
             expected = loaded.model(inputs, allowed).softmax(dim=-1)[0]
-        np.testing.assert_allclose(found[position], expected, **CLOSE)
+        np.testing.assert_allclose(result[position], expected, **CLOSE)
         assert not capture(loaded, TEXT, without_keys(position)).pattern[..., position].any()
 
 
@@ -183,17 +183,17 @@ def test_a_row_of_one_layer_by_hand():
 
 def test_patches_are_knocked_out_as_tokens_are(image):
     loaded = tiny.loaded(tiny.DIGIT)
-    found = probabilities(loaded, [image], [without_keys(1), without_keys(4)])[0]
-    assert found.shape == (2, 10)
-    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
+    result = probabilities(loaded, [image], [without_keys(1), without_keys(4)])[0]
+    assert result.shape == (2, 10)
+    np.testing.assert_allclose(result.sum(axis=1), 1, rtol=1e-5)
     inputs, _ = prepare(loaded, image)
     with torch.inference_mode():
         mask = torch.tensor([True, True, True, True, False]).expand(5, 5)
         expected = loaded.model(inputs, mask).softmax(dim=-1)[0]
-    np.testing.assert_allclose(found[1], expected, **CLOSE)
+    np.testing.assert_allclose(result[1], expected, **CLOSE)
 
 
 def test_digits_are_asked_at_temperatures_as_well(digit_loaded, image):
-    found = probabilities(digit_loaded, [image], [at_temperature(0.0), at_temperature(1.0)])[0]
-    np.testing.assert_allclose(found[1], capture(digit_loaded, image).probabilities, **CLOSE)
-    assert found.sum(axis=1) == pytest.approx(1, rel=rounding(2 * 10))
+    result = probabilities(digit_loaded, [image], [at_temperature(0.0), at_temperature(1.0)])[0]
+    np.testing.assert_allclose(result[1], capture(digit_loaded, image).probabilities, **CLOSE)
+    assert result.sum(axis=1) == pytest.approx(1, rel=rounding(2 * 10))

@@ -69,8 +69,8 @@ def one_step(wrong: int, right: int, n: int = 100, number: int = 1) -> PruningSt
 def test_it_is_a_plain_loop_over_all_heads_that_are_left(seed, with_means):
     loaded = tiny.loaded(TEXT, seed)
     means = np.random.default_rng(seed).normal(size=(2, 2, 4)).astype(np.float32) if with_means else None
-    found = list(greedy(loaded, TEXTS, LABELS, "zero" if means is None else means))
-    compare(found, plainly(loaded, means))
+    result = list(greedy(loaded, TEXTS, LABELS, "zero" if means is None else means))
+    compare(result, plainly(loaded, means))
 
 
 def test_small_batches_find_the_same(text_loaded, monkeypatch):
@@ -97,9 +97,9 @@ def test_heads_are_judged_by_other_inputs(text_loaded):
 
 def test_pictures_have_labels_as_well(digit_loaded):
     images = list(np.random.default_rng(2).integers(0, 256, (7, 8, 8), dtype=np.uint8))
-    found = list(greedy(digit_loaded, images, [0, 1, 2, 3, 4, 5, 6]))
-    assert [step.step for step in found] == [0, 1, 2, 3, 4]
-    assert {(step.layer, step.head) for step in found[1:]} == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    result = list(greedy(digit_loaded, images, [0, 1, 2, 3, 4, 5, 6]))
+    assert [step.step for step in result] == [0, 1, 2, 3, 4]
+    assert {(step.layer, step.head) for step in result[1:]} == {(0, 0), (0, 1), (1, 0), (1, 1)}
 
 
 @pytest.mark.parametrize("seed", range(3))

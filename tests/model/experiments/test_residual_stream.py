@@ -48,11 +48,11 @@ def test_mean_norms_are_over_the_positions():
 
 
 def test_the_residual_stream_is_that_of_the_record(loaded):
-    found = residual_stream(loaded, [TEXT, "film not a"])
+    result = residual_stream(loaded, [TEXT, "film not a"])
     for example, text in enumerate((TEXT, "film not a")):
         expected = capture(loaded, text).residual
         apart = encoder_rounding(loaded.config, np.abs(expected).max())
-        np.testing.assert_allclose(found[:, example], expected, atol=apart)
+        np.testing.assert_allclose(result[:, example], expected, atol=apart)
 
 
 def test_the_shares_of_an_input_are_measured_on_what_its_record_holds(loaded):

@@ -28,10 +28,10 @@ def gram_form(x, y):
 def test_cka_agrees_with_its_gram_form(seed, n, width, other_width):
     random = np.random.default_rng(seed)
     first, second = random.normal(size=(2, n, width)) + 3, random.normal(size=(3, n, other_width))
-    found = linear_cka(first, second)
+    result = linear_cka(first, second)
     expected = [[gram_form(x, y) for y in second] for x in first]
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-    assert ((found >= 0) & (found <= 1 + 1e-9)).all()
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
+    assert ((result >= 0) & (result <= 1 + 1e-9)).all()
 
 
 def test_cka_by_hand():
@@ -51,9 +51,9 @@ def test_cka_does_not_see_rotation_scale_or_shift():
 def test_cka_of_states_that_are_all_alike_is_not_a_number():
     random = np.random.default_rng(0).normal(size=(1, 9, 4)).astype(np.float32)
     alike = np.full((1, 9, 4), 0.1, np.float32)  # whose mean is not 0.1 in float32
-    found = linear_cka(np.concatenate((alike, random)), random)
-    assert np.isnan(found[0, 0])
-    assert found[1, 0] == pytest.approx(1, rel=rounding(9 * 4))
+    result = linear_cka(np.concatenate((alike, random)), random)
+    assert np.isnan(result[0, 0])
+    assert result[1, 0] == pytest.approx(1, rel=rounding(9 * 4))
 
 
 def test_cosines_by_hand():
@@ -67,12 +67,12 @@ def test_the_states_of_digits_are_pooled_one_by_one(pooling):
     positions = tiny.DIGIT.n_patches + (pooling == "class")
     loaded = tiny.loaded(replace(tiny.DIGIT, pooling=pooling, n_positions=positions))
     images = np.random.default_rng(0).integers(0, 256, (3, 8, 8), dtype=np.uint8)
-    found = digit_states(loaded, images)
+    result = digit_states(loaded, images)
     for number, image in enumerate(images):
         residual = capture(loaded, image).residual
         expected = residual[:, 0] if pooling == "class" else residual.mean(axis=1)
         apart = encoder_rounding(loaded.config, np.abs(residual).max())
-        np.testing.assert_allclose(found[:, number], expected, atol=apart)
+        np.testing.assert_allclose(result[:, number], expected, atol=apart)
 
 
 def test_the_class_token_is_the_same_for_every_digit_before_the_first_layer():

@@ -32,8 +32,8 @@ def test_norm_weighted_by_hand():
 def test_pre_ln_with_residual_by_hand():
     loaded, record = by_hand("pre")
     kept = np.hypot(1.75, 1)  # ¼ (3, 4) + (1, 0)
-    found = vector_norms_with_residual(loaded.model, record)[0, 0]
-    np.testing.assert_allclose(found, [[kept, 1.5], [2.5, 2]], rtol=1e-6)
+    result = vector_norms_with_residual(loaded.model, record)[0, 0]
+    np.testing.assert_allclose(result, [[kept, 1.5], [2.5, 2]], rtol=1e-6)
     ratio = mixing_ratio(loaded.model, record)
     np.testing.assert_allclose(ratio, [[1.5 / (1.5 + kept), 2.5 / 4.5]], rtol=1e-6)
 
@@ -72,7 +72,7 @@ def by_definition(model, record, layer):
         each.detach().numpy().astype(float) for each in (block.attention.w_o.weight, block.attention.w_o.bias)
     )
     gamma = block.norm_attention.weight.detach().numpy().astype(float)
-    found, ratios = np.zeros((n, n)), np.zeros(n)
+    result, ratios = np.zeros((n, n)), np.zeros(n)
     for i in range(n):
         terms = []
         for j in range(n):
@@ -84,21 +84,21 @@ def by_definition(model, record, layer):
         if block.norm_placement != "pre":
             sigma = np.sqrt(np.var(sum(terms) + b_o) + block.norm_attention.eps)
             terms = [gamma * (term - term.mean()) / sigma for term in terms]
-        found[i] = [np.linalg.norm(term) for term in terms]
+        result[i] = [np.linalg.norm(term) for term in terms]
         others = np.linalg.norm(sum(terms[:i] + terms[i + 1 :]))
-        ratios[i] = others / (others + found[i, i])
-    return found, ratios
+        ratios[i] = others / (others + result[i, i])
+    return result, ratios
 
 
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_as_the_papers_define_it(name, tmp_path):
     loaded, given = read_by(name, tmp_path)
     record = capture(loaded, given)
-    found, ratios = vector_norms_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
+    result, ratios = vector_norms_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
     shares = with_residual_and_norm(loaded.model, record).pattern
     for layer in range(loaded.config.n_layers):
         expected, ratio = by_definition(loaded.model, record, layer)
-        np.testing.assert_allclose(found[layer, 0], expected, **tiny.CLOSE)
+        np.testing.assert_allclose(result[layer, 0], expected, **tiny.CLOSE)
         np.testing.assert_allclose(ratios[layer], ratio, **tiny.CLOSE)
         np.testing.assert_allclose(
             shares[layer, 0], expected / expected.sum(axis=1, keepdims=True), **tiny.CLOSE
@@ -114,8 +114,8 @@ def test_the_layer_norm_of_the_terms_is_the_state_behind_the_attention(name, tmp
             block.attention.w_o.bias.zero_()
             block.norm_attention.bias.zero_()
     record = capture(loaded, given)
-    found, ratios = vector_norms_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
-    kept = np.diagonal(found[:, 0], axis1=-2, axis2=-1)
+    result, ratios = vector_norms_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
+    kept = np.diagonal(result[:, 0], axis1=-2, axis2=-1)
     mixed = ratios / (1 - ratios) * kept
     states = np.linalg.norm(record.residual[1::2], axis=-1)
     assert (states <= (kept + mixed) * (1 + 1e-5)).all()
@@ -128,9 +128,9 @@ def test_a_head_without_output_has_no_weight(name, tmp_path):
     with torch.no_grad():
         loaded.model.blocks[0].attention.w_o.weight[:, :4] = 0
     record = capture(loaded, given)
-    found = norm_weighted(loaded.model, record).pattern
-    assert not found[0, 0].any()
-    np.testing.assert_allclose(found[0, 1].sum(axis=-1), 1, rtol=1e-5)
+    result = norm_weighted(loaded.model, record).pattern
+    assert not result[0, 0].any()
+    np.testing.assert_allclose(result[0, 1].sum(axis=-1), 1, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["pre", "post"])
@@ -138,11 +138,11 @@ def test_what_is_masked_is_zero(name, tmp_path):
     loaded, _ = read_by(name, tmp_path)
     padded = capture(loaded, TEXT, masked(MaskChoice(kind="padding", n_padding=2)))
     for lens in (norm_weighted, with_residual_and_norm):
-        found = lens(loaded.model, padded).pattern
-        assert not found[..., : len(padded) - 2, -2:].any()
+        result = lens(loaded.model, padded).pattern
+        assert not result[..., : len(padded) - 2, -2:].any()
         alone = lens(loaded.model, capture(loaded, TEXT)).pattern
         assert unpadded_positions(padded) == list(range(len(padded) - 2))
-        np.testing.assert_allclose(found[..., :-2, :-2], alone, **tiny.CLOSE)
+        np.testing.assert_allclose(result[..., :-2, :-2], alone, **tiny.CLOSE)
     blind = capture(loaded, TEXT, without_keys(*range(5)))
     assert not norm_weighted(loaded.model, blind).pattern.any()
     itself = with_residual_and_norm(loaded.model, blind).pattern
@@ -160,7 +160,7 @@ def test_a_state_of_nothing_is_made_of_itself(tmp_path):
 def test_one_map_a_layer_at_the_same_positions(tmp_path):
     loaded, given = read_by("pre", tmp_path)
     record = capture(loaded, given)
-    found = with_residual_and_norm(loaded.model, record)
-    assert found.pattern.shape == (2, 1, 5, 5)
-    assert (found.tokens, found.roles) == (record.tokens, record.roles)
-    assert replace(found, pattern=found.pattern.copy()).mask.all()
+    result = with_residual_and_norm(loaded.model, record)
+    assert result.pattern.shape == (2, 1, 5, 5)
+    assert (result.tokens, result.roles) == (record.tokens, record.roles)
+    assert replace(result, pattern=result.pattern.copy()).mask.all()

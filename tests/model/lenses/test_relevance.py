@@ -17,8 +17,8 @@ def test_two_layers_by_hand():
     # R = I + Ā0, then R + Ā1 R: its first row gains (0, 1 + 0.1)
     expected = np.array([[[0.2, 0.4], [0, 0.1]], [[0.2, 1.5], [0, 0.1]]])
     expected /= np.array([0.4, 1.5])[:, None, None]
-    found = relevance(record, np.array([first, second])).pattern
-    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-6)
+    result = relevance(record, np.array([first, second])).pattern
+    np.testing.assert_allclose(result[:, 0], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("number", "row"), [(0, [1, 0]), (1, [0, 1])])
@@ -35,8 +35,8 @@ def test_the_gradient_by_hand(number, row):
     # that on the patch, class 1 the other way round.
     made = gradient_weighted_attention(loaded, np.zeros((2, 2), np.uint8), number)
     np.testing.assert_allclose(made, [[np.array(row) / 2, [0, 0]]], atol=1e-6)
-    found = through(RELEVANCE, loaded, np.zeros((2, 2), np.uint8), number).pattern
-    np.testing.assert_allclose(found[0, 0], [row, [0, 0]], atol=1e-6)
+    result = through(RELEVANCE, loaded, np.zeros((2, 2), np.uint8), number).pattern
+    np.testing.assert_allclose(result[0, 0], [row, [0, 0]], atol=1e-6)
 
 
 def by_definition(loaded, given, score, step=1e-5):
@@ -44,7 +44,7 @@ def by_definition(loaded, given, score, step=1e-5):
     layers = range(loaded.config.n_layers)
     names = [f"blocks.{layer}.attention.pattern" for layer in layers]
     patterns = [pattern[0].numpy() for pattern in activations(loaded, [given], names).values()]
-    found = [np.eye(patterns[0].shape[-1])]
+    result = [np.eye(patterns[0].shape[-1])]
     for name, pattern in zip(names, patterns, strict=True):
         gradient = np.zeros(pattern.shape)
         for cell in np.ndindex(pattern.shape):
@@ -60,8 +60,8 @@ def by_definition(loaded, given, score, step=1e-5):
                     ends.append(score(activations(loaded, [given], ["logits"])["logits"][0].numpy()))
             gradient[cell] = (ends[0] - ends[1]) / (2 * step)
         cam = np.maximum(gradient * pattern, 0).mean(axis=0)
-        found.append(found[-1] + cam @ found[-1])
-    return np.stack(found[1:]) - found[0]
+        result.append(result[-1] + cam @ result[-1])
+    return np.stack(result[1:]) - result[0]
 
 
 @pytest.mark.parametrize("number", first_of([None, 0]))
@@ -78,17 +78,17 @@ def test_as_the_paper_defines_it(name, number, tmp_path):
 
     expected = by_definition(loaded, given, score)
     expected /= expected.max(axis=(1, 2), keepdims=True)
-    found = relevance(record, gradient_weighted_attention(loaded, given, number)).pattern[:, 0]
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6)
+    result = relevance(record, gradient_weighted_attention(loaded, given, number)).pattern[:, 0]
+    np.testing.assert_allclose(result, expected, rtol=1e-3, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_rows_keep_their_sizes(name, tmp_path):
     loaded, given = read_by(name, tmp_path)
-    found = through(RELEVANCE, loaded, given)
-    assert found.pattern.shape[:2] == (loaded.config.n_layers, 1)
-    assert (found.pattern >= 0).all()
-    np.testing.assert_allclose(found.pattern.max(axis=(1, 2, 3)), 1)
+    result = through(RELEVANCE, loaded, given)
+    assert result.pattern.shape[:2] == (loaded.config.n_layers, 1)
+    assert (result.pattern >= 0).all()
+    np.testing.assert_allclose(result.pattern.max(axis=(1, 2, 3)), 1)
 
 
 @pytest.mark.parametrize("name", ["pre", "post"])

@@ -96,7 +96,7 @@ def test_as_the_encoder_does_without_the_value(name, tmp_path):
     """The whole forward anew for each position and layer, the value taken out by a watcher."""
     loaded, given = read_by(name, tmp_path)
     record = capture(loaded, given)
-    found = changes_of_layers(loaded.model, record)
+    result = changes_of_layers(loaded.model, record)
     for layer in range(loaded.config.n_layers):
         leaving = f"blocks.{layer}.resid_post"
         before = activations(loaded, [given], [leaving])[leaving][0].numpy()
@@ -115,7 +115,7 @@ def test_as_the_encoder_does_without_the_value(name, tmp_path):
                 for each in (before, after)
             )
             expected = ((one - other) ** 2).sum(axis=1) / 2
-            np.testing.assert_allclose(found[layer, :, j], expected, rtol=2e-3, atol=1e-11)
+            np.testing.assert_allclose(result[layer, :, j], expected, rtol=2e-3, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", ["pre", "post"])
@@ -141,9 +141,9 @@ def test_in_steps_as_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MULTIPLICATIONS_A_STEP", 2 * 5 * 8 * 16)
     parts = steps(loaded.config, 5)
     assert parts == [(layer, keys) for layer in (0, 1) for keys in (range(2), range(2, 4), range(4, 5))]
-    found = [changes_in_layer(loaded.model, record, *part) for part in parts]
+    result = [changes_in_layer(loaded.model, record, *part) for part in parts]
     for layer, expected in enumerate(changes_of_layers(loaded.model, record)):
-        in_parts = np.concatenate(found[3 * layer : 3 * layer + 3], axis=1)
+        in_parts = np.concatenate(result[3 * layer : 3 * layer + 3], axis=1)
         np.testing.assert_allclose(in_parts, expected, rtol=1e-3, atol=1e-11)
 
 
@@ -159,10 +159,10 @@ def test_a_head_without_output_changes_nothing(name, tmp_path):
 def test_what_is_masked_is_zero(name, tmp_path):
     loaded, _ = read_by(name, tmp_path)
     padded = capture(loaded, TEXT, masked(MaskChoice(kind="padding", n_padding=2)))
-    found = zeroing_record(padded, changes_of_layers(loaded.model, padded))
-    assert not found.pattern[..., -2:].any()
-    assert not roll_out(found).pattern[..., :-2, -2:].any()
+    result = zeroing_record(padded, changes_of_layers(loaded.model, padded))
+    assert not result.pattern[..., -2:].any()
+    assert not roll_out(result).pattern[..., :-2, -2:].any()
     alone = through(VALUE_ZEROING, loaded, TEXT).pattern
-    np.testing.assert_allclose(found.pattern[..., :-2, :-2], alone, rtol=1e-2, atol=1e-5)
+    np.testing.assert_allclose(result.pattern[..., :-2, :-2], alone, rtol=1e-2, atol=1e-5)
     blind = capture(loaded, TEXT, without_keys(*range(5)))
     assert not zeroing_record(blind, changes_of_layers(loaded.model, blind)).pattern.any()

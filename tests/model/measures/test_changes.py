@@ -92,8 +92,8 @@ def test_without_classes_the_changes_are_those_of_the_pooled_state():
 
 
 def test_what_is_lost_to_masked_keys_by_hand():
-    found = weight_lost_to_mask(np.array([0.125, 0.5, 0.125, 0.25]), np.array([False, True, False, False]))
-    assert found == (0.5, (3, 0, 2), (0.25, 0.125, 0.125))
+    result = weight_lost_to_mask(np.array([0.125, 0.5, 0.125, 0.25]), np.array([False, True, False, False]))
+    assert result == (0.5, (3, 0, 2), (0.25, 0.125, 0.125))
     assert weight_lost_to_mask(np.ones(2), np.ones(2, bool)) == (0, (), ())
 
 
@@ -101,9 +101,9 @@ def test_what_is_lost_is_what_a_loop_finds():
     random = np.random.default_rng(1)
     before, allowed = random.dirichlet(np.ones(9)), random.random(9) < 0.4
     expected = sorted(((weight, key) for key, weight in enumerate(before) if not allowed[key]), reverse=True)
-    found = weight_lost_to_mask(before, allowed)
-    assert list(zip(found.weights, found.keys, strict=True)) == expected
-    assert found.total == pytest.approx(sum(weight for weight, _ in expected))
+    result = weight_lost_to_mask(before, allowed)
+    assert list(zip(result.weights, result.keys, strict=True)) == expected
+    assert result.total == pytest.approx(sum(weight for weight, _ in expected))
 
 
 def test_the_weight_on_masked_keys():
@@ -120,8 +120,8 @@ def test_total_variation_by_hand():
 
 def test_cosine_distance_by_hand():
     vectors = np.array([[2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [1.0, 1.0]])
-    found = cosine_distance(np.array([4.0, 0.0]), vectors)
-    np.testing.assert_allclose(found, [0, 1, 2, 1 - np.sqrt(0.5)], rtol=1e-12)
+    result = cosine_distance(np.array([4.0, 0.0]), vectors)
+    np.testing.assert_allclose(result, [0, 1, 2, 1 - np.sqrt(0.5)], rtol=1e-12)
     assert np.isnan(cosine_distance(np.zeros(2), vectors)).all()
 
 

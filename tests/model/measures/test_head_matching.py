@@ -22,9 +22,9 @@ def patterns(n_layers, n_heads, n=4, seed=0):
 
 def test_the_matrix_numbers_heads_layer_by_layer():
     first, second = patterns(3, 2), patterns(2, 5, seed=1)
-    found = distance_matrix(first, second)
-    assert found.shape == (6, 10)
-    assert found[2 * 2 + 1, 1 * 5 + 3] == head_distance(first[2, 1], second[1, 3:4])
+    result = distance_matrix(first, second)
+    assert result.shape == (6, 10)
+    assert result[2 * 2 + 1, 1 * 5 + 3] == head_distance(first[2, 1], second[1, 3:4])
 
 
 def test_shuffled_heads_find_themselves_again():
@@ -68,17 +68,17 @@ NONE = np.nan
 
 
 def test_partners_by_hand():
-    found = Pairing(shapes=((2, 2), (1, 3)), partners=np.array([1, -1, 2, -1]), matched=True, matrix=MATRIX)
-    assert found.partner((0, 0)) == (0, 1)
-    assert found.partner((0, 1)) is None
-    assert found.partner_in_first((0, 2)) == (1, 0)
-    assert found.partner_in_first((0, 0)) is None
-    assert found.unpaired == ([(0, 1), (1, 1)], [(0, 0)])
-    assert found.n_pairs == 2
-    np.testing.assert_array_equal(found.distances, [[0.1, NONE], [0.2, NONE]])
-    assert found.furthest_head == (1, 0)
-    assert (found.n_further_pairs((0, 0)), found.n_further_pairs((1, 0))) == (1, 0)
-    change = found.change(np.array([1.0, 2.0, 4.0, 8.0]), np.array([10.0, 20.0, 30.0]))
+    result = Pairing(shapes=((2, 2), (1, 3)), partners=np.array([1, -1, 2, -1]), matched=True, matrix=MATRIX)
+    assert result.partner((0, 0)) == (0, 1)
+    assert result.partner((0, 1)) is None
+    assert result.partner_in_first((0, 2)) == (1, 0)
+    assert result.partner_in_first((0, 0)) is None
+    assert result.unpaired == ([(0, 1), (1, 1)], [(0, 0)])
+    assert result.n_pairs == 2
+    np.testing.assert_array_equal(result.distances, [[0.1, NONE], [0.2, NONE]])
+    assert result.furthest_head == (1, 0)
+    assert (result.n_further_pairs((0, 0)), result.n_further_pairs((1, 0))) == (1, 0)
+    change = result.change(np.array([1.0, 2.0, 4.0, 8.0]), np.array([10.0, 20.0, 30.0]))
     np.testing.assert_array_equal(change, [[19, NONE], [26, NONE]])
 
 
@@ -89,30 +89,30 @@ def test_by_distance_is_the_matching_of_the_matrix():
 
 
 def test_by_number_pairs_what_both_have():
-    found = pair_by_index((2, 2), (1, 3))
-    assert not found.matched
-    assert [found.partner(head) for head in np.ndindex(2, 2)] == [(0, 0), (0, 1), None, None]
-    assert found.n_same_index == found.n_pairs == 2
-    assert found.unpaired == ([(1, 0), (1, 1)], [(0, 2)])
+    result = pair_by_index((2, 2), (1, 3))
+    assert not result.matched
+    assert [result.partner(head) for head in np.ndindex(2, 2)] == [(0, 0), (0, 1), None, None]
+    assert result.n_same_index == result.n_pairs == 2
+    assert result.unpaired == ([(1, 0), (1, 1)], [(0, 2)])
 
 
 @given(st.integers(0, 2**32), *(st.tuples(st.integers(1, 3), st.integers(1, 3)) for _ in range(2)))
 def test_a_pairing_says_the_same_head_by_head(seed, first, second):
     matrix = np.random.default_rng(seed).random((first[0] * first[1], second[0] * second[1]))
     ones, others = list(np.ndindex(first)), list(np.ndindex(second))
-    for found in (pair_by_distance(first, second, matrix), pair_by_index(first, second, matrix)):
-        pairs = {one: found.partner(one) for one in ones if found.partner(one) is not None}
+    for result in (pair_by_distance(first, second, matrix), pair_by_index(first, second, matrix)):
+        pairs = {one: result.partner(one) for one in ones if result.partner(one) is not None}
         distances = {one: matrix[ones.index(one), others.index(other)] for one, other in pairs.items()}
-        assert all(found.partner_in_first(other) == one for one, other in pairs.items())
-        assert found.n_same_index == sum(one == other for one, other in pairs.items())
-        assert found.unpaired == (
+        assert all(result.partner_in_first(other) == one for one, other in pairs.items())
+        assert result.n_same_index == sum(one == other for one, other in pairs.items())
+        assert result.unpaired == (
             [one for one in ones if one not in pairs],
             [other for other in others if other not in pairs.values()],
         )
-        assert found.furthest_head == max(distances, key=distances.get)
+        assert result.furthest_head == max(distances, key=distances.get)
         for one, distance in distances.items():
-            assert found.distances[one] == distance
-            assert found.n_further_pairs(one) == sum(other > distance for other in distances.values())
+            assert result.distances[one] == distance
+            assert result.n_further_pairs(one) == sum(other > distance for other in distances.values())
 
 
 def test_pairs_of_many_examples_have_the_distances_of_one():

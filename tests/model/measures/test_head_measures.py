@@ -75,13 +75,13 @@ def test_heads_are_combined_in_one_of_two_ways(monkeypatch):
 
 def test_the_summary_has_a_number_for_each_head_under_the_names_on_screen(digit_loaded, image):
     record = capture(digit_loaded, image)
-    found = head_summary(record)
-    assert list(found) == ["entropy", "mean distance (patches)"]
+    result = head_summary(record)
+    assert list(result) == ["entropy", "mean distance (patches)"]
     rows = np.maximum(record.pattern[1, 0].astype(float), 1e-30)
-    assert found["entropy"][1, 0] == pytest.approx(
+    assert result["entropy"][1, 0] == pytest.approx(
         -(rows * np.log(rows)).sum(axis=1).mean() / math.log(5), rel=rounding(8 * 5)
     )
-    np.testing.assert_array_equal(found["mean distance (patches)"], mean_distance(record.pattern, (2, 2)))
+    np.testing.assert_array_equal(result["mean distance (patches)"], mean_distance(record.pattern, (2, 2)))
 
 
 def test_the_mean_over_heads_counts_each_alike():
@@ -121,16 +121,16 @@ def test_distances_of_patches_are_euclidean_on_the_grid():
 
 
 def test_the_class_token_has_no_place():
-    found = position_distances(5, (2, 2))
-    assert np.isnan(found[0]).all()
-    assert np.isnan(found[:, 0]).all()
-    np.testing.assert_array_equal(found[1:, 1:], position_distances(4, (2, 2)))
+    result = position_distances(5, (2, 2))
+    assert np.isnan(result[0]).all()
+    assert np.isnan(result[:, 0]).all()
+    np.testing.assert_array_equal(result[1:, 1:], position_distances(4, (2, 2)))
 
 
 def test_tokens_after_the_patches_have_no_place():
-    found = position_distances(6, (2, 2), 1)
-    assert np.isnan(found[[0, 5]]).all()
-    np.testing.assert_array_equal(found[1:5, 1:5], position_distances(4, (2, 2)))
+    result = position_distances(6, (2, 2), 1)
+    assert np.isnan(result[[0, 5]]).all()
+    np.testing.assert_array_equal(result[1:5, 1:5], position_distances(4, (2, 2)))
     pattern = np.zeros((6, 6))
     pattern[:, 2] = 1  # all weight on the patch in the upper right corner
     assert mean_distance(pattern[None], (2, 2), 1)[0] == pytest.approx((1 + 0 + math.sqrt(2) + 1) / 4)
@@ -190,39 +190,39 @@ def heads(draw, grid: bool = False):
 @given(heads())
 def test_entropy_agrees_with_a_loop(drawn):
     pattern, mask, _ = drawn
-    found = entropy(pattern, mask)
-    assert found.shape == pattern.shape[:-1]
-    assert ((found >= 0) & (found <= 1 + 1e-5)).all()
-    for index in np.ndindex(found.shape):
+    result = entropy(pattern, mask)
+    assert result.shape == pattern.shape[:-1]
+    assert ((result >= 0) & (result <= 1 + 1e-5)).all()
+    for index in np.ndindex(result.shape):
         nats, n_allowed = 0.0, int(mask[index].sum())
         for weight in map(float, pattern[index]):
             nats -= weight * math.log(weight) if weight > 0 else 0
         expected = nats / math.log(n_allowed) if n_allowed > 1 else 0
-        assert found[index] == pytest.approx(expected, abs=1e-5)
+        assert result[index] == pytest.approx(expected, abs=1e-5)
 
 
 @given(heads())
 def test_mean_distance_of_text_agrees_with_a_loop(drawn):
     pattern, _, _ = drawn
-    found, n = mean_distance(pattern), pattern.shape[-1]
-    for index in np.ndindex(found.shape):
+    result, n = mean_distance(pattern), pattern.shape[-1]
+    for index in np.ndindex(result.shape):
         total = sum(pattern[index][i, j] * abs(i - j) for i in range(n) for j in range(n))
-        assert found[index] == pytest.approx(total / n, abs=1e-5)
+        assert result[index] == pytest.approx(total / n, abs=1e-5)
 
 
 @given(heads(grid=True))
 def test_mean_distance_of_patches_agrees_with_a_loop(drawn):
     pattern, _, grid = drawn
-    found = mean_distance(pattern, grid)
+    result = mean_distance(pattern, grid)
     n, n_patches = pattern.shape[-1], grid[0] * grid[1]
     first = n - n_patches  # 1 where a class token stands before the patches
-    for index in np.ndindex(found.shape):
+    for index in np.ndindex(result.shape):
         total = 0.0
         for i in range(n_patches):
             for j in range(n_patches):
                 place, other = divmod(i, grid[1]), divmod(j, grid[1])
                 total += pattern[index][i + first, j + first] * math.dist(place, other)
-        assert found[index] == pytest.approx(total / n_patches, abs=1e-5)
+        assert result[index] == pytest.approx(total / n_patches, abs=1e-5)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 9), st.sampled_from([0.01, 1, 100]))

@@ -86,9 +86,9 @@ def test_even_weights_are_not_local_and_have_no_sink_however_short_the_text(n, c
     """Of 5 tokens they put 52 % on a query and its neighbours, and of 8 causal ones 34 % on the first."""
     mask = np.tri(n, dtype=bool) if causal else np.ones((n, n), bool)
     even = mask / mask.sum(axis=-1, keepdims=True)
-    found = named(even, tokens=tuple("abcdefghijkl"[:n]), mask=mask[None, None])
+    result = named(even, tokens=tuple("abcdefghijkl"[:n]), mask=mask[None, None])
     # a query with a single key counts as entropy 0, so causal ones are even from 10 tokens on
-    assert found == (["uniform head"] if n >= (10 if causal else 8) else [])
+    assert result == (["uniform head"] if n >= (10 if causal else 8) else [])
 
 
 @pytest.mark.parametrize("n", [3, 5, 7])
@@ -189,8 +189,8 @@ def test_one_head_alone_is_called_what_it_is_called_among_all(config) -> None:
     given = "not great films x y z a" if config.is_text else np.eye(12, dtype=np.uint8) * 255
     record = capture(tiny.loaded(config), given)
     numbers, chance = statistics(record), statistics_of_even_weights(record)
-    found = {
+    result = {
         at: roles_from_numbers(record, numbers, *at, chance) for at in np.ndindex(record.pattern.shape[:2])
     }
-    assert any(found.values())
-    assert found == {at: roles_on_input(record, *at) for at in found}
+    assert any(result.values())
+    assert result == {at: roles_on_input(record, *at) for at in result}

@@ -31,7 +31,7 @@ def random(n: int, seed: int = 0, **more: object) -> AttentionRecord:
 
 
 def test_two_tokens() -> None:
-    found = statistics(of_rows([[0.75, 0.25], [0.5, 0.5]], ("good", "film")))
+    result = statistics(of_rows([[0.75, 0.25], [0.5, 0.5]], ("good", "film")))
     entropy = (1 + (-0.75 * math.log(0.75) - 0.25 * math.log(0.25)) / math.log(2)) / 2
     by_hand = {
         "entropy": entropy,
@@ -43,18 +43,18 @@ def test_two_tokens() -> None:
         "first": (0.75 + 0.5) / 2,
         "sink": (0.75 + 0.5) / 2,
     }
-    assert list(found) == [name for name in STATISTICS if name != "separator"]
+    assert list(result) == [name for name in STATISTICS if name != "separator"]
     for name, value in by_hand.items():
-        np.testing.assert_allclose(found[name], [[value]], rtol=rounding(20), err_msg=name)
+        np.testing.assert_allclose(result[name], [[value]], rtol=rounding(20), err_msg=name)
 
 
 def test_special_tokens_count_as_keys_but_their_own_largest_weight_does_not() -> None:
     rows = [[0.0, 0.0, 1.0], [0.25, 0.5, 0.25], [1.0, 0.0, 0.0]]
-    found = statistics(of_rows(rows, ("[CLS]", "film", "[SEP]")))
-    assert found["confidence"] == pytest.approx(0.5)
-    assert found["separator"] == pytest.approx((1 + 0.25 + 0) / 3)
-    assert found["first"] == pytest.approx((0 + 0.25 + 1) / 3)
-    assert found["sink"] == pytest.approx((1 + 0.25 + 0) / 3)
+    result = statistics(of_rows(rows, ("[CLS]", "film", "[SEP]")))
+    assert result["confidence"] == pytest.approx(0.5)
+    assert result["separator"] == pytest.approx((1 + 0.25 + 0) / 3)
+    assert result["first"] == pytest.approx((0 + 0.25 + 1) / 3)
+    assert result["sink"] == pytest.approx((1 + 0.25 + 0) / 3)
 
 
 def test_without_a_word_there_is_no_confidence() -> None:
@@ -63,14 +63,16 @@ def test_without_a_word_there_is_no_confidence() -> None:
 
 def test_of_weights_that_do_not_add_up_to_1_only_shares_remain() -> None:
     """The weight on itself is 0.3 of 0.6 in all."""
-    found = statistics(of_rows([[0.1, 0.3], [0.0, 0.2]], ("good", "film")))
-    assert set(found) == {"previous", "next", "same", "first"}
-    assert found["same"] == pytest.approx(0.5)
+    result = statistics(of_rows([[0.1, 0.3], [0.0, 0.2]], ("good", "film")))
+    assert set(result) == {"previous", "next", "same", "first"}
+    assert result["same"] == pytest.approx(0.5)
 
 
 def test_a_head_without_any_weight_looks_nowhere() -> None:
-    found = statistics(of_rows([[0.0, 0.0], [0.0, 0.0]], ("good", "film"), mask=np.zeros((1, 1, 2, 2), bool)))
-    assert all(float(values[0, 0]) == 0 for values in found.values())
+    result = statistics(
+        of_rows([[0.0, 0.0], [0.0, 0.0]], ("good", "film"), mask=np.zeros((1, 1, 2, 2), bool))
+    )
+    assert all(float(values[0, 0]) == 0 for values in result.values())
 
 
 # What an input does not have
@@ -84,9 +86,9 @@ def test_patches_have_no_neighbour_in_line_and_their_first_token_is_the_class_to
 
 def test_keys_of_another_input_are_no_neighbours() -> None:
     record = from_arrays(np.array([[[[0.2, 0.8]], [[0.5, 0.5]]]]), ("a",), keys=("x", "[SEP]"))
-    found = statistics(record)
-    assert list(found) == ["entropy", "confidence", "first", "separator", "sink"]
-    np.testing.assert_allclose(found["separator"], [[0.8, 0.5]])
+    result = statistics(record)
+    assert list(result) == ["entropy", "confidence", "first", "separator", "sink"]
+    np.testing.assert_allclose(result["separator"], [[0.8, 0.5]])
 
 
 # Written anew, cell by cell
@@ -94,7 +96,7 @@ def test_keys_of_another_input_are_no_neighbours() -> None:
 
 def anew(record: AttentionRecord) -> dict[str, np.ndarray]:
     n_layers, n_heads, n, _ = record.pattern.shape
-    found = {name: np.zeros((n_layers, n_heads)) for name in STATISTICS}
+    result = {name: np.zeros((n_layers, n_heads)) for name in STATISTICS}
     words = [i for i in range(n) if record.roles[i] not in ("class", "separator", "padding", "special")]
     for layer, head in np.ndindex(n_layers, n_heads):
         weights = record.pattern[layer, head].astype(float)
@@ -104,10 +106,10 @@ def anew(record: AttentionRecord) -> dict[str, np.ndarray]:
         for i in range(n):
             nats = -sum(w * math.log(w) for w in weights[i] if w > 0)
             entropies.append(nats / math.log(allowed[i].sum()) if allowed[i].sum() > 1 else 0)
-        found["entropy"][layer, head] = np.mean(entropies)
-        found["confidence"][layer, head] = np.mean([max(weights[i]) for i in words])
+        result["entropy"][layer, head] = np.mean(entropies)
+        result["confidence"][layer, head] = np.mean([max(weights[i]) for i in words])
         for i, j in np.ndindex(n, n):
-            found["distance"][layer, head] += weights[i, j] * abs(i - j) / n
+            result["distance"][layer, head] += weights[i, j] * abs(i - j) / n
             for name, counts in {
                 "previous": j == i - 1,
                 "next": j == i + 1,
@@ -115,9 +117,9 @@ def anew(record: AttentionRecord) -> dict[str, np.ndarray]:
                 "first": j == 0,
                 "separator": record.roles[j] == "separator",
             }.items():
-                found[name][layer, head] += weights[i, j] * counts / total
-        found["sink"][layer, head] = max(np.mean(weights[:, j]) for j in range(n))
-    return found
+                result[name][layer, head] += weights[i, j] * counts / total
+        result["sink"][layer, head] = max(np.mean(weights[:, j]) for j in range(n))
+    return result
 
 
 @pytest.mark.parametrize(
@@ -125,11 +127,11 @@ def anew(record: AttentionRecord) -> dict[str, np.ndarray]:
 )
 def test_of_an_encoder_as_written_anew(choice: MaskChoice) -> None:
     record = capture(tiny.loaded(tiny.TEXT), "not great films, not at all", masked(choice))
-    found = statistics(record)
-    assert tuple(found) == STATISTICS
+    result = statistics(record)
+    assert tuple(result) == STATISTICS
     for name, values in anew(record).items():
         np.testing.assert_allclose(
-            found[name], values, rtol=rounding(10 * len(record)), atol=rounding(len(record)), err_msg=name
+            result[name], values, rtol=rounding(10 * len(record)), atol=rounding(len(record)), err_msg=name
         )
 
 
@@ -137,9 +139,9 @@ def test_of_words_whose_pieces_are_merged() -> None:
     record = capture(tiny.loaded(replace(tiny.TEXT, n_positions=20)), "not great films")
     words = view(record, merged=True)
     assert len(words) < len(record)
-    found = statistics(words)
+    result = statistics(words)
     for name, values in anew(words).items():
-        np.testing.assert_allclose(found[name], values, rtol=1e-5, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(result[name], values, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
 # What always holds
@@ -148,16 +150,16 @@ def test_of_words_whose_pieces_are_merged() -> None:
 @given(n=st.integers(1, 12), seed=st.integers(0, 1000))
 def test_of_any_rows_that_add_up_to_1(n: int, seed: int) -> None:
     tokens = ("[CLS]", *"abcdefghij"[: max(n - 2, 0)], "[SEP]")[:n]
-    found = statistics(random(n, seed, tokens=tokens))
+    result = statistics(random(n, seed, tokens=tokens))
     slack = rounding(4 * n)
     for name in (*SHARES, "entropy", "confidence"):
-        if name in found:
-            assert (found[name] >= 0).all(), name
-            assert (found[name] <= 1 + slack).all(), name
-    assert (found["distance"] <= n - 1 + slack * n).all()
-    assert (found["previous"] + found["next"] + found["same"] <= 1 + slack).all()
-    assert (found["sink"] >= found["first"] - slack).all()
-    assert (found["sink"] >= 1 / n - slack).all()
+        if name in result:
+            assert (result[name] >= 0).all(), name
+            assert (result[name] <= 1 + slack).all(), name
+    assert (result["distance"] <= n - 1 + slack * n).all()
+    assert (result["previous"] + result["next"] + result["same"] <= 1 + slack).all()
+    assert (result["sink"] >= result["first"] - slack).all()
+    assert (result["sink"] >= 1 / n - slack).all()
 
 
 def test_read_backwards_the_next_token_is_the_one_before() -> None:
@@ -174,7 +176,7 @@ def test_read_backwards_the_next_token_is_the_one_before() -> None:
 def test_the_shares_are_the_same_numbers() -> None:
     record = random(6, tokens=tuple("abcdef"))
     every = statistics(record)
-    found = attention_shares(record)
-    assert set(found) == {"previous", "next", "same", "first"}
-    for name, values in found.items():
+    result = attention_shares(record)
+    assert set(result) == {"previous", "next", "same", "first"}
+    for name, values in result.items():
         np.testing.assert_array_equal(values, every[name])

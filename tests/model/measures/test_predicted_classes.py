@@ -18,14 +18,14 @@ def test_of_no_examples_all_counts_are_zero():
 
 
 @pytest.mark.parametrize(
-    ("labels", "predicted", "said"),
+    ("labels", "predicted", "message"),
     [
         ([0, 2], [0, 1], "classes from 0 to 2, of which there are 2"),
         ([-1, 0], [0, 1], "classes from -1 to 1"),
     ],
 )
-def test_classes_that_do_not_exist_are_refused(labels, predicted, said):
-    with pytest.raises(ValueError, match=said):
+def test_classes_that_do_not_exist_are_refused(labels, predicted, message):
+    with pytest.raises(ValueError, match=message):
         confusion_counts(np.array(labels), np.array(predicted), 2)
 
 
@@ -47,5 +47,5 @@ def test_those_called_differently_by_hand():
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=20))
 def test_the_order_is_that_of_a_stable_sort(losses):
-    found = hardest_first(np.arange(len(losses)), [np.array(losses, float)])
-    assert found.tolist() == sorted(range(len(losses)), key=lambda at: -losses[at])
+    result = hardest_first(np.arange(len(losses)), [np.array(losses, float)])
+    assert result.tolist() == sorted(range(len(losses)), key=lambda at: -losses[at])

@@ -25,25 +25,25 @@ def record() -> AttentionRecord:
 
 
 def test_to_a_word_the_sum_and_from_a_word_the_mean_by_hand(record) -> None:
-    found = view(record, merged=True)
-    assert found.tokens == ("[CLS]", "undo", "it", "[SEP]")
-    assert found.roles == ("class", "word", "word", "separator")
-    assert found.numbers == (0, 1, 3, 4)
-    assert found.units == "words"
+    result = view(record, merged=True)
+    assert result.tokens == ("[CLS]", "undo", "it", "[SEP]")
+    assert result.roles == ("class", "word", "word", "separator")
+    assert result.numbers == (0, 1, 3, 4)
+    assert result.units == "words"
     expected = [
         [0.10, 0.50, 0.40, 0.00],
         [0.30, 0.50, 0.10, 0.10],
         [0.20, 0.40, 0.20, 0.20],
         [1.00, 0.00, 0.00, 0.00],
     ]
-    np.testing.assert_allclose(found.pattern[0, 0], expected, rtol=rounding(8))
+    np.testing.assert_allclose(result.pattern[0, 0], expected, rtol=rounding(8))
 
 
 def test_what_is_hidden_is_given_to_nobody_by_hand(record) -> None:
-    found = view(record, hidden=True)
-    assert found.labels == ("1 un", "2 ##do", "3 it")
-    np.testing.assert_array_equal(found.pattern, record.pattern[..., 1:4, 1:4])
-    np.testing.assert_allclose(found.pattern[0, 0].sum(axis=-1), [0.3, 0.9, 0.6], rtol=rounding(8))
+    result = view(record, hidden=True)
+    assert result.labels == ("1 un", "2 ##do", "3 it")
+    np.testing.assert_array_equal(result.pattern, record.pattern[..., 1:4, 1:4])
+    np.testing.assert_allclose(result.pattern[0, 0].sum(axis=-1), [0.3, 0.9, 0.6], rtol=rounding(8))
     both = view(record, merged=True, hidden=True)
     np.testing.assert_allclose(both.pattern[0, 0], [[0.5, 0.1], [0.4, 0.2]], rtol=rounding(8))
     assert both.labels == ("1 undo", "3 it")
@@ -54,7 +54,7 @@ def test_what_is_hidden_is_given_to_nobody_by_hand(record) -> None:
 def test_against_products_with_the_words_membership(loaded, given_input, hidden: bool) -> None:
     read = "a great films notx xyz [MASK]" if isinstance(given_input, str) else given_input
     record = capture(loaded, read)
-    found = view(record, merged=True, hidden=hidden)
+    result = view(record, merged=True, hidden=hidden)
     words = []
     for at, role in enumerate(record.roles):
         if role == "continuation":
@@ -66,32 +66,32 @@ def test_against_products_with_the_words_membership(loaded, given_input, hidden:
         member[word, pieces] = 1
     mean = member / member.sum(axis=1, keepdims=True)
     expected = mean @ record.pattern.astype(float) @ member.T
-    np.testing.assert_allclose(found.pattern, expected, rtol=rounding(64), atol=rounding(8))
-    np.testing.assert_array_equal(found.mask, member @ record.mask @ member.T > 0)
+    np.testing.assert_allclose(result.pattern, expected, rtol=rounding(64), atol=rounding(8))
+    np.testing.assert_array_equal(result.mask, member @ record.mask @ member.T > 0)
 
 
 def test_each_position_is_found_by_the_one_of_the_input(record) -> None:
-    found = view(record, merged=True, hidden=True)
-    assert [found.position_of(number) for number in range(5)] == [0, 0, 0, 1, 1]
+    result = view(record, merged=True, hidden=True)
+    assert [result.position_of(number) for number in range(5)] == [0, 0, 0, 1, 1]
     assert [record.position_of(number) for number in (-1, 0, 4, 9)] == [0, 0, 4, 4]
-    assert [found.number(at) for at in range(2)] == [1, 3]
+    assert [result.number(at) for at in range(2)] == [1, 3]
 
 
 def test_of_a_picture_the_class_token_is_hidden_and_the_grid_stays() -> None:
     record = capture(tiny.loaded(tiny.DIGIT), np.eye(8, dtype=np.uint8) * 255)
-    found = view(record, merged=True, hidden=True)
-    assert (len(found), found.first_patch, found.patch_grid) == (4, 0, (2, 2))
-    np.testing.assert_array_equal(found.pattern, record.pattern[..., 1:, 1:])
+    result = view(record, merged=True, hidden=True)
+    assert (len(result), result.first_patch, result.patch_grid) == (4, 0, (2, 2))
+    np.testing.assert_array_equal(result.pattern, record.pattern[..., 1:, 1:])
     assert view(record, merged=True) is record
 
 
 def test_keys_that_are_no_queries_are_merged_as_well() -> None:
     pattern = np.array([[[[0.25, 0.25, 0.5], [0.0, 1.0, 0.0]]]], np.float32)
     record = from_arrays(pattern, ("a", "b"), keys=("x", "##y", "[SEP]"))
-    found = view(record, merged=True, hidden=True)
-    np.testing.assert_array_equal(found.pattern, [[[[0.5], [1.0]]]])
-    assert found.attended.tokens == ("xy",)
-    assert found.tokens == ("a", "b")
+    result = view(record, merged=True, hidden=True)
+    np.testing.assert_array_equal(result.pattern, [[[[0.5], [1.0]]]])
+    assert result.attended.tokens == ("xy",)
+    assert result.tokens == ("a", "b")
 
 
 def test_nothing_is_hidden_where_nothing_else_is_there() -> None:

@@ -55,14 +55,14 @@ def test_a_record_comes_back_bit_for_bit(loaded, given_input, kind: str, tmp_pat
     saved = capture(loaded, given_input)
     picture = given_input if isinstance(given_input, np.ndarray) else None
     save(saved, tmp_path / f"a{kind}", {"checkpoint": "größer"}, picture)
-    found = read_file(tmp_path / f"a{kind}")
-    assert_same(saved, found.record)
+    result = read_file(tmp_path / f"a{kind}")
+    assert_same(saved, result.record)
     assert_same(saved, read(str(tmp_path / f"a{kind}")))
-    assert found.settings["checkpoint"] == "größer"
-    assert found.settings["version"] == VERSION
-    assert (found.picture is None) == (picture is None)
+    assert result.settings["checkpoint"] == "größer"
+    assert result.settings["version"] == VERSION
+    assert (result.picture is None) == (picture is None)
     if picture is not None:
-        np.testing.assert_array_equal(found.picture, picture)
+        np.testing.assert_array_equal(result.picture, picture)
 
 
 def test_an_encoder_without_classes_and_an_empty_array_come_back() -> None:
@@ -76,9 +76,9 @@ def test_attention_alone_comes_back(kind: str) -> None:
     cross = from_arrays(PATTERN[..., :2], TOKENS, keys=("x", "##y"), roles=["class", *["word"] * 3])
     assert_same(cross, from_bytes(dump(cross, {}, kind=kind), f"a{kind}").record)
     picture = from_arrays(PATTERN, picture=PICTURE)
-    found = from_bytes(dump(picture, {}, PICTURE, kind), f"a{kind}")
-    assert_same(picture, found.record)
-    np.testing.assert_array_equal(found.picture, PICTURE)
+    result = from_bytes(dump(picture, {}, PICTURE, kind), f"a{kind}")
+    assert_same(picture, result.record)
+    np.testing.assert_array_equal(result.picture, PICTURE)
     view = replace(from_arrays(PATTERN, TOKENS), numbers=(0, 2, 3, 7), merged=True)
     assert_same(view, from_bytes(dump(view, {}, kind=kind), f"a{kind}").record)
 
@@ -87,11 +87,11 @@ def test_attention_alone_comes_back(kind: str) -> None:
 @tiny.encoders
 def test_half_precision_rounds_each_number_by_as_much_as_it_says(loaded, given_input, kind: str) -> None:
     saved = capture(loaded, given_input)
-    found = from_bytes(dump(saved, {}, kind=kind, half=True), f"a{kind}")
-    assert type(found.record) is ForwardRecord
-    assert found.settings["precision"] == HALF
+    result = from_bytes(dump(saved, {}, kind=kind, half=True), f"a{kind}")
+    assert type(result.record) is ForwardRecord
+    assert result.settings["precision"] == HALF
     for name in AXES:
-        before, after = getattr(saved, name), getattr(found.record, name)
+        before, after = getattr(saved, name), getattr(result.record, name)
         if before is None:
             assert after is None
         elif name == "mask":
@@ -100,11 +100,11 @@ def test_half_precision_rounds_each_number_by_as_much_as_it_says(loaded, given_i
             assert after.dtype == np.float32
             np.testing.assert_allclose(after, before, rtol=2**-11, atol=2**-25, err_msg=name)
             assert before.size < 10 or not np.array_equal(after, before)
-    assert not len(odd_rows(found.record.pattern, found.record.mask))
-    np.testing.assert_allclose(found.record.probabilities, saved.probabilities, atol=2e-3)
+    assert not len(odd_rows(result.record.pattern, result.record.mask))
+    np.testing.assert_allclose(result.record.probabilities, saved.probabilities, atol=2e-3)
     for name, values in head_summary(saved).items():
         np.testing.assert_allclose(
-            head_summary(found.record)[name], values, rtol=1e-3, atol=1e-4, err_msg=name
+            head_summary(result.record)[name], values, rtol=1e-3, atol=1e-4, err_msg=name
         )
 
 
@@ -148,19 +148,19 @@ def test_tokens_and_pieces_come_back_as_they_were(kind: str, tmp_path: Path) -> 
     saved = from_arrays(PATTERN, pieces, keys=keys)
     assert saved.tokens == ("<s>", "Ã©", "[U+1F600]1/2", "[U+1F600]2/2")
     save(saved, tmp_path / f"a{kind}", {})
-    found = read(tmp_path / f"a{kind}")
-    assert_same(saved, found)
-    assert view(found, merged=True).tokens == ("<s>", "Ã©😀")
-    assert view(found, merged=True).attended.tokens == ("a", "é")
+    result = read(tmp_path / f"a{kind}")
+    assert_same(saved, result)
+    assert view(result, merged=True).tokens == ("<s>", "Ã©😀")
+    assert view(result, merged=True).attended.tokens == ("a", "é")
 
 
 def test_a_file_of_somebody_else_needs_no_more_than_pattern_and_tokens(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", pattern=PATTERN.astype(np.float16), tokens=TOKENS)
-    found = read_file(tmp_path / "a.npz")
-    assert type(found.record) is AttentionRecord
-    assert found.record.tokens == TOKENS
-    assert found.record.mask.all()
-    assert found.settings == {"precision": HALF}
+    result = read_file(tmp_path / "a.npz")
+    assert type(result.record) is AttentionRecord
+    assert result.record.tokens == TOKENS
+    assert result.record.mask.all()
+    assert result.settings == {"precision": HALF}
     np.savez(tmp_path / "b.npz", pattern=PATTERN[..., :2], queries=TOKENS, keys=TOKENS[:2])
     assert read(tmp_path / "b.npz").attended.tokens == TOKENS[:2]
 
@@ -251,11 +251,11 @@ def test_whatever_happens_to_a_file_it_is_read_or_refused_in_one_sentence(record
     content = content[: data.draw(st.sampled_from([None, None, edge // 2]))]
     refusal = ""
     try:
-        found = from_bytes(bytes(content), f"a{kind}")
+        result = from_bytes(bytes(content), f"a{kind}")
     except ValueError as error:
         refusal = str(error)
     if refusal:
         assert refusal.startswith(f"a{kind} cannot be read: ")
         assert "\n" not in refusal
     else:
-        assert len(found.record) == found.record.pattern.shape[-2]
+        assert len(result.record) == result.record.pattern.shape[-2]

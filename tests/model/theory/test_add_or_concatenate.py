@@ -26,25 +26,25 @@ def products(draw: st.DrawFn) -> tuple[np.ndarray, ...]:
 def test_the_sums_by_hand():
     x, p = np.array([[1.0, 2.0]]), np.array([[3.0, -4.0]])
     w1, w2 = np.array([[1.0], [10.0]]), np.array([[100.0], [1000.0]])
-    found = position_sums(x, p, w1, w2)
-    assert (found.content.tolist(), found.positions.tolist(), found.whole.tolist()) == (
+    result = position_sums(x, p, w1, w2)
+    assert (result.content.tolist(), result.positions.tolist(), result.whole.tolist()) == (
         [[21]],
         [[-3700]],
         [[-3679]],
     )
-    assert (found.largest, found.from_sum) == (3679, 0)
-    assert found.from_adding == abs(-3679 - (4 - 20))
+    assert (result.largest, result.from_sum) == (3679, 0)
+    assert result.from_adding == abs(-3679 - (4 - 20))
     assert position_sums(x, p, w1, w1).from_adding == 0
 
 
 @given(products())
 def test_concatenating_is_adding_two_products(given_):
     x, p, w1, w2 = given_
-    found = position_sums(*given_)
-    np.testing.assert_allclose(found.whole, x @ w1 + p @ w2, atol=1e-12)
-    assert found.from_sum < 1e-12
-    assert found.largest == np.abs(found.whole).max()
-    assert found.from_adding == pytest.approx(np.abs(p @ (w2 - w1)).max(), abs=1e-12)
+    result = position_sums(*given_)
+    np.testing.assert_allclose(result.whole, x @ w1 + p @ w2, atol=1e-12)
+    assert result.from_sum < 1e-12
+    assert result.largest == np.abs(result.whole).max()
+    assert result.from_adding == pytest.approx(np.abs(p @ (w2 - w1)).max(), abs=1e-12)
 
 
 @given(products())

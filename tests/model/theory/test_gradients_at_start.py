@@ -35,11 +35,11 @@ def torchs_gradients(
 ) -> np.ndarray:
     """[sequence, layer, d_model, d_ff]: a backward pass for each sequence alone."""
     matrices = [layer.linear2.weight for layer in encoder.layers]
-    found = []
+    result = []
     for sequence, target in zip(inputs, targets, strict=True):
         loss = functional.cross_entropy(encoder(sequence[None])[0] @ words.T, target)
-        found.append([gradient.numpy() for gradient in torch.autograd.grad(loss, matrices)])
-    return np.array(found, np.float64)
+        result.append([gradient.numpy() for gradient in torch.autograd.grad(loss, matrices)])
+    return np.array(result, np.float64)
 
 
 @pytest.mark.parametrize(
@@ -164,13 +164,13 @@ def test_a_sweep_ends_at_the_deepest(deepest, depths):
 
 def test_the_slope_of_a_power_is_its_exponent():
     depths, powers = (2, 3, 8), (-0.5, 0.0, 1.25)
-    found = slopes(depths, np.array([[5 * depth**power for depth in depths] for power in powers]))
-    assert found == pytest.approx((0.25, -0.5, 1.25), abs=1e-12)
+    result = slopes(depths, np.array([[5 * depth**power for depth in depths] for power in powers]))
+    assert result == pytest.approx((0.25, -0.5, 1.25), abs=1e-12)
 
 
 def test_slopes_agree_with_scipys_regression():
     depths, norms = (2, 3, 4, 6), np.random.default_rng(0).uniform(0.5, 2, (5, 4))
-    expected = [linregress(np.log(depths), np.log(each)).slope for each in norms]
+    expected = [linregress(np.log(depths), np.log(norm)).slope for norm in norms]
     assert slopes(depths, norms) == pytest.approx((np.mean(expected), min(expected), max(expected)))
 
 
@@ -210,11 +210,11 @@ def test_the_deviation_from_the_line_is_a_share_of_the_line():
 
 def test_seeds_are_put_together(monkeypatch):
     monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
-    found = [norms_by_depth(SMALL, "pre-LN", 3, seed) for seed in range(2)]
-    assert [len(depths) for depths in found] == [2, 2]  # 2 and 3 layers
-    sweep = combine_seeds(found)
-    assert sweep.last_gradient.tolist() == [[depth.gradient[-1] for depth in depths] for depths in found]
-    deepest: list[InitialNorms] = [depths[-1] for depths in found]
+    result = [norms_by_depth(SMALL, "pre-LN", 3, seed) for seed in range(2)]
+    assert [len(depths) for depths in result] == [2, 2]  # 2 and 3 layers
+    sweep = combine_seeds(result)
+    assert sweep.last_gradient.tolist() == [[depth.gradient[-1] for depth in depths] for depths in result]
+    deepest: list[InitialNorms] = [depths[-1] for depths in result]
     for name in ("gradient", "mean_gradient", "hidden"):
         assert getattr(sweep, name).tolist() == [getattr(each, name).tolist() for each in deepest]
     assert sweep.excess == (deepest[0].excess + deepest[1].excess) / 2

@@ -61,31 +61,31 @@ def test_orders_by_hand():
 
 @given(order=st.permutations(range(7)), layer=st.integers(0, 1), head=st.integers(0, 1))
 def test_without_a_mask_the_outputs_move_with_their_vectors(text_loaded, order, layer, head):
-    found = reordered(text_loaded, TEXT, order, is_causal=False, layer=layer, head=head)
-    assert np.abs(found.difference).max() < 1e-5
-    assert np.abs(found.output).max() > 1e-2
+    result = reordered(text_loaded, TEXT, order, is_causal=False, layer=layer, head=head)
+    assert np.abs(result.difference).max() < 1e-5
+    assert np.abs(result.output).max() > 1e-2
 
 
 def test_patches_are_a_set_as_well(digit_loaded, image):
-    found = reordered(digit_loaded, image, [4, 2, 0, 1, 3], is_causal=False)
-    assert np.abs(found.difference).max() < 1e-5
+    result = reordered(digit_loaded, image, [4, 2, 0, 1, 3], is_causal=False)
+    assert np.abs(result.difference).max() < 1e-5
 
 
 def test_the_output_is_what_the_encoder_had(text_loaded):
-    found = reordered(text_loaded, TEXT, range(7), is_causal=False)
+    result = reordered(text_loaded, TEXT, range(7), is_causal=False)
     np.testing.assert_allclose(
-        found.output, capture(text_loaded, TEXT).z[1, 1], atol=encoder_rounding(text_loaded.config, 2)
+        result.output, capture(text_loaded, TEXT).z[1, 1], atol=encoder_rounding(text_loaded.config, 2)
     )
 
 
 def test_a_causal_mask_breaks_it(text_loaded):
-    found = reordered(text_loaded, TEXT, range(7)[::-1], is_causal=True)
-    assert np.abs(found.difference).max() > 1e-2
+    result = reordered(text_loaded, TEXT, range(7)[::-1], is_causal=True)
+    assert np.abs(result.difference).max() > 1e-2
 
 
 def test_with_a_causal_mask_rows_that_see_the_same_vectors_stay(text_loaded):
-    found = reordered(text_loaded, TEXT, [1, 0, 2, 3, 4, 5, 6], is_causal=True)
-    apart = np.abs(found.difference).max(axis=1)
+    result = reordered(text_loaded, TEXT, [1, 0, 2, 3, 4, 5, 6], is_causal=True)
+    apart = np.abs(result.difference).max(axis=1)
     assert (apart[:2] > 1e-3).all()
     assert (apart[2:] < 1e-5).all()
 

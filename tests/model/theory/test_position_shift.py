@@ -35,10 +35,10 @@ def test_a_quarter_turn_by_hand():
 
 
 def test_a_miss_by_hand():
-    found = summarise_errors(np.array([[3.0, -4.0], [0.0, 1.0]]))
-    assert found.largest == 4
-    assert found.rms == pytest.approx(math.sqrt((9 + 16 + 0 + 1) / 4))
-    assert found.by_position == pytest.approx([math.sqrt(25 / 2), math.sqrt(1 / 2)])
+    result = summarise_errors(np.array([[3.0, -4.0], [0.0, 1.0]]))
+    assert result.largest == 4
+    assert result.rms == pytest.approx(math.sqrt((9 + 16 + 0 + 1) / 4))
+    assert result.by_position == pytest.approx([math.sqrt(25 / 2), math.sqrt(1 / 2)])
 
 
 @given(WIDTHS, OFFSETS)

@@ -40,8 +40,8 @@ def test_vectors_need_a_component():
 
 
 def test_softmax_by_hand():
-    found = softmax(np.array([[0.0, math.log(3), 5.0]]), np.array([[True, True, False]]))
-    np.testing.assert_allclose(found, [[0.25, 0.75, 0]])
+    result = softmax(np.array([[0.0, math.log(3), 5.0]]), np.array([[True, True, False]]))
+    np.testing.assert_allclose(result, [[0.25, 0.75, 0]])
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_gradient_norm_by_hand(row, by_hand):
 def test_gradient_norm_is_that_of_the_jacobian_that_torch_finds(n, size, seed):
     scores = torch.tensor(np.random.default_rng(seed).normal(size=n) * size)
     jacobian = torch.func.jacrev(lambda row: row.softmax(dim=-1))(scores)
-    found = gradient_norm(scores.softmax(dim=-1).numpy()[None])[0]
-    assert found == pytest.approx(torch.linalg.matrix_norm(jacobian).item(), rel=1e-6, abs=1e-8)
-    assert found <= 0.5 + 1e-12
+    result = gradient_norm(scores.softmax(dim=-1).numpy()[None])[0]
+    assert result == pytest.approx(torch.linalg.matrix_norm(jacobian).item(), rel=1e-6, abs=1e-8)
+    assert result <= 0.5 + 1e-12
 
 
 def test_equal_weights_have_the_gradient_that_is_said():
@@ -93,17 +93,17 @@ def test_spread_by_hand():
 
 def test_spread_leaves_out_what_the_mask_forbids():
     products, mask = np.array([[1.0, 3.0, 99.0]]), np.array([[True, True, False]])
-    found = score_statistics(products, 1.0, mask)
-    assert (found["mean"], found["variance"]) == (2, 1)
-    assert found["entropy"] == score_statistics(products[:, :2], 1.0)["entropy"]
+    result = score_statistics(products, 1.0, mask)
+    assert (result["mean"], result["variance"]) == (2, 1)
+    assert result["entropy"] == score_statistics(products[:, :2], 1.0)["entropy"]
 
 
 def test_one_half_alone_keeps_the_variance():
-    found = spread_by_width([1, 16, 256], [0.0, 0.5, 1.0])
-    assert found[["d_k", "power"]].to_numpy().tolist() == [[d, p] for d in (1, 16, 256) for p in (0, 0.5, 1)]
-    for row in found.itertuples():
+    result = spread_by_width([1, 16, 256], [0.0, 0.5, 1.0])
+    assert result[["d_k", "power"]].to_numpy().tolist() == [[d, p] for d in (1, 16, 256) for p in (0, 0.5, 1)]
+    for row in result.itertuples():
         assert row.variance == pytest.approx(row.d_k ** (1 - 2 * row.power), rel=0.3)
-    at_256 = found[found["d_k"] == 256].set_index("power")
+    at_256 = result[result["d_k"] == 256].set_index("power")
     assert at_256["entropy"][0] < 0.2
     assert 0.8 < at_256["entropy"][0.5] < at_256["entropy"][1]
     assert at_256["gradient"][0] < at_256["gradient"][1] < at_256["gradient"][0.5]
@@ -111,9 +111,9 @@ def test_one_half_alone_keeps_the_variance():
 
 def test_every_head_is_measured_on_its_own_scores(text_loaded):
     record = capture(text_loaded, "not great film")
-    found = head_spreads(record.q, record.k, record.mask)
-    assert found[["layer", "head"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
-    for row in found.itertuples():
+    result = head_spreads(record.q, record.k, record.mask)
+    assert result[["layer", "head"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    for row in result.itertuples():
         scores = record.scores[row.layer, row.head].astype(float)
         d_k = record.config.d_k
         assert row.mean == pytest.approx((scores * math.sqrt(d_k)).mean(), rel=1e-5)

@@ -148,6 +148,6 @@ def test_a_bit_is_the_sign_of_a_sine(t, n_bits):
 
 @given(WIDTHS, st.lists(st.floats(2, 1e5), min_size=1, max_size=9))
 def test_nearest_pairs_exist_and_none_comes_twice(d_model, periods):
-    found = sinusoidal_positions.nearest_pairs(np.array(periods), d_model)
-    assert found == sorted(set(found))
-    assert set(found) <= set(range(d_model // 2))
+    result = sinusoidal_positions.nearest_pairs(np.array(periods), d_model)
+    assert result == sorted(set(result))
+    assert set(result) <= set(range(d_model // 2))

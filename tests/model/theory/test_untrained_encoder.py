@@ -51,10 +51,10 @@ def test_the_gain_is_on_every_matrix_of_the_layers_and_on_nothing_else(initialis
 
 def test_the_same_seed_is_the_same_encoder_whoever_draws_at_the_same_time():
     expected = weights(make_untrained(SETTING, "post-LN", 2, 3, **TEXT))
-    found = []
+    result = []
     threads = [
         Thread(
-            target=lambda seed=seed: found.append(
+            target=lambda seed=seed: result.append(
                 (seed, weights(make_untrained(SETTING, "post-LN", 2, seed, **TEXT)))
             )
         )
@@ -64,8 +64,8 @@ def test_the_same_seed_is_the_same_encoder_whoever_draws_at_the_same_time():
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 16
-    assert all(torch.equal(drawn, expected) == (seed == 3) for seed, drawn in found)
+    assert len(result) == 16
+    assert all(torch.equal(drawn, expected) == (seed == 3) for seed, drawn in result)
 
 
 def test_nobody_elses_random_numbers_change():
