@@ -28,7 +28,7 @@ from .model.inputs import Picture, Text
 from .model.lenses import LENSES, through
 from .model.loaded import Loaded
 from .model.measures import head_measures as heads
-from .model.measures.head_table import head_table
+from .model.measures.head_roles import head_table
 from .model.measures.word_view import view as word_view
 from .model.record import AttentionRecord, ForwardRecord
 from .model.record.from_arrays import from_arrays

@@ -17,7 +17,7 @@ from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import CLAIMS
-from model.theory.early_update import mean_first_and_last, model_update
+from model.theory.digit_training import mean_first_and_last, model_update
 from model.theory.untrained_encoder import UntrainedConfig
 from model.theory.warmup_grid import BATCH_SIZE, N_JUDGED, RUNS, WarmupRun, read_runs
 from viz.builders.number_format import percent

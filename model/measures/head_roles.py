@@ -14,9 +14,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 
-from ..record import Positions
+from ..record import AttentionRecord, Positions
+from .head_statistics import statistics, statistics_of_even_weights
 
 HALF = 0.5  # Clark et al. 2019
 SINK = 0.3  # Gu et al. 2024
@@ -153,3 +155,31 @@ def roles_from_numbers(
 def has_too_few_positions(positions: Positions) -> bool:
     """Whether the input has fewer than `FEWEST` positions, so that its heads get no roles."""
     return len(getattr(positions, "attended", positions)) < FEWEST
+
+
+def head_table(record: AttentionRecord) -> pd.DataFrame:
+    """A row for each head, layer by layer: `layer`, `head`, `role` (several are joined by commas; often none) and the
+    `statistics` of that head, those that the record has.
+
+    They are shares from 0 to 1, but for the distance, whose column says in which unit it is: `distance (tokens)`.
+
+    >>> from loupe import from_arrays, head_table
+    >>> table = head_table(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]))
+    >>> table[["layer", "head", "entropy", "distance (tokens)"]]
+       layer  head  entropy  distance (tokens)
+    0      0     0      0.5               0.25
+    """
+    numbers, chance = statistics(record), statistics_of_even_weights(record)
+    heads = list(np.ndindex(record.pattern.shape[:2]))
+    roles = [roles_from_numbers(record, numbers, layer, head, chance) for layer, head in heads]
+    return pd.DataFrame(
+        {
+            "layer": [layer for layer, _ in heads],
+            "head": [head for _, head in heads],
+            "role": [", ".join(role.name for role in held) for held in roles],
+            **{
+                f"{name} ({record.units})" if name == "distance" else name: values.ravel().astype(float)
+                for name, values in numbers.items()
+            },
+        }
+    )

@@ -17,7 +17,7 @@ from app_pages.controls.theory_controls import (
 from app_pages.theory import at_start
 from model.claims.measurements import CLAIMS_FILE, write_measurements
 from model.theory import gradients_at_start
-from model.theory.early_update import model_update
+from model.theory.digit_training import model_update
 from model.theory.gradients_at_start import slopes, sweep_depths
 from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
 from model.theory.warmup_grid import RUNS, WarmupRun

@@ -6,8 +6,7 @@ import pytest
 
 from model import checkpoint
 from model.claims.verdict import FEWEST_TESTED
-from model.theory.digit_training import digit_encoder, train_steps
-from model.theory.early_update import model_update
+from model.theory.digit_training import digit_encoder, model_update, train_steps
 from model.theory.learning_rate import learning_rate
 from model.theory.untrained_encoder import UntrainedConfig
 from model.theory.warmup_grid import RUNS, WarmupRun
