@@ -127,7 +127,7 @@ def between_positions(
     global_weights: Float[Tensor, "head position global"] | None,
     is_read: Bool[Tensor, " query"],
 ) -> Float[Tensor, "head query key"]:
-    """The weights of one layer between all positions; they are 0 outside of the window.
+    """The weights of one layer of Longformer, or of the encoder of LED, between all positions; they are 0 outside of the window.
 
     The last `window` + 1 columns are the keys from `window` / 2 positions before the query to as many behind it, and the
     columns before those are the keys of global attention. Queries of global attention have no weights in these columns, but
