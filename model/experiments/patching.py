@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Float32
 from torch import Tensor
 
-from ..capture import activations, evaluation_mode
+from ..capture import evaluation_mode
 from ..config import ModelConfig
 from ..hooks import watch
 from ..inputs import InputLike, prepare
@@ -27,6 +27,7 @@ from ..transformer import Transformer
 from .batching import answers_after_attention, answers_from, batch_size, chunks, read_answers, repeated
 from .masked_word import AnswerRead, check_answer, n_answers
 from .one_head_changed import FRACTION
+from .residual_stream import residual_stream
 
 HeadPart = Literal["z", "q", "k", "v"]  # output, queries, keys and values
 Part = Literal["z", "q", "k", "v", "feed-forward"]
@@ -244,7 +245,10 @@ def patch_positions_in_steps(
     model, pairs = loaded.model, pair_positions(loaded, model_input, source)
     inputs = prepare(loaded, model_input)[0]
     check_answer(loaded, [model_input], answer)
-    states, source_states = (_residual(loaded, text_or_image) for text_or_image in (model_input, source))
+    states, source_states = (
+        torch.from_numpy(residual_stream(loaded, [text_or_image])[:, 0]).to(loaded.device)
+        for text_or_image in (model_input, source)
+    )
     chunk_size = batch_size(loaded.config, states.shape[1])
     for stage in range(len(states)):
         # Where both states are equal, as in the embedding of all but the changed words, the answer is the unpatched one.
@@ -265,14 +269,6 @@ def patch_positions_in_steps(
                 ]
                 answers = _answers_from_stage(model, stage, states, patched, inputs, answer)
             yield StageAnswers(stage, positions, answers.cpu().numpy())
-
-
-def _residual(loaded: Loaded, model_input: InputLike) -> Float[Tensor, "stage position d_model"]:
-    """The residual stream of one input at every stage."""
-    names = ["embedding.output"]
-    for layer in range(loaded.config.n_layers):
-        names += [f"blocks.{layer}.resid_mid", f"blocks.{layer}.resid_post"]
-    return torch.cat(list(activations(loaded, [model_input], names).values()))
 
 
 def _answers_from_stage(

@@ -213,19 +213,13 @@ def _products(
         vector.cpu().numpy().astype(np.float64) for vector in _contents(loaded, model_input, head, query, key)
     )
     frequencies = rotated.frequencies().detach().cpu().numpy().astype(np.float64)
-    pairs_of = _pairs_interleaved if rotated.interleaved else _pairs_of_halves
-    products = pairs_of(q[: rotated.n_rotated]) * pairs_of(k[: rotated.n_rotated]).conj() / attention.scale
+    order = "C" if rotated.interleaved else "F"  # the numbers of a pair are neighbours, or half a width apart
+    (q_first, q_second), (k_first, k_second) = (
+        vector[: rotated.n_rotated].reshape((-1, 2), order=order).T for vector in (q, k)
+    )
+    products = (q_first + 1j * q_second) * (k_first + 1j * k_second).conj() / attention.scale
     not_rotated = float(q[rotated.n_rotated :] @ k[rotated.n_rotated :] / attention.scale)
     return products, not_rotated, frequencies
-
-
-def _pairs_interleaved(numbers: Float[np.ndarray, " width"]) -> np.ndarray:
-    return numbers[::2] + 1j * numbers[1::2]
-
-
-def _pairs_of_halves(numbers: Float[np.ndarray, " width"]) -> np.ndarray:
-    half = len(numbers) // 2
-    return numbers[:half] + 1j * numbers[half:]
 
 
 def _score_over(
