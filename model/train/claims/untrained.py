@@ -14,12 +14,13 @@ from ...claims.measurements import Measurement
 from ...claims.verdict import LEARNED
 from ...theory.digit_training import (
     N_HELD_OUT,
+    N_PROBES,
     digit_encoder,
     digit_tensors,
+    model_update,
     train_steps,
     warmup_rates,
 )
-from ...theory.early_update import N_PROBES, model_update
 from ...theory.gradients_at_start import N_SEQUENCES, InitialNorms, norms_by_depth, slopes, sweep_depths
 from ...theory.untrained_encoder import UntrainedConfig
 from ...theory.warmup_grid import N_JUDGED, RUNS, WarmupRun, read_runs
