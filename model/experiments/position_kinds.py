@@ -213,9 +213,8 @@ def _products(
         vector.cpu().numpy().astype(np.float64) for vector in _contents(loaded, model_input, head, query, key)
     )
     frequencies = rotated.frequencies().detach().cpu().numpy().astype(np.float64)
-    order: Literal["C", "F"] = (
-        "C" if rotated.interleaved else "F"
-    )  # the numbers of a pair are neighbours, or half a width apart
+    # the numbers of a pair are neighbours, or half a width apart
+    order: Literal["C", "F"] = "C" if rotated.interleaved else "F"
     (q_first, q_second), (k_first, k_second) = (
         vector[: rotated.n_rotated].reshape((-1, 2), order=order).T for vector in (q, k)
     )
