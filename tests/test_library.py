@@ -128,6 +128,7 @@ def test_what_the_modules_read_is_installed_with_them(site: Path) -> None:
         return {path.relative_to(folder) for path in paths}
 
     expected = {FOLDERS[folder] / path for folder in FOLDERS for path in files(ROOT / folder)}
+    expected = {path for path in expected if not path.is_relative_to("loupe/model/train")}  # needs a clone
     assert {"loupe" / path for path in files(site / "loupe")} == expected
 
 

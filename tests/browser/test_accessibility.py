@@ -73,7 +73,8 @@ def test_the_keyboard_reaches_a_map_before_its_tools(page: Page) -> None:
     order = stops(page)
     assert order.count("figure") == 3
     tools = [f"file_of_masks_map_{name}" for name in ("scores", "pattern", "change")]
-    assert order[-6:] == [
+    first = order.index("figure")
+    assert order[first : first + 6] == [
         "figure",
         tools[0],
         "figure",
