@@ -1,4 +1,6 @@
-"""Which word is chosen in another text: the same one, or else one that a rule finds without running the encoder."""
+"""Which head and word are chosen in another input: of another text the same word, or else one that a rule finds without running
+the encoder; of another kind of input what was chosen there before.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,9 +8,11 @@ from typing import Any
 import streamlit as st
 
 from app_pages.controls.address import Box
-from app_pages.controls.map_controls import QUERY
+from app_pages.controls.input_controls import OTHER_KIND
+from app_pages.controls.map_controls import HEAD, LAYER, QUERY
 from model.record import AttentionRecord, Positions, Role
 
+_BY_KIND = "chosen_by_kind"  # in the session: layer, head and query of each kind of input
 # The kinds of tokens of which the longest is chosen, the first kind that the text has.
 _FIRST_ROLES: tuple[tuple[Role, ...], ...] = (("word",), ("unknown", "mask"), ("continuation",), ("special",))
 
@@ -24,6 +28,22 @@ def first_query(record: AttentionRecord) -> int:
         if positions := record.positions_with_role(*roles):
             return max(positions, key=lambda position: len(record.tokens[position]))
     return 0
+
+
+def remember_choice(kind: str) -> None:
+    """Remembers the head and query of this kind of input; called in each run, before they are drawn."""
+    if not st.session_state.get(OTHER_KIND):
+        chosen = LAYER.held(), HEAD.held(), QUERY.held()
+        st.session_state.setdefault(_BY_KIND, {})[kind] = chosen
+
+
+def take_remembered(kind: str, record: AttentionRecord, head: tuple[int, int]) -> None:
+    """Chooses the head and query that were chosen in this kind of input before, or else this `head` and the first query."""
+    layer, index, query = st.session_state.get(_BY_KIND, {}).get(kind, (None, None, None))
+    for control, value, otherwise in ((LAYER, layer, head[0]), (HEAD, index, head[1])):
+        control.take(otherwise if value is None else value)
+    is_there = isinstance(query, int) and query < len(record)
+    take_word(QUERY, query if is_there else first_query(record))
 
 
 def keep_query(record: AttentionRecord) -> None:

@@ -9,9 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import inside_a_head_controls
 from app_pages.controls.address import opened_bare
-from app_pages.controls.chosen_word import first_query, take_word
+from app_pages.controls.chosen_word import first_query, take_remembered, take_word
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.input_controls import OTHER_KIND
+from app_pages.controls.input_controls import KIND, OTHER_KIND
 from app_pages.controls.map_controls import ALL_QUERIES, HEAD, LAYER, QUERY, SCALE, SCALES
 from app_pages.controls.pages import INSIDE_A_HEAD, go_to
 from app_pages.subject.head_name import head_names
@@ -94,12 +94,15 @@ def draw_head_name(subject: Subject, layer: int, head: int) -> None:
 def _choose_clear_head(record: AttentionRecord) -> None:
     """Chooses a head with a clear pattern if nothing is chosen yet.
 
-    That is the case in a session that began without parameters in its address, and after the kind of input was changed.
+    That is the case in a session that began without parameters in its address, and after the kind of input was changed to one
+    in which nothing was chosen before.
     """
     is_unchosen = opened_bare() and not any(
         value is not None for value in (LAYER.held(), HEAD.held(), st.session_state.get("opened"))
     )
-    if st.session_state.pop(OTHER_KIND, False) or is_unchosen:
+    if st.session_state.pop(OTHER_KIND, False):
+        take_remembered(KIND.held(), record, clearest_head(record))
+    elif is_unchosen:
         take_head(*clearest_head(record))
     st.session_state["opened"] = True
 

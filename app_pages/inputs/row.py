@@ -6,7 +6,7 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls.chosen_word import keep_query
+from app_pages.controls.chosen_word import keep_query, remember_choice
 from app_pages.controls.control_bar import Slots, bar
 from app_pages.controls.input_controls import CHECKPOINT, KIND, OTHER_KIND
 from app_pages.inputs import drawing
@@ -197,7 +197,9 @@ def _choose_text_or_picture(kind: str, name: str | None) -> tuple[Text | Picture
 def _choose_kind() -> str:
     """Draws the choice of the kind of input; pictures in colour are offered if an encoder that reads them is open."""
     kinds = [kind for kind in KIND.options or () if kind != encoders.PICTURE or encoders.checkpoints(kind)]
-    return KIND.choose(kinds, on_change=_change_kind)
+    kind = KIND.choose(kinds, on_change=_change_kind)
+    remember_choice(kind)
+    return kind
 
 
 def _choose_encoder(kind: str) -> str | None:
@@ -230,7 +232,7 @@ def _take_seed() -> None:
 
 
 def _change_kind() -> None:
-    """Callback: lets a rule choose the head, since heads mean nothing in another kind of input."""
+    """Callback: takes the head that was last chosen in this kind of input, or lets a rule choose one."""
     st.session_state[OTHER_KIND] = True
     drawing.leave()
 

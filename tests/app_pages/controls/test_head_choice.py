@@ -54,6 +54,19 @@ def test_another_kind_of_input_opens_on_a_telling_head_of_its_encoder(open_app: 
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == clearest_head(record)
 
 
+def test_back_at_a_kind_of_input_its_head_and_query_are_chosen_again(open_app: Open) -> None:
+    app = open_app(ATTENTION, TEXT.to("not great film"), LAYER.to(1), HEAD.to(1))
+    app.selectbox(key="query").select_index(2).run()
+    app.segmented_control(key="kind").set_value("Digit").run()
+    for key in ("layer", "head"):
+        app.selectbox(key=key).select_index(0)
+    app.run()
+    app.segmented_control(key="kind").set_value("Text").run()
+    assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [1, 1, 2]
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert [app.selectbox(key=key).value for key in ("layer", "head")] == [0, 0]
+
+
 def test_a_link_opens_on_what_it_names_and_on_the_first_head_where_it_names_none(open_app: Open) -> None:
     app = open_app(ATTENTION, TEXT.to("great film"))
     assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [0, 0, 1]
