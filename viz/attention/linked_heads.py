@@ -822,16 +822,12 @@ def _large_map(shows: Shows, compact: bool) -> list[Layer]:
 
 def _strongest_keys() -> list[Layer]:
     """The keys that the query attends to most, with their weights as bars and numbers."""
-    ranked = (
-        _weights_of("keys")
-        .then(
-            {
-                "window": [{"op": "row_number", "as": "rank"}],
-                "sort": [{"field": "weight", "order": "descending"}],
-            }
-        )
-        .where(f"has_weights && keys_width && datum.rank <= {N_STRONGEST} && datum.weight >= {LEAST}")
-    )
+    rank = {
+        "window": [{"op": "row_number", "as": "rank"}],
+        "sort": [{"field": "weight", "order": "descending"}],
+    }
+    is_strongest = f"has_weights && keys_width && datum.rank <= {N_STRONGEST} && datum.weight >= {LEAST}"
+    ranked = _weights_of("keys").then(rank).where(is_strongest)
     y, share = "top + 4 + 27 * datum.rank", "datum.weight / state.unit"
     label = "data('queries')[query].label"
     has_room = f"width - keys_x > 200 || length({label}) < 13"

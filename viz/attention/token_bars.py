@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.chart import Column, chart, layer
+from ..builders.chart import Column, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
 from ..builders.label_placement import name_axis
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES
@@ -84,11 +84,11 @@ def knock_out_bars(
         "description": "token:N",
         "tooltip": [columns[1], columns[0], columns[2]],
     }
-    one_row = [{"aggregate": [{"op": "count", "as": "n"}]}]
+    one_row = Rows().then({"aggregate": [{"op": "count", "as": "n"}]})
     return chart(
         columns,
         layer("bar", bars, aria=False),
-        layer("rule", {"y": alt.datum(0)}, transform=one_row, color=NEUTRAL),
+        layer("rule", {"y": alt.datum(0)}, one_row, color=NEUTRAL),
         layer("rect", cover, fill="transparent", cursor="pointer", click=("token", "position")),
         drawing={
             "name": [f"{index} {label(token, 14)}" for index, token in enumerate(tokens)],

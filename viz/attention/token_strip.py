@@ -160,7 +160,7 @@ def _boxes(positions: "Positions") -> dict[str, Any]:
         box_ends.append(box_end)
         word_starts.append(word_start)
     return {
-        "position": [positions.number(index) for index in range(len(positions))],
+        "position": np.array([positions.number(index) for index in range(len(positions))], int),
         "token": [visible(token) for token in positions.tokens],
         "label": labels,
         "start": box_starts,

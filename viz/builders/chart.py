@@ -106,7 +106,6 @@ def layer(
     *,
     where: str = "",
     calculate: Mapping[str, str] | None = None,
-    transform: Sequence[Mapping[str, Any]] = (),
     click: tuple[str, ...] = (),
     selections: Sequence[Mapping[str, Any]] = (),
     **options: Any,
@@ -114,12 +113,12 @@ def layer(
     """Marks of Vega-Lite, such as "bar", with their `options`, one for each row of `frame` where the expression `where` is true.
 
     Channels are Altair's, or a column such as "name:N"; a tooltip is a list of them and of `Column`. `calculate` are
-    expressions for further columns, `transform` other transforms of Vega-Lite. A click sets the point selection `click[0]` to
+    expressions for further columns. A click sets the point selection `click[0]` to
     the fields `click[1:]` of the mark; `selections` are further parameters that the marks set.
     """
     rows = Rows(frame) if isinstance(frame, str) else frame
     rows = rows.where(where) if where else rows
-    transforms = [*rows.calculate(**(calculate or {})).transform, *transform]
+    rows = rows.calculate(**(calculate or {}))
     if click:
         selections = [selection(*click), *selections]
     unit: dict[str, Any] = {
@@ -127,7 +126,7 @@ def layer(
         "mark": {"type": mark, **as_json(options)},
         "encoding": {name: _channel(name, channel) for name, channel in channels.items()},
     }
-    unit |= {"transform": transforms} if transforms else {}
+    unit |= {"transform": list(rows.transform)} if rows.transform else {}
     return unit | ({"selections": selections} if selections else {})
 
 
