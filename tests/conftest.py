@@ -33,7 +33,6 @@ from model.train.snapshot import join_snapshots, take_snapshot
 from tests.first_run import run_at
 from tests.model import tiny
 from tests.viz.export.offline_parts import VEGA
-from viz.builders import figure
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("few", deadline=None, max_examples=10)
@@ -94,8 +93,6 @@ class FewBrowsers(LoadFileScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FewBrowsers:
     return FewBrowsers(config, log)
 
-
-figure.validating = True  # every form that is made while tests run is checked against Vega-Lite's schema
 
 TESTS = Path(__file__).parent
 BROWSER = "tests/browser/"

@@ -3,10 +3,11 @@
 import json
 from typing import Any
 
+import altair as alt
 import numpy as np
 import vl_convert
 
-from viz.builders.figure import LayeredChart, VegaFigure
+from viz.builders.figure import VegaFigure
 from viz.builders.theme import OTHER_INK
 
 
@@ -44,7 +45,7 @@ def _is_casing(part: Any) -> bool:
     return isinstance(mark, dict) and mark.get("stroke") == OTHER_INK.to_dict()
 
 
-def whole(figure: VegaFigure | LayeredChart) -> dict[str, Any]:
+def whole(figure: VegaFigure | alt.LayerChart) -> dict[str, Any]:
     """The specification with its data, as JSON. That every form is valid is tested once, in `test_forms.py`."""
     if not isinstance(figure, VegaFigure):
         return json.loads(figure.to_json())

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 
-from ..builders.cells import casing, framed, head_axis
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.cells import casing_layer, frame_channels, head_axis
+from ..builders.chart import Column, as_json, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, need_shape
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
 from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, tiles
@@ -108,15 +109,40 @@ def head_overview(
     if by_layer:
         maps = maps[:, 0]
         del rows["head"]
-    return _chart_form(
-        step, tuple(measures), clickable, title, not one_to_one, by_layer, picture is not None
-    ).with_data(
-        {
-            **heads,
-            "name": names,
-            **{name: values.ravel() for name, values in measures.items()},
-            "selected": [index == selected for index in indices],
-        },
+    columns = [
+        Column("layer", heads["layer"], None),
+        Column("head", heads["head"], None),
+        Column("name", names, "layer" if by_layer else "head"),
+        *(Column(name, values, "", ".3~g") for name, values in measures.items()),
+    ]
+    band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
+    x_axis = None if by_layer else head_axis("H", orient="top")
+    place = {
+        "x": as_json(alt.X("head:O", title=None, scale=band, axis=x_axis)),
+        "y": as_json(alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left"))),
+    }
+    # In full screen Streamlit stretches the chart: maps and frames grow with it, and stay square.
+    size = alt.expr("round(min(bandwidth('x'), bandwidth('y')))")
+    square: Kwargs = {"width": size, "height": size}
+    # Read aloud or under the pointer, a picture would be its whole address.
+    image = square | {"aspect": False, "smooth": not one_to_one, "aria": False, "tooltip": None}
+    on_place = place | {"url": "url:N"}
+    # The pictures bring their colours with them, for which the legend alone needs a channel.
+    legend_of = {"color": attention_colour(title)} if title else {}
+    ink_url = f"{ON_DARK} ? datum.ink_on_dark : datum.ink_on_light"
+    cover = place | frame_channels((4, 0.5)) | {"description": "name:N", "tooltip": columns}
+    click = ("head", "layer", "head") if clickable else ()
+    cursor = "pointer" if clickable else "default"
+    return chart(
+        columns,
+        layer("image", on_place | legend_of, "pictures", calculate={"url": CHOOSE}, **image),
+        None
+        if picture is None
+        else layer("image", on_place, "pictures", calculate={"url": ink_url}, **image),
+        casing_layer(place, 4, **square),
+        # On top and clear: the pointer on a picture is the pointer on its head.
+        layer("rect", cover, click=click, fill="transparent", cursor=cursor, **square),
+        drawing={"selected": [index == selected for index in indices]},
         frames={"pictures": pictures},
         table=partial(
             weight_table, maps if picture is None else maps.reshape(*maps.shape[:-2], -1), rows, keys
@@ -124,6 +150,7 @@ def head_overview(
         values=legend.values,
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
+        autosize="pad",  # Streamlit would squeeze the tiles to make room for the labels
         **lines_above(() if small else lines),
         description=f"{quantity} of {map_count}; {selection_text}.",
     )
@@ -132,48 +159,3 @@ def head_overview(
 def head_maxima(record: "AttentionRecord") -> np.ndarray:
     """The largest attention weight of each head, [layer, head]."""
     return record.pattern.max(axis=(-2, -1))
-
-
-@form
-def _chart_form(
-    step: int,
-    measures: tuple[str, ...],
-    clickable: bool,
-    legend: tuple[str, ...],
-    smooth: bool,
-    by_layer: bool,
-    on_picture: bool,
-) -> alt.TopLevelMixin:
-    band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
-    position: Kwargs = {
-        "x": alt.X("head:O", title=None, scale=band, axis=None if by_layer else head_axis("H", orient="top")),
-        "y": alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
-    }
-    # In full screen Streamlit stretches the chart: maps and frames grow with it, and stay square.
-    square_size: Kwargs = dict.fromkeys(
-        ("width", "height"), alt.expr("round(min(bandwidth('x'), bandwidth('y')))")
-    )
-    # Read aloud or under the pointer, a picture would be its whole address.
-    pictures = alt.Chart(data("pictures")).mark_image(
-        **square_size, aspect=False, smooth=smooth, aria=False, tooltip=None
-    )
-    inks = []
-    if on_picture:
-        ink = f"{ON_DARK} ? datum.ink_on_dark : datum.ink_on_light"
-        inks = [pictures.transform_calculate(url=ink).encode(**position, url="url:N")]
-    pictures = pictures.transform_calculate(url=CHOOSE).encode(**position, url="url:N")
-    if legend:  # the pictures bring their colours with them
-        pictures = pictures.encode(color=attention_colour(legend))
-    # On top and clear: the pointer on a picture is the pointer on its head.
-    cover = alt.Chart(data()).mark_rect(
-        **square_size, fill="transparent", cursor="pointer" if clickable else "default"
-    )
-    tooltip = [
-        tip("name:N", title="layer" if by_layer else "head"),
-        *(alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures),
-    ]
-    cover = framed(cover, (4, 0.5)).encode(**position, description="name:N", tooltip=tooltip)
-    cover = cover.add_params(click_on("head", "layer", "head")) if clickable else cover
-    frame = casing(alt.Chart(data()), 4, **square_size).encode(**position)
-    # Streamlit would squeeze the tiles to make room for the labels.
-    return alt.layer(pictures, *inks, frame, cover).properties(autosize="pad")

@@ -8,10 +8,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.chart import Column, Rows, chart, layer, selection
+from ..builders.figure import VegaFigure, either, need_shape, tip, value
 from ..builders.palette import ACCENT, CATEGORIES, TO_ONE, WeightScale
-from ..builders.picture_marks import pixel_x, pixel_y
-from ..builders.theme import FIT, INK, MIDDLE, SMALL, lines_above
+from ..builders.picture_marks import PIXEL_BOX, pixel_x, pixel_y
+from ..builders.theme import INK, MIDDLE, SMALL, lines_above
 from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
 from ..builders.vega_colours import attention_colour, weight_legend
@@ -72,14 +73,14 @@ def weight_lines(
     heads, queries, keys = (indices[strongest_indices] for indices in (heads, queries, keys))
     query_numbers = np.array([record.number(index) for index in range(n_queries)], int)
     key_numbers = query_numbers if record.keys is None else np.arange(len(record.keys))
-    lines = {
-        "head": [names[head] for head in heads],
-        "query": query_numbers[queries],
-        "key": key_numbers[keys],
-        "query token": [visible(record.tokens[index]) for index in queries],
-        "key token": [visible(record.attended.tokens[index]) for index in keys],
-        "weight": values[strongest_indices],
-    }
+    columns = [
+        Column("head", [names[head] for head in heads]),
+        Column("query", query_numbers[queries], None),
+        Column("key", key_numbers[keys], None),
+        Column("query token", [visible(record.tokens[index]) for index in queries]),
+        Column("key token", [visible(record.attended.tokens[index]) for index in keys]),
+        Column("weight", values[strongest_indices], scale.what, ".4f"),
+    ]
     n_rows = max(n_queries, n_keys)
     row_height = float(np.clip(_HEIGHT / max(n_rows, 1), _LOWEST_ROW, _HIGHEST_ROW))
     font_size = MIDDLE if row_height > MIDDLE + 2 else SMALL
@@ -90,7 +91,7 @@ def weight_lines(
     def middle(index: np.ndarray) -> np.ndarray:
         return (index + 1.5) * row_height  # the headings fill the first row
 
-    columns = [
+    tokens_of = [
         {
             "column": column,
             "position": [-1, *numbers],
@@ -104,15 +105,77 @@ def weight_lines(
             ("key", "keys", record.attended.tokens, key_numbers, None),
         )
     ]
-    rows = pd.concat(map(pd.DataFrame, columns), ignore_index=True)
+    rows = pd.concat(map(pd.DataFrame, tokens_of), ignore_index=True)
     source_name = "every token"
     if query is not None:
         source_name = f"token {query_numbers[query]}, {visible(record.tokens[query])},"
     legend = weight_legend(scale, n_keys)
     in_colours = len(names) > 1
     title = (f"opacity: {legend.title[0]}",) if in_colours else legend.title
-    chart = _chart_form(title, scale.what, in_colours).with_data(
-        lines | {"start": middle(queries) + beside, "end": middle(keys) + beside},
+    keys_left = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
+    is_hovered = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
+    opacity = f"({is_hovered} ? 1 : {_FAINT})"
+    if in_colours:
+        opacity += " * clamp(datum.weight / largest, 0, 1)"
+    rules = {
+        "x": pixel_x("left"),
+        "x2": "right:Q",
+        "y": pixel_y("start"),
+        "y2": "end:Q",
+        "color": _head_colour(title) if in_colours else attention_colour(title),
+        "tooltip": columns,
+    }
+    cells = Rows("rows").calculate(
+        left=f"datum.column == 'query' ? 0 : {keys_left}",
+        right="datum.left + column",
+        edge=f"datum.column == 'query' ? datum.right - {_GAP} : datum.left + {_GAP}",
+        top="datum.middle - row / 2",
+        bottom="datum.middle + row / 2",
+    )
+    cover = PIXEL_BOX | {
+        "stroke": either("datum.selected", ACCENT, "transparent"),
+        "description": "token:N",
+        "tooltip": ["token:N", "position:Q", tip("column:N", title="as")],
+    }
+    hover = selection("hover", "column", "position", on="pointerover", clear="pointerout")
+    del hover["select"]["toggle"]
+    figure = chart(
+        columns,
+        layer(
+            "rule",
+            rules,
+            calculate={"left": "column", "right": keys_left},
+            strokeWidth=2,
+            strokeCap="round",
+            aria=False,
+            opacity=alt.expr(opacity),
+        ),
+        layer(
+            "text",
+            {"x": pixel_x("edge"), "y": pixel_y("middle"), "text": "label:N"},
+            cells,
+            aria=False,
+            font=FONT,
+            fontSize=value("font_size"),
+            fontStyle=alt.expr("datum.position < 0 ? 'italic' : 'normal'"),
+            fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
+            align=alt.expr("datum.column == 'query' ? 'right' : 'left'"),
+            color=INK,
+            limit=value("column"),
+        ),
+        # On top and clear: a click on a letter counts as one on its row.
+        layer(
+            "rect",
+            cover,
+            cells.where("datum.position >= 0"),
+            fill="transparent",
+            cursor="pointer",
+            cornerRadius=4,
+            strokeWidth=2.5,
+            click=("token", "position"),
+            selections=[hover],
+        ),
+        drawing={"start": middle(queries) + beside, "end": middle(keys) + beside},
         frames={"rows": rows},
         values={
             **legend.values,
@@ -121,74 +184,17 @@ def weight_lines(
             "row": row_height,
             "font_size": font_size,
         },
-        height=row_height * (n_rows + 1),
+        width=_WIDTH,
+        height=row_height * (n_rows + 1),  # rows keep their height
         **lines_above(notes),
         description=f"Lines of {', '.join(names)} from {source_name} to the tokens that it attends to, the stronger the more attention",
     )
     return HeadView(
-        chart=chart,
+        chart=figure,
         n_lines=len(strongest_indices),
         n_all=len(values),
         share=float(values[strongest_indices].sum() / values.sum()) if len(values) else 1.0,
     )
-
-
-@form
-def _chart_form(legend: tuple[str, ...], what: str, in_colours: bool) -> alt.TopLevelMixin:
-    keys_left = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
-    rules = alt.Chart(data()).transform_calculate(left="column", right=keys_left)
-    is_hovered = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
-    opacity = f"({is_hovered} ? 1 : {_FAINT})"
-    if in_colours:
-        opacity += " * clamp(datum.weight / largest, 0, 1)"
-    rules = rules.mark_rule(strokeWidth=2, strokeCap="round", aria=False, opacity=alt.expr(opacity)).encode(
-        x=pixel_x("left"),
-        x2="right:Q",
-        y=pixel_y("start"),
-        y2="end:Q",
-        color=_head_colour(legend) if in_colours else attention_colour(legend),
-        tooltip=[
-            tip("head:N"),
-            tip("query token:N"),
-            tip("key token:N"),
-            tip("weight:Q", ".4f", what),
-        ],
-    )
-    base = alt.Chart(data("rows")).transform_calculate(
-        left=f"datum.column == 'query' ? 0 : {keys_left}",
-        right="datum.left + column",
-        edge=f"datum.column == 'query' ? datum.right - {_GAP} : datum.left + {_GAP}",
-        top="datum.middle - row / 2",
-        bottom="datum.middle + row / 2",
-    )
-    text = base.mark_text(
-        aria=False,
-        font=FONT,
-        fontSize=value("font_size"),
-        fontStyle=alt.expr("datum.position < 0 ? 'italic' : 'normal'"),
-        fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
-        align=alt.expr("datum.column == 'query' ? 'right' : 'left'"),
-        color=INK,
-        limit=value("column"),
-    ).encode(x=pixel_x("edge"), y=pixel_y("middle"), text="label:N")
-    # On top and clear: a click on a letter counts as one on its row.
-    click_area = base.transform_filter("datum.position >= 0")
-    click_area = click_area.mark_rect(
-        fill="transparent", cursor="pointer", cornerRadius=4, strokeWidth=2.5
-    ).encode(
-        x=pixel_x("left"),
-        x2="right:Q",
-        y=pixel_y("top"),
-        y2="bottom:Q",
-        stroke=either("datum.selected", ACCENT, "transparent"),
-        description="token:N",
-        tooltip=[tip("token:N"), tip("position:Q"), tip("column:N", title="as")],
-    )
-    hover = alt.selection_point(
-        name="hover", fields=["column", "position"], on="pointerover", clear="pointerout"
-    )
-    click_area = click_area.add_params(click_on("token", "position"), hover)
-    return alt.layer(rules, text, click_area).properties(width=_WIDTH, autosize=FIT)  # rows keep their height
 
 
 def _head_colour(legend: tuple[str, ...]) -> alt.Color:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
 
-from ..builders.cells import casing, framed
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.cells import casing_layer, frame_channels
+from ..builders.chart import Column, Rows, chart
+from ..builders.chart import layer as marks
+from ..builders.figure import VegaFigure, need_shape
 from ..builders.palette import ROUNDING, TO_ONE, WeightScale, tiles
-from ..builders.picture_marks import image_at, picture_ink, pixel_x, pixel_y, text_at
+from ..builders.picture_marks import PIXEL_BOX, image_at, picture_ink, text_at
 from ..builders.theme import ON_DARK, heading
 from ..builders.vega_colours import attention_colour, weight_legend
 from ..builders.weight_table import weight_table
@@ -45,27 +46,38 @@ def layer_pictures(
     need_shape((n_layers, len(record)), weights=weights)
     if record.patch_grid is None:
         raise ValueError("a record without a grid of patches has no picture")
-    rows, columns = record.patch_grid
     of_patches = weights[:, record.patches]
     height = _SIDE * image.shape[0] / image.shape[1]
     tops = np.full(n_layers, scale.largest)
     row, column = np.divmod(np.arange(n_layers), _IN_ROW)
     left, top = column * (_SIDE + _GAP), row * (height + _NAME + _GAP) + _NAME
     is_strongest = of_patches >= of_patches.max(axis=1, keepdims=True) - ROUNDING
-    tile_images = tiles(of_patches.reshape(n_layers, rows, columns), tops=tops, side=2 * _SIDE)
+    tile_images = tiles(of_patches.reshape(n_layers, *record.patch_grid), tops=tops, side=2 * _SIDE)
     ink = picture_ink(image, side=_SIDE, opacity=OPACITY)
     legend = weight_legend(scale, len(record))
     title = f"What {record.labels[query]} attends to in each layer{f', {what}' * bool(what)}"
-    return _chart_form(legend.title, scale.what).with_data(
-        {
-            "layer": np.arange(n_layers),
-            "name": [f"L{index}" for index in range(n_layers)],
-            "strongest patch": [
-                record.tokens[first_patch + row.argmax()] if row.sum() == 1 else f"{row.sum()} alike"
-                for row in is_strongest
-            ],
-            "weight": of_patches.max(axis=1).astype(float),
-            "on all patches": of_patches.sum(axis=1).astype(float),
+    strongest = [
+        record.tokens[first_patch + row.argmax()] if row.sum() == 1 else f"{row.sum()} alike"
+        for row in is_strongest
+    ]
+    columns = [
+        Column("layer", np.arange(n_layers), None),
+        Column("name", [f"L{index}" for index in range(n_layers)], "layer"),
+        Column("strongest patch", strongest),
+        Column("weight", of_patches.max(axis=1), scale.what, ".4f"),
+        Column("on all patches", of_patches.sum(axis=1), "", ".3f"),
+    ]
+    box, colours = ("datum.left", "datum.top", "side", "tall"), {"color": attention_colour(legend.title)}
+    cover = PIXEL_BOX | frame_channels((3, 0.5)) | {"description": "name:N", "tooltip": columns}
+    return chart(
+        columns,
+        image_at(Rows(), *box, channels=colours),
+        image_at(Rows(), *box, f"{ON_DARK} ? ink_on_dark : ink_on_light"),
+        text_at(Rows(), "datum.left", "datum.top - 10", "datum.name"),
+        casing_layer(PIXEL_BOX, 3),
+        # On top and clear: the pointer on a picture is the pointer on its layer.
+        marks("rect", cover, fill="transparent", cursor="pointer", click=("layer", "layer")),
+        drawing={
             "left": left,
             "top": top,
             "right": left + _SIDE,
@@ -84,36 +96,7 @@ def layer_pictures(
         },
         width=min(n_layers, _IN_ROW) * (_SIDE + _GAP),
         height=float(top.max(initial=0)) + height + 4,
+        autosize="pad",
         title=heading(title, *notes),
         description=f"{title}, a picture for each of {n_layers} layers",
-    )
-
-
-@form
-def _chart_form(legend: tuple[str, ...], what: str) -> alt.TopLevelMixin:
-    base = alt.Chart(data())
-    place: Kwargs = {
-        "x": pixel_x("left"),
-        "x2": "right:Q",
-        "y": pixel_y("top"),
-        "y2": "bottom:Q",
-    }
-    weights = image_at(base, "datum.left", "datum.top", "side", "tall").encode(color=attention_colour(legend))
-    ink = f"{ON_DARK} ? ink_on_dark : ink_on_light"
-    picture = image_at(base, "datum.left", "datum.top", "side", "tall", ink)
-    names = text_at(base, "datum.left", "datum.top - 10", "datum.name")
-    # On top and clear: the pointer on a picture is the pointer on its layer.
-    cover = framed(base.mark_rect(fill="transparent", cursor="pointer"), (3, 0.5)).encode(
-        **place,
-        description="name:N",
-        tooltip=[
-            tip("name:N", title="layer"),
-            tip("strongest patch:N"),
-            tip("weight:Q", ".4f", what),
-            tip("on all patches:Q", ".3f"),
-        ],
-    )
-    frame = casing(base, 3).encode(**place)
-    return alt.layer(weights, picture, names, frame, cover.add_params(click_on("layer", "layer"))).properties(
-        autosize="pad"
     )

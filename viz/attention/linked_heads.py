@@ -20,7 +20,8 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import CASING, FULL_INK, OTHER_FULL_INK, STRONG
-from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape
+from ..builders.chart import Layer, Rows, chart, selection
+from ..builders.figure import Kwargs, VegaFigure, need_shape
 from ..builders.heatmap import position_labels
 from ..builders.label_placement import has_room
 from ..builders.number_format import head_name
@@ -197,9 +198,16 @@ def linked_heads(
         exact=has_exact,
         links=links is not None,
     )
-    return _chart_form(channel, shows, compact).with_data(
-        heads,
+    return chart(
+        [],
+        *_small_maps(shows),
+        *_large_map(shows, compact),
+        *(_picture(shows.photo) if shows.picture else _strongest_keys()),
+        *_legend_marks(),
+        _cells(shows, channel),
+        drawing=heads,
         frames=frames,
+        params=_parameters(channel, shows.picture, compact),
         table=partial(
             weight_table,
             record.pattern[:, 0] if by_layer else record.pattern,
@@ -209,13 +217,15 @@ def linked_heads(
         # Where nothing else gives it a size, as in a notebook, it fits beside the margins of one.
         width=960,
         height=480,
+        autosize="none",
+        padding=dict.fromkeys(("left", "right", "top", "bottom"), 0),
         description=f"{scale.what.capitalize()} of {n_layers} layers of {n_heads} heads, and of one of them in large.",
         usermeta={"embedOptions": {"renderer": "canvas"}},
     )
 
 
 class Shows(NamedTuple):
-    """What a chart shows, of which its form depends."""
+    """What a chart shows, of which its layers depend."""
 
     picture: bool  # the positions are patches of a picture
     photo: bool  # of one in colours
@@ -442,8 +452,8 @@ def _rows_on_picture(record: "AttentionRecord", query: int, tops: np.ndarray | N
     return {"row_on_light": urls(levels), "row_on_dark": urls(1 - levels)}
 
 
-def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]:
-    """The chart's parameters by name, as Vega expressions; each may use those before it."""
+def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str, Any]]:
+    """The chart's parameters, Vega expressions; each may use those before it."""
     # What is chosen and pointed at, and the numbers of that query: from the script of this channel, or from the chart.
     if channel:
         own = f"asked['{channel}']"
@@ -515,7 +525,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
             "map_x": "left + step * state.n_heads + gap + state.names",
             "map_side": f"max(60, min({side}, width - map_x - (keys_width ? keys_width + gap : 4)))",
         }
-    return names | {
+    names |= {
         "tile": "step - max(2, min(8, step * 0.07))",
         # Where all names would touch, every second, third, … one is written.
         "names_step": f"ceil({_NAME} / step)",
@@ -529,61 +539,39 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
         "unit_x": "tile / state.n_keys",
         "keys_x": "map_x + map_width + gap",
     }
+    asked = [{"name": "asked", "value": None, "bind": _bound("body", "loupe-ask")}] if channel else []
+    return [*asked, *({"name": name, "expr": expression} for name, expression in names.items())]
 
 
-@form
-def _chart_form(channel: str, shows: Shows, compact: bool) -> alt.TopLevelMixin:
-    fields = ["layer", "head", "position", "key", "stamp"]
+def _hovered(channel: str) -> dict[str, Any]:
+    """The selection of what the pointer is over: the script hears of it field by field, without a script the chart does."""
+    fields = ("layer", "head", "position", "key", "stamp")
+    over = selection("over", *fields, on="pointerover")
+    if channel:
+        del over["select"]["clear"]
+        return over | {"bind": {field: _bound("html", f"loupe-{channel}-{field}") for field in fields}}
     # Cleared where the pointer is over nothing that has a stamp; at each move it would cost a second pass.
-    nothing = alt.EventStream(
-        source="view",
-        type="pointerover",
-        filter=["!item() || !item().datum || !isDefined(item().datum.stamp)"],
-    )
-    # An item that is left makes such an event too, out of a move; this is the pointer leaving the chart.
-    out = alt.EventStream(source="view", type="pointerout", filter=["event.type == 'pointerout'"])
-    hover_selection: Kwargs = {
-        "name": "over",
-        "fields": fields,
-        "on": "pointerover",
-        "toggle": False,
-        "empty": False,
+    nothing = {
+        "source": "view",
+        "type": "pointerover",
+        "filter": ["!item() || !item().datum || !isDefined(item().datum.stamp)"],
     }
-    if channel:  # the script hears which mark the pointer is over, field by field
-        hover_selection["bind"] = {field: _bound("html", f"loupe-{channel}-{field}") for field in fields}
-    else:
-        hover_selection["clear"] = alt.MergedStream(merge=[nothing, out])
-    parameters = [alt.param(name="asked", value=None, bind=_bound("body", "loupe-ask"))] if channel else []
-    parameters += [
-        alt.param(name=name, expr=expr) for name, expr in _parameters(channel, shows.picture, compact).items()
-    ]
-    layers = [*_small_maps(shows), *_large_map(shows, compact)]
-    if shows.picture:
-        layers += _picture(shows.photo)
-    else:
-        layers += _strongest_keys()
-    layers += _legend_marks()
-    # One for each: who chooses a head keeps the query.
-    clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
-    # Parameters are added to one layer: with each change of a finished chart Altair copies all of it, in 30 ms.
-    cells = _cells(shows).add_params(alt.selection_point(**hover_selection), *clicks, *parameters)
-    padding = dict.fromkeys(("left", "right", "top", "bottom"), 0)
-    return alt.layer(*layers, cells, autosize="none", padding=padding)
+    # An item that is left makes such an event too, out of a move; this is the pointer leaving the chart.
+    out = {"source": "view", "type": "pointerout", "filter": ["event.type == 'pointerout'"]}
+    over["select"]["clear"] = {"merge": [nothing, out]}
+    return over
 
 
-def _chosen(name: str, *fields: str) -> alt.Parameter:
+def _chosen(name: str, *fields: str) -> dict[str, Any]:
     """The selection `name` of the mark that was clicked last of those that have these fields."""
     has_fields = (
         f"item() && item().datum && isDefined(item().datum.stamp) && isDefined(item().datum.{fields[0]})"
     )
-    click: Kwargs = {"on": alt.EventStream(source="scope", type="click", filter=[has_fields])}
-    return alt.selection_point(
-        name=name, fields=list(fields), clear=False, toggle=False, empty=False, **click
-    )
+    return selection(name, *fields, on={"source": "scope", "type": "click", "filter": [has_fields]})
 
 
-def _bound(element: str, event: str) -> alt.BindDirect:
-    return alt.BindDirect(element=element, event=event)
+def _bound(element: str, event: str) -> dict[str, str]:
+    return {"element": element, "event": event}
 
 
 def _box(x: str, y: str, width: str, height: str) -> tuple[str, str, str, str]:
@@ -607,23 +595,23 @@ _HAS_KEY = "isNumber(pointed_key)"
 _POINTED_KEY = f"({_HAS_KEY} ? pointed_key : 0)"
 _SHOWN_HEAD = "data('frame')[state.n_heads * layer + head]"
 _PICTURE = "data('picture')[0]"
+_SCALE = alt.Scale(
+    domain=[0, 1], range=list(WEIGHTS), interpolate="rgb", clamp=True, reverse=alt.expr(ON_DARK)
+)
+_COLOUR = {"color": alt.Color("weight:Q", scale=_SCALE, legend=None)}
 _PAGE = alt.expr("!background || background == 'transparent' ? 'white' : background")
 
 
-def _answers(target: alt.Chart, tooltip: str = "''") -> alt.Chart:
-    """The chart, with the properties that let Vega-Lite report the pointer over its marks; `tooltip` is an expression."""
-    mark = target.mark
-    assert isinstance(mark, alt.MarkDef)
-    mark.tooltip, mark.cursor, mark.fill = alt.expr(tooltip), "pointer", "transparent"
-    return target
+# Marks with these options answer the pointer, where Vega-Lite reports it.
+_ANSWERS: Kwargs = {"tooltip": alt.expr("''"), "cursor": "pointer", "fill": "transparent"}
 
 
-def _small_maps(shows: Shows) -> list[alt.Chart]:
+def _small_maps(shows: Shows) -> list[Layer]:
     """A small map of each head. While a query is pointed at, its row alone, and the key that it attends to most.
 
     On a picture each shows the weights of the shown query on the patches, whether it is pointed at or chosen.
     """
-    heads = alt.Chart(data())
+    heads = Rows()
     width = f"{_on_pictures(shows)} ? 0 : tile" if shows.picture else "tile"
     layers = [image_at(heads, _TILE_X, _TILE_Y, width, "tile")]
     if shows.picture:
@@ -636,7 +624,7 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
                 heads, _TILE_X, f"{_TILE_Y} + unit_y * (query + 1)", _TILE[2], f"{_TILE_Y} + tile", **veil
             ),
         ]
-        strongest = heads.transform_calculate(
+        strongest = heads.calculate(
             key=f"best[best_start + {_HEAD_INDEX}]", weight=_weight(f"most[best_start + {_HEAD_INDEX}]")
         )
         shown = alt.expr("is_asking ? 0.4 + 0.6 * datum.weight : 0")
@@ -679,17 +667,16 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
     cell_frame = box_between(heads, *cell, fill=None, stroke=ACCENT, strokeWidth=2, opacity=shown)
     wide = alt.expr(f"{_FRAMED} ? {4 + CASING} : 0")
     casing = box_between(heads, *_TILE, fill=None, stroke=OTHER_INK, strokeWidth=wide)
-    frame = _answers(
-        box_between(
-            heads,
-            *_TILE,
-            stroke=alt.expr(f"{_FRAMED} ? '{ACCENT}' : '{NEUTRAL}'"),
-            strokeWidth=alt.expr(f"{_FRAMED} ? 4 : 0.5"),
-            strokeDash=alt.expr(f"({_SHOWN}) && !({_KEPT}) ? [5, 3] : [1, 0]"),
-        )
+    frame = box_between(
+        heads,
+        *_TILE,
+        stroke=alt.expr(f"{_FRAMED} ? '{ACCENT}' : '{NEUTRAL}'"),
+        strokeWidth=alt.expr(f"{_FRAMED} ? 4 : 0.5"),
+        strokeDash=alt.expr(f"({_SHOWN}) && !({_KEPT}) ? [5, 3] : [1, 0]"),
+        **_ANSWERS,
     )
-    layer_names = heads.transform_filter("datum.head == 0")
-    head_names = heads.transform_filter("datum.layer == 0")
+    layer_names = heads.where("datum.head == 0")
+    head_names = heads.where("datum.layer == 0")
     return [
         *layers,
         cell_frame,
@@ -708,7 +695,7 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
     ]
 
 
-def _small_pictures(shows: Shows) -> list[alt.Chart]:
+def _small_pictures(shows: Shows) -> list[Layer]:
     """In place of each small map the picture, in the colours of the weights of the shown query.
 
     Where not all weights come along, these are pictures of the chosen query's weights; another query that is pointed at
@@ -719,18 +706,15 @@ def _small_pictures(shows: Shows) -> list[alt.Chart]:
     size = f"{shown} ? share_x * tile : 0", "share_y * tile"
     if shows.whole:
         weight = _weight(f"weights[start + state.n_keys * ({_HEAD_INDEX}) + datum.position]")
-        patches = alt.Chart(data("small_patches")).transform_calculate(
-            weight=f"{weight} / ({_row_top(_HEAD_INDEX)})"
-        )
+        patches = Rows("small_patches").calculate(weight=f"{weight} / ({_row_top(_HEAD_INDEX)})")
         x, y = f"{_TILE_X} + {size_x} * datum.column", f"{_TILE_Y} + {size_y} * datum.row"
         opacity = alt.expr(f"{shown} ? {_opacity(shows.photo, 'datum.weight')} : 0")
-        coloured = box_between(patches, *_box(x, y, size_x, size_y), opacity=opacity)
-        coloured = coloured.encode(color=_colour())
+        coloured = box_between(patches, *_box(x, y, size_x, size_y), _COLOUR, opacity=opacity)
     else:
         url = f"{ON_DARK} ? datum.row_on_dark : datum.row_on_light"
-        coloured = image_at(alt.Chart(data()), _TILE_X, _TILE_Y, *size, url)
+        coloured = image_at(Rows(), _TILE_X, _TILE_Y, *size, url)
     url = f"{ON_DARK} ? {_PICTURE}.on_dark : {_PICTURE}.on_light"
-    image = image_at(alt.Chart(data()), _TILE_X, _TILE_Y, *size, url, smooth=True)
+    image = image_at(Rows(), _TILE_X, _TILE_Y, *size, url, smooth=True)
     return [image, coloured] if shows.photo or not shows.whole else [coloured, image]
 
 
@@ -756,25 +740,17 @@ def _opacity(is_photo: bool, level: str) -> str:
     return f"{MOST_OPAQUE} * max(0, {level})" if is_photo else "1"
 
 
-def _colour() -> alt.Color:
-    scale = alt.Scale(
-        domain=[0, 1], range=list(WEIGHTS), interpolate="rgb", clamp=True, reverse=alt.expr(ON_DARK)
-    )
-    return alt.Color("weight:Q", scale=scale, legend=None)
-
-
-def _weights_of(frame: str, position: str = "datum.position") -> alt.Chart:
+def _weights_of(frame: str) -> Rows:
     """The rows of the data frame with the `weight` of each from the query that is shown, and `level`, its colour."""
-    return (
-        alt.Chart(data(frame))
-        .transform_calculate(weight=f"has_weights ? {_weight(f'weights[row_start + {position}]')} : 0")
-        .transform_calculate(level="datum.weight / top_weight")
+    return Rows(frame).calculate(
+        weight=f"has_weights ? {_weight('weights[row_start + datum.position]')} : 0",
+        level="datum.weight / top_weight",
     )
 
 
-def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
+def _large_map(shows: Shows, compact: bool) -> list[Layer]:
     """The head that is pointed at or chosen, in large, with the names of its queries and keys."""
-    heads, state = alt.Chart(data()), alt.Chart(data("state"))
+    heads, state = Rows(), Rows("state")
     # All of them are there, all but one without a width: a picture that comes new is loaded first, and the map would blink.
     shown = f"{_SHOWN} ? map_width : 0"
     url = f"{ON_DARK} ? datum.exact_on_dark : datum.exact_on_light" if shows.exact else CHOOSE
@@ -782,7 +758,7 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
     if shows.mask:
         layers.append(image_at(heads, "map_x", "top", shown, "map_height", "datum.hatched"))
     right = "map_x + map_width"
-    border = {"fill": None, "stroke": NEUTRAL, "strokeWidth": 0.5}
+    border: Kwargs = {"fill": None, "stroke": NEUTRAL, "strokeWidth": 0.5}
     layers.append(box_between(state, "map_x", "top", right, "top + map_height", **border))
     row_box = "map_x", "top + cell * query", right, "top + cell * (query + 1)"
     of_query: Kwargs = {"fill": None, "opacity": alt.expr("query >= 0 ? 1 : 0")}
@@ -808,7 +784,7 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
     ink = alt.expr(f"datum.level > {STRONG} ? ({OTHER_FULL_INK}) : ({FULL_INK})")
     written = "datum.weight >= 1.005 ? format(datum.weight, '.2~g') : datum.weight >= 0.995 ? '1' : slice(format(datum.weight, '.2f'), 1)"
     numbers = text_at(
-        _weights_of("keys").transform_filter("datum.weight >= 0.005"),
+        _weights_of("keys").where("datum.weight >= 0.005"),
         "map_x + cell * (datum.position + 0.5)",
         "top + cell * (query + 0.5)",
         written,
@@ -822,7 +798,7 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
         "fontSize": SMALL if compact else alt.expr(f"cell >= {MIDDLE + 1} ? {MIDDLE} : {SMALL}"),
     }
     row_names = text_at(
-        alt.Chart(data("queries")),
+        Rows("queries"),
         "map_x - 6",
         "top + cell * (datum.position + 0.5)",
         f"{has_room('datum.position', 'query', 'tokens_step')} ? datum.label : ''",
@@ -833,7 +809,7 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
         **size,
     )
     column_names = text_at(
-        alt.Chart(data("keys")),
+        Rows("keys"),
         "map_x + cell * (datum.position + 0.5)",
         "top - 5",
         f"{has_room('datum.position', 'column', 'tokens_step')} ? datum.label : ''",
@@ -844,20 +820,19 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
     return [*layers, numbers, row_names, column_names]
 
 
-def _strongest_keys() -> list[alt.Chart]:
+def _strongest_keys() -> list[Layer]:
     """The keys that the query attends to most, with their weights as bars and numbers."""
-    ranked = (
-        _weights_of("keys")
-        .transform_window(rank="row_number()", sort=[alt.SortField("weight", order="descending")])
-        .transform_filter(
-            f"has_weights && keys_width && datum.rank <= {N_STRONGEST} && datum.weight >= {LEAST}"
-        )
-    )
+    rank = {
+        "window": [{"op": "row_number", "as": "rank"}],
+        "sort": [{"field": "weight", "order": "descending"}],
+    }
+    is_strongest = f"has_weights && keys_width && datum.rank <= {N_STRONGEST} && datum.weight >= {LEAST}"
+    ranked = _weights_of("keys").then(rank).where(is_strongest)
     y, share = "top + 4 + 27 * datum.rank", "datum.weight / state.unit"
     label = "data('queries')[query].label"
     has_room = f"width - keys_x > 200 || length({label}) < 13"
     heading = text_at(
-        alt.Chart(data("state")),
+        Rows("state"),
         "keys_x",
         "top + 8",
         f"has_weights && keys_width ? '“' + {label} + ({has_room} ? '” attends to' : '” →') : ''",
@@ -874,43 +849,40 @@ def _strongest_keys() -> list[alt.Chart]:
     ]
 
 
-def _picture(is_photo: bool) -> list[alt.Chart]:
+def _picture(is_photo: bool) -> list[Layer]:
     """The picture with the weights of its patches, which can be pointed at: a photo below them, ink above them."""
-    patches = (
-        _weights_of("patches")
-        .transform_calculate(level=f"datum.weight / ({_row_top('state.n_heads * layer + head')})")
-        .transform_calculate(weight="datum.level")
+    patches = _weights_of("patches").calculate(
+        level=f"datum.weight / ({_row_top('state.n_heads * layer + head')})", weight="datum.level"
     )
     size_x, size_y = _patch_size("picture_side")
     x, y = f"picture_x + {size_x} * datum.column", f"top + {size_y} * datum.row"
     box = _box(x, y, size_x, size_y)
     weights = box_between(
-        patches, *box, opacity=alt.expr(f"hidden ? 0 : {_opacity(is_photo, 'datum.level')}")
-    ).encode(color=_colour())
+        patches, *box, _COLOUR, opacity=alt.expr(f"hidden ? 0 : {_opacity(is_photo, 'datum.level')}")
+    )
     changes = box_between(
-        alt.Chart(data("patches")).transform_calculate(change="hidden ? hidden[datum.position] : 0"),
+        Rows("patches").calculate(change="hidden ? hidden[datum.position] : 0"),
         *box,
         fill=alt.expr(f"datum.change < 0 ? '{FALLS}' : '{RISES}'"),
         opacity=alt.expr(f"{MOST_OPAQUE if is_photo else 1} * abs(datum.change)"),
     )
     size = "share_x * picture_side", "share_y * picture_side"
-    image = image_at(alt.Chart(data("picture")), "picture_x", "top", *size, smooth=True)
+    image = image_at(Rows("picture"), "picture_x", "top", *size, smooth=True)
     is_marked = "datum.position == query || datum.position == pointed_key"
     grid = f"{_PICTURE}.columns <= {MOST_GRID_LINES} ? 0.5 : 0"
-    frames = _answers(
-        box_between(
-            alt.Chart(data("patches")),
-            *box,
-            stroke=alt.expr(f"{is_marked} ? '{ACCENT}' : '{NEUTRAL}'"),
-            strokeWidth=alt.expr(f"{is_marked} ? 4 : {grid}"),
-        )
+    frames = box_between(
+        Rows("patches"),
+        *box,
+        stroke=alt.expr(f"{is_marked} ? '{ACCENT}' : '{NEUTRAL}'"),
+        strokeWidth=alt.expr(f"{is_marked} ? 4 : {grid}"),
+        **_ANSWERS,
     )
     return [image, weights, changes, frames] if is_photo else [weights, changes, image, frames]
 
 
-def _legend_marks() -> list[alt.Chart]:
+def _legend_marks() -> list[Layer]:
     """The colour scale, once for all maps, with the evenly spread weight on it."""
-    state = alt.Chart(data("state"))
+    state = Rows("state")
     y = "height - 14"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
     return [
@@ -936,7 +908,7 @@ def _legend_marks() -> list[alt.Chart]:
     ]
 
 
-def _cells(shows: Shows) -> alt.Chart:
+def _cells(shows: Shows, channel: str) -> Layer:
     """What the pointer finds on the large map: its cells or, in a map with too many of them, its rows and the cells of links."""
     x, x2 = "map_x", "map_x + map_width"
     if shows.cells:
@@ -945,5 +917,17 @@ def _cells(shows: Shows) -> alt.Chart:
         x = "isValid(datum.key) ? map_x + cell * datum.key : map_x"
         x2 = "datum._x + (isValid(datum.key) ? cell : map_width)"
     y = "top + cell * datum.position"
-    boxes = box_between(alt.Chart(data("cells")), x, y, x2, "datum._y + cell", fillOpacity=0)
-    return _answers(boxes, "datum.link" if shows.links else "''")
+    # One for each: who chooses a head keeps the query.
+    clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
+    tooltip = {"tooltip": alt.expr("datum.link")} if shows.links else {}
+    selections = [_hovered(channel), *clicks]
+    return box_between(
+        Rows("cells"),
+        x,
+        y,
+        x2,
+        "datum._y + cell",
+        fillOpacity=0,
+        selections=selections,
+        **_ANSWERS | tooltip,
+    )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import numpy as np
 
-from ..builders.figure import data
+from ..builders.chart import Layer, Rows
 from ..builders.heatmap_figure import Frame, Heatmap
 from ..builders.palette import CATEGORIES
 from ..builders.picture_marks import box_between
@@ -50,12 +50,12 @@ def cell_labels(links: Sequence[MatrixLink], shape: tuple[int, int]) -> np.ndarr
     return labels
 
 
-def link_outlines() -> alt.Chart:
+def link_outlines() -> Layer:
     """The outlines of the frame `links` over the map of the head that is pointed at or chosen."""
     is_hit = "slice(datum.hits, state.n_heads * layer + head, state.n_heads * layer + head + 1) == '1'"
     inset = "min(2, 0.1 * cell)"
     return box_between(
-        alt.Chart(data("links")),
+        Rows("links"),
         f"map_x + cell * datum.first_key + {inset}",
         f"top + cell * datum.first_query + {inset}",
         f"map_x + cell * datum.end_key - {inset}",

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from ..builders.cells import casing, framed
-from ..builders.figure import Form, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.cells import casing_layer, frame_channels
+from ..builders.chart import Column, as_json, chart, layer
+from ..builders.figure import VegaFigure, need_shape
 from ..builders.palette import TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import CHOOSE, picture_ink, whole_picture
 from ..builders.theme import lines_above
@@ -55,10 +56,9 @@ def picture_overlay(
     description = f"The picture over the attention of {query_name} to its {len(weights)} patches"
     legend = weight_legend(scale, n_keys)
     return _patches_figure(
-        _weights_form(legend.title, scale.what, allowed is not None),
         image,
-        "weight",
-        weights,
+        Column("weight", weights, scale.what, ".4f"),
+        attention_colour(legend.title),
         query,
         patch_grid,
         _SIDE,
@@ -114,11 +114,12 @@ def knock_out_patches(
     hidden.
     """
     description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
+    title, signed = f"change of {what}", "datum.value ? format(datum.value, '+.3~g') : '0'"
+    legend = colour_legend(title, SIGNED_ENDS, labelExpr=signed)
     return _patches_figure(
-        _changes_form(what),
         image,
-        "change",
-        change,
+        Column("change", change, title, "+.4f"),
+        colour("change", signed=True, legend=legend),
         query,
         patch_grid,
         _SMALL_SIDE,
@@ -127,23 +128,10 @@ def knock_out_patches(
     )
 
 
-@form
-def _weights_form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMixin:
-    return _patch_layers(attention_colour(legend), tip("weight:Q", ".4f", what), blockable)
-
-
-@form
-def _changes_form(what: str) -> alt.TopLevelMixin:
-    title, signed = f"change of {what}", "datum.value ? format(datum.value, '+.3~g') : '0'"
-    legend = colour_legend(title, SIGNED_ENDS, labelExpr=signed)
-    return _patch_layers(colour("change", signed=True, legend=legend), tip("change:Q", "+.4f", title))
-
-
 def _patches_figure(
-    form: Form,
     image: np.ndarray,
-    name: str,
-    numbers: np.ndarray,
+    numbers: Column,
+    colour: alt.Color,
     query: int | None,
     patch_grid: tuple[int, int],
     side: int,
@@ -152,11 +140,11 @@ def _patches_figure(
     values: Mapping[str, Any],
     **properties: Any,
 ) -> VegaFigure:
-    """A figure of `numbers` [patch], stored in the data field `name`, with a `form` made by `_patch_layers` and the `values`
-    that it needs; `properties` are those of the whole chart.
+    """Patches filled with the `colour` of their `numbers` [patch], the picture over them, and a transparent layer for clicks;
+    `values` and `properties` are those of `chart`.
     """
     rows, columns = patch_grid
-    need_shape((rows * columns,), **{name: numbers})
+    need_shape((rows * columns,), **{numbers.name: numbers.values})
     position = np.arange(rows * columns)
     if query is not None:  # the chosen patch comes last: no neighbour's border lies on its outline
         position = np.append(np.delete(position, query), query)
@@ -167,42 +155,37 @@ def _patches_figure(
     frames = {"picture": {theme: [url] for theme, url in ink.items()}}
     if allowed is not None:
         frames["hatched"] = {"url": [hatching(allowed.reshape(patch_grid))]}
-    patches = {
-        "position": position,
-        "patch": names,
-        "row": row,
-        "column": column,
-        name: numbers[position].astype(float),
-        "selected": position == query,
-        "blocked": blocked,
-        "said": [name + ", masked" * masked for name, masked in zip(names, blocked.tolist(), strict=True)],
+    said = [name + ", masked" * masked for name, masked in zip(names, blocked.tolist(), strict=True)]
+    is_choice = allowed is not None
+    marks = [
+        Column("position", position, "" if is_choice else None),
+        Column("patch", names, None if is_choice else ""),
+        Column("row", row, None),
+        Column("column", column, None),
+        numbers._replace(values=np.asarray(numbers.values, float)[position]),
+        Column("blocked", blocked, None),
+    ]
+    said_column = Column("said", said, "key" if is_choice else None, in_file=None)
+    scale = alt.Scale(padding=0)
+    cell = {
+        "x": as_json(alt.X("column:O", axis=None, scale=scale)),
+        "y": as_json(alt.Y("row:O", axis=None, scale=scale)),
     }
-    return form.with_data(
-        patches,
+    cover = cell | frame_channels((4, 0.5)) | {"description": "said:N", "tooltip": [said_column, *marks]}
+    click = ("key", "position", "blocked") if is_choice else ("patch", "position")
+    return chart(
+        [*marks, said_column],
+        layer("rect", cell | {"color": colour}, aria=False),
+        whole_picture("picture", calculate={"url": CHOOSE}),
+        whole_picture("hatched", aspect=False) if is_choice else None,
+        casing_layer(cell, 4),
+        # On top and clear: a click on a stroke counts as one on its patch.
+        layer("rect", cover, fill="transparent", cursor="pointer", click=click),
+        drawing={"selected": position == query},
         frames=frames,
         values=values,
         width=side * image.shape[1] / max(image.shape[:2]),
         height=side * image.shape[0] / max(image.shape[:2]),
+        autosize="pad",  # Streamlit would squeeze the patches, but not the picture
         **properties,
     )
-
-
-def _patch_layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> alt.TopLevelMixin:
-    """Patches filled with `colour`, the picture over them, and a transparent layer with the clicks and the `tooltip`."""
-    base = alt.Chart(data()).encode(
-        x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),
-        y=alt.Y("row:O", axis=None, scale=alt.Scale(padding=0)),
-    )
-    hatched = [whole_picture("hatched", aspect=False)] if blockable else []
-    # On top and clear: a click on a stroke counts as one on its patch.
-    name_tooltip = [tip("said:N", title="key"), tip("position:Q")] if blockable else ["patch:N"]
-    click_area = framed(base.mark_rect(fill="transparent", cursor="pointer"), (4, 0.5))
-    click_area = click_area.encode(description="said:N", tooltip=[*name_tooltip, tooltip])
-    click = click_on("key", "position", "blocked") if blockable else click_on("patch", "position")
-    return alt.layer(
-        base.mark_rect(aria=False).encode(color=colour),
-        whole_picture("picture").transform_calculate(url=CHOOSE),
-        *hatched,
-        casing(base, 4),
-        click_area.add_params(click),
-    ).properties(autosize="pad")  # Streamlit would squeeze the patches, but not the picture

@@ -3,10 +3,11 @@
 import altair as alt
 import numpy as np
 
-from ..builders.cells import chosen_frame
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, tip
+from ..builders.cells import frame_layers
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import VegaFigure
 from ..builders.palette import NEUTRAL, tiles
-from ..builders.picture_marks import CHOOSE, pixel_x, pixel_y, whole_picture
+from ..builders.picture_marks import CHOOSE, PIXEL_BOX, whole_picture
 
 _SIDE = 168  # pixels
 _STEPS = 12  # places that a click can choose, either way
@@ -23,18 +24,15 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
     query_indices, key_indices = (cell_centres * n_queries).astype(int), (cell_centres * n_keys).astype(int)
     cell_edges = np.arange(_STEPS) * _SIDE / _STEPS
     row, column = np.indices((_STEPS, _STEPS)).reshape(2, -1)
-    cells = {
-        "query": query_indices[row],
-        "key": key_indices[column],
-        "left": cell_edges[column],
-        "right": cell_edges[column] + _SIDE / _STEPS,
-        "top": cell_edges[row],
-        "bottom": cell_edges[row] + _SIDE / _STEPS,
-        "said": [
-            f"around query {query}, key {key}"
-            for query, key in zip(query_indices[row], key_indices[column], strict=True)
-        ],
-    }
+    said = [
+        f"around query {query}, key {key}"
+        for query, key in zip(query_indices[row], key_indices[column], strict=True)
+    ]
+    columns = [
+        Column("query", query_indices[row], None),
+        Column("key", key_indices[column], None),
+        Column("said", said, "show", in_file=None),
+    ]
     queries, keys = shown
     frame = {
         "left": [keys.start * _SIDE / n_keys],
@@ -43,27 +41,24 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
         "bottom": [queries.stop * _SIDE / n_queries],
     }
     ((light, dark),) = tiles(pattern[None], tops=np.array([top]), at_most=_SIDE)
-    return _chart_form().with_data(
-        cells,
+    whole_map = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
+    cell = PIXEL_BOX | {"description": "said:N", "tooltip": columns}
+    return chart(
+        columns,
+        whole_picture("picture", calculate={"url": CHOOSE}, aspect=False),
+        layer("rect", whole_map, "picture", fill=None, stroke=NEUTRAL, strokeWidth=0.5),
+        *frame_layers(PIXEL_BOX, "window"),
+        layer("rect", cell, fill="transparent", cursor="pointer", click=("place", "query", "key")),
+        drawing={
+            "left": cell_edges[column],
+            "right": cell_edges[column] + _SIDE / _STEPS,
+            "top": cell_edges[row],
+            "bottom": cell_edges[row] + _SIDE / _STEPS,
+        },
         frames={"picture": {"on_light": [light], "on_dark": [dark]}, "window": frame},
         width=_SIDE,
         height=_SIDE,
+        autosize="pad",
         description=f"All {n_queries} × {n_keys} weights, small; framed are queries {queries.start} to {queries.stop - 1} and keys "
         f"{keys.start} to {keys.stop - 1}",
     )
-
-
-@form
-def _chart_form() -> alt.TopLevelMixin:
-    window_box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
-    border = alt.Chart(data("picture")).mark_rect(fill=None, stroke=NEUTRAL, strokeWidth=0.5)
-    whole_map = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
-    window = chosen_frame(alt.Chart(data("window")).encode(**window_box))
-    click_area = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer")
-    click_area = click_area.encode(**window_box, description="said:N", tooltip=[tip("said:N", title="show")])
-    return alt.layer(
-        whole_picture("picture", aspect=False).transform_calculate(url=CHOOSE),
-        border.encode(**whole_map),
-        *window,
-        click_area.add_params(click_on("place", "query", "key")),
-    ).properties(autosize="pad")

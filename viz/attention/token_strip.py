@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG, casing, framed
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG, casing_layer, frame_channels
+from ..builders.chart import Column, Rows, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, need_shape
 from ..builders.palette import TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x
 from ..builders.theme import INK, LARGE, lines_above
@@ -79,77 +80,68 @@ def weight_strip(
         (box_end - word_start for box_end, word_start in zip(boxes["end"], boxes["word"], strict=True)),
         default=0,
     )
-    boxes["weight"] = np.asarray(weights, float)
-    boxes["selected"] = np.arange(n_tokens) == query
-    boxes["blocked"] = blocked
-    boxes["said"] = [
+    said = [
         f"{token}, masked" if masked else token for token, masked in zip(boxes["token"], blocked, strict=True)
+    ]
+    columns = [
+        Column("position", boxes.pop("position")),
+        Column("token", boxes.pop("token"), "" if allowed is None else None),
+        Column("word", boxes.pop("word"), None),
+        Column("weight", np.asarray(weights, float), scale.what, ".4f"),
+        Column("blocked", blocked, None),
+        Column("said", said, "key" if allowed is not None else None, in_file=None),
     ]
     query_name = (
         "the query" if query is None else f"{positions.units.removesuffix('s')} {positions.number(query)}"
     )
     bar = weight_legend(scale, int((~blocked).sum()))
-    return _chart_form(bar.title if legend else (), scale.what, allowed is not None).with_data(
-        boxes,
-        values={"longest": longest_word, **bar.values},
-        description=f"The {n_tokens} {positions.units} of the text, coloured by the attention of {query_name} to them",
-        **lines_above(notes),
+    # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
+    # than the width by the longest word: whichever comes last in its line, it fits.
+    first = {"joinaggregate": [{"op": "min", "field": "word", "as": "line_start"}], "groupby": ["line"]}
+    rows = Rows().calculate(line="floor(datum.word / max(width - longest, 1))").then(first)
+    rows = rows.calculate(
+        left="datum.start - datum.line_start",
+        right="datum.end - datum.line_start",
+        middle="(datum.left + datum.right) / 2",
     )
-
-
-@form
-def _chart_form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMixin:
-    base = (
-        alt.Chart(data())
-        # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
-        # than the width by the longest word: whichever comes last in its line, it fits.
-        .transform_calculate(line="floor(datum.word / max(width - longest, 1))")
-        .transform_joinaggregate(line_start="min(word)", groupby=["line"])
-        .transform_calculate(left="datum.start - datum.line_start", right="datum.end - datum.line_start")
-        .transform_calculate(middle="(datum.left + datum.right) / 2")
-        .encode(
-            x=pixel_x("left"),
-            y=alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.22, paddingOuter=0.11)),
-        )
-    )
-    rounded_ends = {"Left": "starts_word", "Right": "ends_word"}
-    corners = [
-        (height + side, end_column)
+    y = alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.22, paddingOuter=0.11))
+    box = {"x": pixel_x("left"), "x2": "right:Q", "y": y}
+    corners: Kwargs = {
+        f"cornerRadius{height}{side}": alt.expr(f"datum.{end_column} ? {_ROUNDING} : 0")
         for height in ("Top", "Bottom")
-        for side, end_column in rounded_ends.items()
-    ]
-    box: Kwargs = {
-        f"cornerRadius{corner}": alt.expr(f"datum.{end_column} ? {_ROUNDING} : 0")
-        for corner, end_column in corners
+        for side, end_column in (("Left", "starts_word"), ("Right", "ends_word"))
     }
-    colours = base.mark_rect(**box, aria=False).encode(x2="right:Q", color=attention_colour(legend))
-    text = base.mark_text(
-        aria=False,
-        font=FONT,
-        fontSize=LARGE,
-        fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
-        color=alt.expr(f"datum.weight > {STRONG} * largest ? ({OTHER_FULL_INK}) : ({FULL_INK})"),
-        limit=alt.expr("datum.end - datum.start"),
-    ).encode(x=pixel_x("middle"), text="label:N")
-    strike = base.transform_filter("datum.blocked").mark_rule(color=INK, strokeWidth=2.5, aria=False)
+    colours = box | {"color": attention_colour(bar.title if legend else ())}
     # On top and clear: a click on a letter counts as one on its box.
-    click_area = framed(base.mark_rect(**box, fill="transparent", cursor="pointer"), (2.5, 0.5)).encode(
-        x2="right:Q",
-        description="said:N",
-        tooltip=[
-            tip("said:N", title="key") if blockable else tip("token:N"),
-            tip("position:Q"),
-            tip("weight:Q", ".4f", what),
-        ],
-    )
-    click = click_on("key", "position", "blocked") if blockable else click_on("token", "position")
-    struck = [strike.encode(x2="right:Q")] if blockable else []
-    outline = casing(base, 2.5, **box).encode(x2="right:Q")
-    return alt.layer(colours, text, *struck, outline, click_area.add_params(click)).properties(
+    cover = box | frame_channels((2.5, 0.5)) | {"description": "said:N"}
+    cover |= {"tooltip": [columns[5], columns[1], columns[0], columns[3]]}
+    click = ("token", "position") if allowed is None else ("key", "position", "blocked")
+    strike: Kwargs = {"color": INK, "strokeWidth": 2.5, "aria": False}
+    return chart(
+        columns,
+        layer("rect", colours, rows, aria=False, **corners),
+        layer(
+            "text",
+            {"x": pixel_x("middle"), "y": y, "text": "label:N"},
+            rows,
+            aria=False,
+            font=FONT,
+            fontSize=LARGE,
+            fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
+            color=alt.expr(f"datum.weight > {STRONG} * largest ? ({OTHER_FULL_INK}) : ({FULL_INK})"),
+            limit=alt.expr("datum.end - datum.start"),
+        ),
+        None if allowed is None else layer("rule", box, rows.where("datum.blocked"), **strike),
+        casing_layer(box, 2.5, frame=rows, **corners),
+        layer("rect", cover, rows, click=click, fill="transparent", cursor="pointer", **corners),
+        drawing=boxes | {"selected": np.arange(n_tokens) == query},
+        values={"longest": longest_word, **bar.values},
         width=1000,  # pixels, where Streamlit gives none
-        height=alt.Step(_LINE),
+        height={"step": _LINE},
         autosize="pad",  # the number of lines makes the height, and Vega fits nothing to a size of such a kind
         usermeta={"stretches": True},  # for whoever lays it out elsewhere
+        description=f"The {n_tokens} {positions.units} of the text, coloured by the attention of {query_name} to them",
+        **lines_above(notes),
     )
 
 
@@ -168,7 +160,7 @@ def _boxes(positions: "Positions") -> dict[str, Any]:
         box_ends.append(box_end)
         word_starts.append(word_start)
     return {
-        "position": [positions.number(index) for index in range(len(positions))],
+        "position": np.array([positions.number(index) for index in range(len(positions))], int),
         "token": [visible(token) for token in positions.tokens],
         "label": labels,
         "start": box_starts,

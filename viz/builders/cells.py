@@ -142,33 +142,9 @@ def frame_layers(channels: Channels, frame: str, width: float = 2.5) -> list[Lay
     ]
 
 
-def _outline(channels: Channels, stroke: Any, width: float, **mark: Any) -> Layer:
-    style: Kwargs = {"fill": None, "stroke": stroke, "strokeWidth": width, "aria": False, "tooltip": None}
+def _outline(channels: Channels, stroke: Any, line: float, /, **mark: Any) -> Layer:
+    style: Kwargs = {"fill": None, "stroke": stroke, "strokeWidth": line, "aria": False, "tooltip": None}
     return layer("rect", channels, **style, **mark)
-
-
-def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Chart:
-    """`marks` with a border: wide and green for rows whose column `selected` is true. `borders` are the widths in
-    pixels of selected and of other rows.
-    """
-    return marks.encode(**frame_channels(borders))
-
-
-def casing(base: alt.Chart, width: float, /, **mark: Any) -> alt.Chart:
-    """A line in the colour of the page under the frame, `width` pixels wide, of the row whose column `selected` is true.
-
-    It shows on both sides of the frame, whose green is too close to the colours of middle weights.
-    """
-    return _line(base, OTHER_INK, width + CASING, mark).encode(strokeOpacity=either("datum.selected", 1, 0))
-
-
-def chosen_frame(base: alt.Chart, width: float = 2.5) -> list[alt.Chart]:
-    """Two layers that frame every row of `base`: the casing, and on it the green line, `width` pixels wide."""
-    return [_line(base, OTHER_INK, width + CASING, {}), _line(base, ACCENT, width, {})]
-
-
-def _line(base: alt.Chart, stroke: str | alt.SchemaBase, width: float, mark: Mapping[str, Any]) -> alt.Chart:
-    return base.mark_rect(fill=None, stroke=stroke, strokeWidth=width, aria=False, tooltip=None, **mark)
 
 
 def head_axis(letter: str, **options: Any) -> alt.Axis:

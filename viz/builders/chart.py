@@ -1,6 +1,6 @@
 """Charts of Altair, declared: columns that are said once, and layers of marks that refer to them by name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from altair.utils import schemapi
 
-from .figure import FRAME, Columns, VegaFigure, either, tip
+from .figure import FRAME, Columns, VegaFigure, either
 from .palette import ACCENT, EMPHASIS
 from .theme import FIT
 
 Channels = Mapping[str, Any]
-# A unit of Vega-Lite as JSON holds it; "click" has the name and the fields of a selection.
+# A unit of Vega-Lite as JSON holds it; "selections" are the parameters that its marks set.
 Layer = Mapping[str, Any]
 
 _ENDS = ("x2", "y2")  # channels whose type is that of x and y
@@ -29,13 +29,34 @@ class Column(NamedTuple):
     in_file: str | None = ""  # by default its name; None: not in a file
 
 
+class Rows(NamedTuple):
+    """The rows of a data frame after transforms of Vega-Lite."""
+
+    frame: str = FRAME
+    transform: tuple[Mapping[str, Any], ...] = ()
+
+    def then(self, *transforms: Mapping[str, Any]) -> "Rows":
+        """The rows after further transforms."""
+        return Rows(self.frame, (*self.transform, *transforms))
+
+    def where(self, expression: str) -> "Rows":
+        """Those rows for which the expression is true."""
+        return self.then({"filter": expression})
+
+    def calculate(self, **columns: str) -> "Rows":
+        """The rows with further columns, of which each may use those before it."""
+        return self.then(*({"calculate": expression, "as": name} for name, expression in columns.items()))
+
+
 def chart(
     columns: Sequence[Column],
     *layers: Layer | None,
     drawing: Columns | None = None,
     frames: Mapping[str, Columns] | None = None,
     values: Mapping[str, Any] | None = None,
+    params: Sequence[Mapping[str, Any]] = (),
     last: np.ndarray | None = None,
+    table: Callable[[], pd.DataFrame] | None = None,
     autosize: object = FIT,
     **properties: Any,
 ) -> VegaFigure:
@@ -43,7 +64,8 @@ def chart(
 
     The data frame has the `columns`, and those of `drawing`, which only the drawing needs; arrays are taken in C order. The
     rows that are `last` lie on the others. `frames` are further data frames by name. Channels refer to the `values`, numbers
-    and lists, by `value`; `properties` are those of the whole chart.
+    and lists, by `value`; `params` are further parameters of Vega-Lite. `table` makes another table for a file, as in
+    `VegaFigure`; `properties` are those of the whole chart.
     """
     frame = pd.DataFrame(
         {column.name: _flat(column.values) for column in columns}
@@ -54,15 +76,17 @@ def chart(
     in_file = dict.fromkeys(drawing or ()) | {
         column.name: column.name if column.in_file == "" else column.in_file for column in columns
     }
-    units, params = [], []
+    units, selections = [], []
     for number, unit in enumerate([dict(unit) for unit in layers if unit is not None]):
-        if click := unit.pop("click", None):
-            name, *fields = click
+        for selection in unit.pop("selections", ()):
             unit["name"] = f"view_{number}"
-            select = {"type": "point", "fields": fields, "toggle": False, "clear": False}
-            params.append({"name": name, "select": select, "views": [unit["name"]]})
+            selections.append({**selection, "views": [unit["name"]]})
         units.append(unit)
-    params += [{"name": name, "value": number} for name, number in (values or {}).items()]
+    params = [
+        *selections,
+        *params,
+        *({"name": name, "value": number} for name, number in (values or {}).items()),
+    ]
     specification = {"$schema": alt.SCHEMA_URL, **as_json(properties)}
     specification |= {"autosize": autosize} if autosize else {}
     specification |= {"params": params} if params else {}
@@ -71,36 +95,47 @@ def chart(
         specification["data"] = units[0]["data"]
         for unit in units:
             del unit["data"]
-    made = {name: pd.DataFrame(table) for name, table in (frames or {}).items()}
-    return VegaFigure(specification, {FRAME: frame, **made}, in_file)
+    made = {name: pd.DataFrame(content) for name, content in (frames or {}).items()}
+    return VegaFigure(specification, {FRAME: frame, **made}, in_file, table)
 
 
 def layer(
     mark: str,
     channels: Channels,
-    frame: str = FRAME,
+    frame: str | Rows = FRAME,
     *,
     where: str = "",
     calculate: Mapping[str, str] | None = None,
-    transform: Sequence[Mapping[str, Any]] = (),
     click: tuple[str, ...] = (),
+    selections: Sequence[Mapping[str, Any]] = (),
     **options: Any,
 ) -> Layer:
     """Marks of Vega-Lite, such as "bar", with their `options`, one for each row of `frame` where the expression `where` is true.
 
     Channels are Altair's, or a column such as "name:N"; a tooltip is a list of them and of `Column`. `calculate` are
-    expressions for further columns, `transform` other transforms of Vega-Lite. A click sets the point selection `click[0]` to
-    the fields `click[1:]` of the mark.
+    expressions for further columns. A click sets the point selection `click[0]` to
+    the fields `click[1:]` of the mark; `selections` are further parameters that the marks set.
     """
-    transforms = [{"filter": where}] if where else []
-    transforms += [{"calculate": expression, "as": name} for name, expression in (calculate or {}).items()]
-    transforms += map(dict, transform)
-    unit = {
-        "data": {"name": frame},
+    rows = Rows(frame) if isinstance(frame, str) else frame
+    rows = rows.where(where) if where else rows
+    rows = rows.calculate(**(calculate or {}))
+    if click:
+        selections = [selection(*click), *selections]
+    unit: dict[str, Any] = {
+        "data": {"name": rows.frame},
         "mark": {"type": mark, **as_json(options)},
         "encoding": {name: _channel(name, channel) for name, channel in channels.items()},
     }
-    return unit | ({"transform": transforms} if transforms else {}) | ({"click": click} if click else {})
+    unit |= {"transform": list(rows.transform)} if rows.transform else {}
+    return unit | ({"selections": selections} if selections else {})
+
+
+def selection(name: str, *fields: str, **options: Any) -> dict[str, Any]:
+    """A parameter, the point selection `name` of marks by their `fields`: of the mark that was clicked last, unless the `options`
+    of Vega-Lite say otherwise.
+    """
+    select = {"type": "point", "fields": list(fields), "toggle": False, "clear": False}
+    return {"name": name, "select": select | options}
 
 
 def lines(
@@ -155,7 +190,8 @@ def _flat(values: Any) -> Any:
 def _tip(column: Column) -> Any:
     has_kind = isinstance(column.values, np.ndarray) or len(column.values)  # an empty list has none
     kind = "Q" if (np.asarray(column.values).dtype.kind in "iuf" if has_kind else column.format) else "N"
-    return as_json(tip(f"{column.name}:{kind}", column.format, column.title))
+    line = {**_field(f"{column.name}:{kind}"), "format": column.format, "title": column.title}
+    return {name: part for name, part in line.items() if part}
 
 
 def _field(text: str) -> dict[str, Any]:

@@ -1,25 +1,17 @@
-"""Figures: heatmaps, and charts of data frames and a form, which is a chart specification without data.
-
-The form of a chart does not change with its data. Altair makes it once, and a new figure is that form with new data
-frames: building and validating a chart takes ten times as long as sending it.
-"""
+"""Figures: heatmaps, and charts, each a specification of Vega-Lite and the data frames that it refers to."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, wraps
 from typing import Any, TypeAlias
 
 import altair as alt
 import numpy as np
 import pandas as pd
-from altair.utils import schemapi
 
 from .heatmap_figure import Heatmap
 
 FRAME = "frame"  # the name of the first frame, which is what tables and exports show
-# Whether Altair checks each part against its schema while a form is made; tests switch it on.
-validating = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,69 +65,12 @@ class VegaFigure:
 
 
 Figure = VegaFigure | Heatmap
-LayeredChart: TypeAlias = alt.LayerChart | alt.FacetChart  # what `alt.layer` makes
 Kwargs: TypeAlias = dict[str, Any]  # keyword arguments for Altair, of many types
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns by name
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A Vega-Lite chart without its data."""
-
-    specification: Mapping[str, Any]
-
-    def with_data(
-        self,
-        frame: Columns,
-        *,
-        values: Mapping[str, Any] | None = None,
-        frames: Mapping[str, Columns] | None = None,
-        in_file: Mapping[str, str | None] | None = None,
-        table: Callable[[], pd.DataFrame] | None = None,
-        **properties: Any,
-    ) -> VegaFigure:
-        """A figure of this form with the data frame `frame` (named `FRAME`) and further `frames` by name.
-
-        `values` are the numbers and lists that the form refers to with `value`; `properties` are those of the whole
-        chart (width, height, title, description). `in_file` are the names of columns of `frame` in a file, and `table` makes
-        another table for a file, as in `VegaFigure`.
-        """
-        parameters = [
-            {"name": name, "value": parameter_value} for name, parameter_value in (values or {}).items()
-        ]
-        specification = {**self.specification, **properties}
-        if parameters:
-            specification["params"] = [*self.specification.get("params", ()), *parameters]
-        tables = {FRAME: frame, **(frames or {})}
-        made = {name: pd.DataFrame(columns) for name, columns in tables.items()}
-        return VegaFigure(specification, made, in_file or {}, table)
-
-
-def form(make: Callable[..., alt.TopLevelMixin]) -> Callable[..., Form]:
-    """Decorator for a function that makes a chart of the placeholder `data()`: it then returns the chart as a cached `Form`.
-
-    Its arguments must be hashable and must not depend on the data: what does belongs in a column of a data frame, or
-    in a number that the chart refers to with `value`.
-    """
-
-    @lru_cache(maxsize=256)
-    @wraps(make)
-    def made(*arguments: Any, **options: Any) -> Form:
-        with schemapi.debug_mode(validating):
-            specification = make(*arguments, **options).to_dict(validate=validating)
-        specification.pop("config", None)  # Altair's default size of a chart; whoever shows it gives the size
-        return Form(specification)
-
-    return made
-
-
-def data(name: str = FRAME) -> alt.NamedData:
-    """A reference to the data frame `name`, for `alt.Chart(data())`; `Form.with_data` supplies the numbers."""
-    return alt.NamedData(name)
-
-
 def value(name: str) -> alt.ExprRef:
-    """A reference to an entry of `values` in `Form.with_data`, as in `alt.Scale(domain=[0, value("largest")])`."""
+    """A reference to an entry of `values` of `chart`, as in `alt.Scale(domain=[0, value("largest")])`."""
     return alt.ExprRef(name)
 
 
@@ -147,11 +82,6 @@ def tip(field: str, spec: str | None = None, title: str | None = None) -> alt.To
 def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
     """A channel with the value `then` for rows that fulfil the Vega expression `test`, and `otherwise` for the others."""
     return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
-
-
-def click_on(name: str, *fields: str) -> alt.Parameter:
-    """A chart parameter: a click on a mark sets the point selection `name` to the mark's `fields`."""
-    return alt.selection_point(name=name, fields=list(fields), toggle=False, clear=False)
 
 
 def need_shape(shape: Sequence[Any], /, **given: Any) -> None:

@@ -57,7 +57,7 @@ def has_room(position: str, first: str, step: str) -> str:
 
 def name_axis(**options: Any) -> alt.Axis:
     """An axis of the scale x, with upright tokens for labels, of which those stand that have room; that of the position `first`,
-    a parameter of the form, is one of them.
+    a parameter of the chart, is one of them.
     """
     position = "indexof(domain('x'), datum.value)"
     step = f"ceil({MIDDLE + 1} * length(domain('x')) / abs(range('x')[1] - range('x')[0]))"

@@ -10,12 +10,14 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from .figure import Kwargs, data
+from .chart import Channels, Layer, Rows, layer
+from .figure import Kwargs
 from .palette import data_uri
 from .theme import INK, MIDDLE, ON_DARK
 
 _GREYS = {"on_light": 28, "on_dark": 250}  # next to the theme's text colours
 CHOOSE = f"{ON_DARK} ? datum.on_dark : datum.on_light"  # the url, of a row with both of `picture_ink`
+_CORNER: Kwargs = {"align": "left", "baseline": "top", "tooltip": None, "aria": False}
 
 
 def picture_ink(image: np.ndarray, *, side: int, opacity: float = 1.0) -> dict[str, str]:
@@ -40,74 +42,53 @@ def _cached_ink(content: bytes, shape: tuple[int, ...], side: int, opacity: floa
     return {theme: data_uri(ink, side=side) for theme, ink in inks.items()}
 
 
-def whole_picture(frame: str, **mark: Any) -> alt.Chart:
-    """The picture in column `url` of the data frame `frame`, drawn over the whole chart."""
-    return (
-        alt.Chart(data(frame))
-        .mark_image(
-            x=0,
-            y=0,
-            width=alt.expr("width"),
-            height=alt.expr("height"),
-            align="left",
-            baseline="top",
-            tooltip=None,
-            aria=False,
-            **mark,
-        )
-        .encode(url="url:N")
-    )
+def whole_picture(frame: str, **options: Any) -> Layer:
+    """The picture in column `url` of the data frame `frame`, drawn over the whole chart; `options` are those of `layer`."""
+    size: Kwargs = {"width": alt.expr("width"), "height": alt.expr("height")}
+    return layer("image", {"url": "url:N"}, frame, x=0, y=0, **size, **_CORNER, **options)
 
 
-def pixel_x(field: str) -> alt.X:
+def pixel_x(field: str) -> Kwargs:
     """The x channel of a column that holds pixels."""
-    return alt.X(field, type="quantitative", scale=None, axis=None)
+    return {"field": field, "type": "quantitative", "scale": None, "axis": None}
 
 
-def pixel_y(field: str) -> alt.Y:
-    """The y channel of a column that holds pixels."""
-    return alt.Y(field, type="quantitative", scale=None, axis=None)
+pixel_y = pixel_x  # the y channel
 
 
-def box_between(chart: alt.Chart, x: str, y: str, x2: str, y2: str, **mark: Any) -> alt.Chart:
+def box_between(
+    rows: Rows, x: str, y: str, x2: str, y2: str, channels: Channels | None = None, **mark: Any
+) -> Layer:
     """A rectangle between these Vega expressions, in pixels; the expressions of `x2` and `y2` may use `datum._x` and
-    `datum._y`.
+    `datum._y`. `channels` are further ones.
     """
-    return (
-        chart.transform_calculate(_x=x, _y=y, _x2=x2, _y2=y2)
-        .mark_rect(aria=False, **mark)
-        .encode(x=pixel_x("_x"), x2=alt.X2("_x2"), y=pixel_y("_y"), y2=alt.Y2("_y2"))
-    )
+    corners = {"x": pixel_x("_x"), "x2": "_x2:Q", "y": pixel_y("_y"), "y2": "_y2:Q"}
+    rows = rows.calculate(_x=x, _y=y, _x2=x2, _y2=y2)
+    return layer("rect", {**corners, **(channels or {})}, rows, aria=False, **mark)
 
 
-def text_at(chart: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Chart:
+def text_at(rows: Rows, x: str, y: str, text: str, **mark: Any) -> Layer:
     """The value of the Vega expression `text`, which starts at these pixels and is centred in height."""
     options: Kwargs = {"color": INK, "baseline": "middle", "align": "left", "fontSize": MIDDLE, "aria": False}
-    return (
-        chart.transform_calculate(_x=x, _y=y, _text=text)
-        .mark_text(**options | mark)
-        .encode(x=pixel_x("_x"), y=pixel_y("_y"), text=alt.Text("_text", type="nominal"))
-    )
+    channels = {"x": pixel_x("_x"), "y": pixel_y("_y"), "text": "_text:N"}
+    return layer("text", channels, rows.calculate(_x=x, _y=y, _text=text), **options | mark)
 
 
 def image_at(
-    chart: alt.Chart, x: str, y: str, width: str, height: str, url: str = CHOOSE, **mark: Any
-) -> alt.Chart:
-    """The picture with the address `url`, a Vega expression, stretched to a box of these pixels."""
-    return (
-        chart.transform_calculate(_x=x, _y=y, _url=url)
-        .mark_image(
-            width=alt.expr(width),
-            height=alt.expr(height),
-            align="left",
-            baseline="top",
-            aspect=False,
-            tooltip=None,
-            aria=False,
-            **{"smooth": False} | mark,
-        )
-        .encode(x=pixel_x("_x"), y=pixel_y("_y"), url=alt.Url("_url", type="nominal"))
-    )
+    rows: Rows,
+    x: str,
+    y: str,
+    width: str,
+    height: str,
+    url: str = CHOOSE,
+    *,
+    channels: Channels | None = None,
+    smooth: bool = False,
+) -> Layer:
+    """The picture with the address `url`, a Vega expression, stretched to a box of these pixels; `channels` are further ones."""
+    channels = {"x": pixel_x("_x"), "y": pixel_y("_y"), "url": "_url:N", **(channels or {})}
+    size: Kwargs = {"width": alt.expr(width), "height": alt.expr(height), "aspect": False, "smooth": smooth}
+    return layer("image", channels, rows.calculate(_x=x, _y=y, _url=url), **size, **_CORNER)
 
 
 # Between the columns left, right, top and bottom, in pixels.

@@ -46,7 +46,7 @@ def heading(text: str | list[str], *below: str) -> dict:
 
 
 def lines_above(lines: Sequence[str]) -> dict[str, Any]:
-    """Properties for `Form.with_data` that put small lines of text above a chart; empty without lines."""
+    """Properties for `chart` that put small lines of text above a chart; empty without lines."""
     return {"title": heading(list(lines)) | {"fontSize": SMALL, "fontWeight": "normal"}} if lines else {}
 
 

@@ -17,7 +17,7 @@ NEAR_ZERO, NEAR_TOP = 0.06, 0.8
 
 
 def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt.Color:
-    """The colour channel of `field`, from 0 (or minus `largest` if `signed`) to the value `largest` of the form."""
+    """The colour channel of `field`, from 0 (or minus `largest` if `signed`) to the value `largest` of the chart."""
     domain = [alt.ExprRef("-largest") if signed else 0, value("largest")]
     # Vega would mix two colours by their hue, and Plotly mixes them in RGB: one weight must not have two colours.
     scale = alt.Scale(
@@ -61,7 +61,7 @@ class WeightLegend(NamedTuple):
 
     @property
     def values(self) -> Kwargs:
-        """The `values` for `Form.with_data` of a form with `attention_colour`."""
+        """The `values` of a chart with `attention_colour`."""
         marks = list(self.ticks.values())
         return {"largest": self.largest, "legend_ticks": list(self.ticks), "legend_marks": marks}
 
@@ -90,7 +90,7 @@ def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLege
 def attention_colour(title: tuple[str, ...]) -> alt.Color:
     """The colour channel of the field `weight`, with a legend if `title` is not empty.
 
-    The form needs the `values` of a `WeightLegend`.
+    The chart needs the `values` of a `WeightLegend`.
     """
     mark = "legend_marks[indexof(legend_ticks, datum.value)]"
     label = f"{mark} == '{EVEN}' ? '{EVEN}' : {mark} + format(datum.value, '.3~g')"

@@ -8,27 +8,6 @@ from ..builders.figure import Figure, VegaFigure
 from ..builders.number_format import THIN
 from .safe_text import clean
 
-# Columns that only the drawing needs: pictures, pixels, inks, what is framed, and numbers once more as text.
-_OF_DRAWING = (
-    {"on_light", "on_dark", "url", "picture", "stamp", "hatched", "said", "written", "exact", "text"}
-    | {
-        "left",
-        "right",
-        "top",
-        "bottom",
-        "upper",
-        "lower",
-        "middle",
-        "start",
-        "end",
-        "place",
-        "at",
-        "caption_at",
-    }
-    | {"selected", "strong", "late", "away", "marked", "shown", "prominent", "colour", "tint", "labelled"}
-    | {"starts_word", "ends_word"}
-)
-
 
 def table(figure: Figure) -> pd.DataFrame:
     """The numbers that the figure shows: its data frame without columns that only the drawing needs, or the weights that its
@@ -39,13 +18,8 @@ def table(figure: Figure) -> pd.DataFrame:
     else:
         frame = figure.frame
         if isinstance(figure, VegaFigure):
-            unneeded = _OF_DRAWING - figure.in_file.keys()
-            unneeded |= {name for name, in_file in figure.in_file.items() if in_file is None}
-            if {"name", "token"} & set(frame.columns):
-                unneeded |= {"label"}  # the same, cut off
-            frame = frame.drop(columns=unneeded.intersection(frame.columns)).rename(
-                columns=dict(figure.in_file)
-            )
+            unneeded = [name for name, in_file in figure.in_file.items() if in_file is None]
+            frame = frame.drop(columns=unneeded).rename(columns=dict(figure.in_file))
     names = [
         " ".join(map(str, (level for level in name if level != ""))) if isinstance(name, tuple) else str(name)
         for name in frame.columns

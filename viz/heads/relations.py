@@ -6,7 +6,7 @@ from typing import NamedTuple
 import altair as alt
 import numpy as np
 
-from ..builders.chart import Column, chart, layer
+from ..builders.chart import Column, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure
 from ..builders.number_format import THIN_PERCENT, head_name, told_apart
 from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
@@ -224,8 +224,7 @@ def link_arcs(examples: Sequence[LinkExample], *, title: str) -> VegaFigure:
         layer(
             "line",
             place | colour | {"detail": "arc:N", "order": "index:Q"},
-            "arcs",
-            transform=[{"window": [{"op": "row_number", "as": "index"}]}],
+            Rows("arcs").then({"window": [{"op": "row_number", "as": "index"}]}),
             strokeWidth=2,
             aria=False,
         ),

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, data, either, form, need_shape, tip
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import VegaFigure, either, need_shape
 from ..builders.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES
-from ..builders.theme import FIT
 from ..builders.token_label import FONT, label
 
 _ROW = 24  # pixels
@@ -29,40 +29,44 @@ def attention_shift(
     change = after - before
     most_changed = np.argsort(-np.abs(change), kind="stable")[:at_most]
     positions = most_changed[np.argsort(change[most_changed], kind="stable")]
-    keys = {
-        "key": [f"{position} {label(tokens[position], _LONGEST_TOKEN)}" for position in positions],
-        _BEFORE: before[positions].astype(float),
-        _AFTER: after[positions].astype(float),
-        "change": change[positions].astype(float),
-        "end": np.where(allowed[positions], _AFTER, _MASKED),
+    columns = [
+        Column("key", [f"{position} {label(tokens[position], _LONGEST_TOKEN)}" for position in positions]),
+        Column(_BEFORE, before[positions], "", ".4f"),
+        Column(_AFTER, after[positions], "", ".4f"),
+        Column("change", change[positions], "", "+.4f"),
+    ]
+    y_axis = alt.Axis(labelLimit=0, labelFont=FONT)
+    base = {
+        "y": alt.Y("key:N", sort=None, title="key (position and token)", axis=y_axis),
+        "tooltip": columns,
     }
-    return _chart_form().with_data(
-        keys,
+    rules = base | {
+        "x": alt.X(f"{_BEFORE}:Q", title="attention weight (share of the row)", scale=alt.Scale(domainMin=0)),
+        "x2": f"{_AFTER}:Q",
+        "color": either("datum.change < 0", FALLS, RISES),
+    }
+    shapes = alt.Scale(domain=_STATES, range=["circle", "diamond", "cross"])
+    colours = alt.Scale(domain=_STATES, range=[NEUTRAL, EMPHASIS, MASKED])
+    base |= {
+        "shape": alt.Shape("state:N", scale=shapes),
+        "color": alt.Color("state:N", scale=colours, legend=_LEGEND),
+    }
+    points = [
+        layer(
+            "point",
+            base | {"x": f"{field}:Q"},
+            calculate={"state": state},
+            size=80,
+            strokeWidth=2.5,
+            opacity=1,
+        )
+        for field, state in ((_BEFORE, f"'{_BEFORE}'"), (_AFTER, "datum.end"))
+    ]
+    return chart(
+        columns,
+        layer("rule", rules, strokeWidth=3, aria=False),
+        *points,
+        drawing={"end": np.where(allowed[positions], _AFTER, _MASKED)},
         height=_ROW * max(len(positions), 1),
         description=f"Attention weight before and after the mask, for {len(positions)} keys, as pairs of points",
     )
-
-
-@form
-def _chart_form() -> alt.TopLevelMixin:
-    weights = [tip(f"{state}:Q", ".4f") for state in (_BEFORE, _AFTER)]
-    base = alt.Chart(data()).encode(
-        y=alt.Y(
-            "key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0, labelFont=FONT)
-        ),
-        tooltip=[tip("key:N"), *weights, tip("change:Q", "+.4f")],
-    )
-    x = alt.X(f"{_BEFORE}:Q", title="attention weight (share of the row)", scale=alt.Scale(domainMin=0))
-    rules = base.mark_rule(strokeWidth=3, aria=False).encode(
-        x=x, x2=f"{_AFTER}:Q", color=either("datum.change < 0", FALLS, RISES)
-    )
-    shapes = alt.Scale(domain=_STATES, range=["circle", "diamond", "cross"])
-    colours = alt.Scale(domain=_STATES, range=[NEUTRAL, EMPHASIS, MASKED])
-    base = base.mark_point(size=80, strokeWidth=2.5, opacity=1).encode(
-        shape=alt.Shape("state:N", scale=shapes), color=alt.Color("state:N", scale=colours, legend=_LEGEND)
-    )
-    points = [
-        base.transform_calculate(state=state).encode(x=f"{field}:Q")
-        for field, state in ((_BEFORE, f"'{_BEFORE}'"), (_AFTER, "datum.end"))
-    ]
-    return alt.layer(rules, *points).properties(autosize=FIT)

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.cells import chosen_frame
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.cells import frame_layers
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
 from ..builders.heatmap import position_labels
 from ..builders.label_placement import named_positions
 from ..builders.palette import NEUTRAL, TO_ONE, WeightScale, hatching
@@ -34,17 +35,34 @@ def cell_board(
     side = n_tokens * int(np.clip(_SIDE // max(n_tokens, 1), _SMALLEST, _LARGEST))
     queries, keys = np.indices((n_tokens, n_tokens)).reshape(2, -1)
     names = np.array([f"{position} {token}" for position, token in enumerate(tokens)], dtype=object)
-    cells = {
-        "query": queries,
-        "key": keys,
-        "query token": names[queries],
-        "key token": names[keys],
-        "weight": pattern.ravel().astype(float),
-        "blocked": ~mask.ravel(),
-    }
+    columns = [
+        Column("query", queries, None),
+        Column("key", keys, None),
+        Column("query token", names[queries], "query"),
+        Column("key token", names[keys], "key"),
+        Column("weight", pattern, "attention weight", ".4f"),
+        Column("blocked", ~mask, "masked"),
+    ]
     legend = weight_legend(scale, int(mask[query].sum()), "the allowed keys")
-    return _chart_form(legend.title).with_data(
-        cells,
+    axis: Kwargs = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
+    axis |= {"labelOverlap": False, "values": value("named"), "ticks": False, "domain": False}
+    axis |= {"labelFont": FONT, "labelFontSize": SMALL}
+    name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
+    board = {
+        "x": alt.X("key:O", title="key", axis=alt.Axis(orient="top", labelAngle=UPRIGHT, **axis)),
+        "y": alt.Y("query:O", title="query", axis=alt.Axis(**axis)),
+        "color": attention_colour(legend.title),
+        "stroke": alt.value(NEUTRAL),
+        "strokeWidth": either("datum.blocked", 2, 0.3),
+        "description": "label:N",
+        "tooltip": columns,
+    }
+    click = ("cell", "query", "key", "blocked")
+    return chart(
+        columns,
+        layer("rect", board, calculate={"label": name}, cursor="pointer", click=click),
+        whole_picture("hatched", aspect=False),
+        *frame_layers({"y": "query:O"}, "chosen", 2),
         frames={"hatched": {"url": [hatching(mask)]}, "chosen": {"query": [query]}},
         values={
             "labels": position_labels(tokens),
@@ -53,33 +71,7 @@ def cell_board(
         },
         width=side,
         height=side,
+        autosize="pad",
         description=f"Attention of {n_tokens} queries to {n_tokens} keys; the row of query {query} is framed, "
         f"{(~mask).sum()} cells are masked",
-    )
-
-
-@form
-def _chart_form(legend: tuple[str, ...]) -> alt.TopLevelMixin:
-    axis: Kwargs = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
-    axis |= {"labelOverlap": False, "values": value("named"), "ticks": False, "domain": False}
-    axis |= {"labelFont": FONT, "labelFontSize": SMALL}
-    name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
-    board = alt.Chart(data()).transform_calculate(label=name).mark_rect(cursor="pointer")
-    board = board.encode(
-        x=alt.X("key:O", title="key", axis=alt.Axis(orient="top", labelAngle=UPRIGHT, **axis)),
-        y=alt.Y("query:O", title="query", axis=alt.Axis(**axis)),
-        color=attention_colour(legend),
-        stroke=alt.value(NEUTRAL),
-        strokeWidth=either("datum.blocked", 2, 0.3),
-        description="label:N",
-        tooltip=[
-            tip("query token:N", title="query"),
-            tip("key token:N", title="key"),
-            tip("weight:Q", ".4f", "attention weight"),
-            tip("blocked:N", title="masked"),
-        ],
-    ).add_params(click_on("cell", "query", "key", "blocked"))
-    row = alt.Chart(data("chosen")).encode(y="query:O")
-    return alt.layer(board, whole_picture("hatched", aspect=False), *chosen_frame(row, 2)).properties(
-        autosize="pad"
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import altair as alt
 import numpy as np
 
-from ..builders.chart import Column, chart, layer
+from ..builders.chart import Column, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
 from ..builders.palette import LETTERS, NEUTRAL, POST_LN, PRE_LN
 from ..builders.picture_marks import pixel_y
@@ -91,16 +91,11 @@ def seed_strip(
     }
     channels = variant_channels(PLACEMENTS)
     of_one = f"datum.variant != '{ACROSS}'"
-    extents: list[Kwargs] = [
-        {"filter": of_one},
-        {
-            "aggregate": [
-                {"op": "min", "field": "value", "as": "least"},
-                {"op": "max", "field": "value", "as": "largest"},
-            ],
-            "groupby": ["variant", "y"],
-        },
+    ends = [
+        {"op": "min", "field": "value", "as": "least"},
+        {"op": "max", "field": "value", "as": "largest"},
     ]
+    extents = Rows().where(of_one).then({"aggregate": ends, "groupby": ["variant", "y"]})
     extent = across | {"x": along("least"), "x2": "largest:Q", "color": channels["color"]}
     dot = x | across | {"tooltip": columns}
     coloured = dot | {"color": channels["color"], "shape": channels["shape"]}
@@ -109,7 +104,7 @@ def seed_strip(
     return chart(
         columns,
         layer("rule", x, _REFERENCE, color=NEUTRAL, strokeDash=[4, 3], strokeWidth=1.5, aria=False),
-        layer("rule", extent, transform=extents, strokeWidth=3, opacity=0.4, aria=False),
+        layer("rule", extent, extents, strokeWidth=3, opacity=0.4, aria=False),
         layer("point", coloured, where=of_one, filled=True, opacity=0.9, size=60),
         layer("point", dot, where=f"datum.variant == '{ACROSS}'", filled=True, opacity=0.9, size=40, **grey),
         layer("text", across | {"x": alt.value(0), "text": "label:N"}, "texts", **text),

@@ -20,7 +20,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import Kwargs, VegaFigure, data, form
+from ..builders.chart import Layer, Rows, chart, layer
+from ..builders.figure import Kwargs, VegaFigure
 from ..builders.heatmap import position_labels
 from ..builders.number_format import format_number
 from ..builders.palette import NEUTRAL, SHAPES, ColourScale, data_uri, max_pool, weight_colours
@@ -164,8 +165,13 @@ def recorded_heads(
         "has_even": [colours == "fixed" and n_keys > 1],
         **_legend(),
     }
-    return _chart_form().with_data(
-        moments,
+    return chart(
+        [],
+        *_maps(),
+        *_readings(),
+        *_track(),
+        drawing=dict(pd.DataFrame(moments)),
+        params=_parameters(),
         frames={
             "pictures": pictures,
             "sides": sides,
@@ -175,8 +181,9 @@ def recorded_heads(
         },
         width=1200,
         height=560,
+        autosize="none",
+        padding=dict.fromkeys(("left", "right", "top", "bottom"), 0),
         description=f"All heads of {' and '.join(run.name for run in runs)} at a moment of training, and accuracy over training.",
-        in_file=dict.fromkeys(("side", "first", "last", "share", "line", "steps", "reading", "lines")),
         usermeta={"embedOptions": {"renderer": "canvas"}, "stretches": True},
         table=lambda: pd.concat(
             [
@@ -305,9 +312,9 @@ def _in_lines(name: str, n_letters: int) -> str:
     return "\n".join(textwrap.wrap(name, max(n_letters, 8), max_lines=3, placeholder="…"))
 
 
-def _parameters() -> dict[str, str]:
-    """The chart's parameters by name, as Vega expressions; each may use those before it."""
-    return {
+def _parameters() -> list[dict[str, Any]]:
+    """The chart's parameters, Vega expressions; each may use those before it."""
+    names = {
         "state": "data('state')[0]",
         "heard": "played && played.stamp == state.stamp ? played : null",
         "moment": "heard ? heard.moment : state.moment",
@@ -321,33 +328,21 @@ def _parameters() -> dict[str, str]:
         "area_width": f"is_beside ? (width - {_GAP}) / 2 : width",
         "area_height": "is_beside || state.n_sides < 2 ? all_height : all_height / 2",
     }
+    played = {"name": "played", "value": None, "bind": {"element": "head", "event": EVENT}}
+    return [played, *({"name": name, "expr": expression} for name, expression in names.items())]
 
 
-@form
-def _chart_form() -> alt.TopLevelMixin:
-    parameters = [
-        alt.param(name="played", value=None, bind=alt.BindDirect(element="head", event=EVENT)),
-        *(alt.param(name=name, expr=expr) for name, expr in _parameters().items()),
-    ]
-    return (
-        alt.layer(*_maps(), *_readings(), *_track())
-        .add_params(*parameters)
-        .properties(autosize="none", padding=dict.fromkeys(("left", "right", "top", "bottom"), 0))
-    )
-
-
-def _of_side(chart: alt.Chart) -> alt.Chart:
-    """The chart with where its encoder's maps begin, and how large a cell of them is, in pixels."""
+def _of_side(shown: Rows) -> Rows:
+    """The rows with where their encoder's maps begin, and how large a cell of them is, in pixels."""
     rows, columns = "data('sides')[datum.side].rows", "data('sides')[datum.side].columns"
     beside, below = f"(is_below ? 0 : {_READINGS})", f"(is_below ? {_READINGS_HEIGHT} : 0)"
     fit = (
         f"min((area_width - {_LEFT} - {beside}) / {columns}, (area_height - {_ABOVE + 8} - {below}) / {rows})"
     )
-    return chart.transform_calculate(
+    return shown.calculate(
         left=f"{_LEFT} + (is_beside ? datum.side * (area_width + {_GAP}) : 0)",
         top=f"{_ABOVE} + (is_beside ? 0 : datum.side * area_height)",
         fit=fit,
-    ).transform_calculate(
         # Whole pixels where there are enough of them: then all cells are of one size.
         cell="datum.fit >= 2 ? floor(datum.fit) : datum.fit",
         map_width=f"datum.cell * {columns}",
@@ -355,36 +350,34 @@ def _of_side(chart: alt.Chart) -> alt.Chart:
     )
 
 
-def _maps() -> list[alt.Chart]:
+def _maps() -> list[Layer]:
     shown = "datum.first <= moment && moment <= datum.last"
     start = f"data('sides')[datum.side][{ON_DARK} ? 'on_dark' : 'on_light']"
-    pictures = (
-        _of_side(alt.Chart(data("pictures")))
-        .transform_calculate(url=f"{start} + datum.body")
-        .mark_image(
-            width=alt.expr(f"{shown} ? datum.map_width : 0"),
-            height=alt.expr("datum.map_height"),
-            align="left",
-            baseline="top",
-            aspect=False,
-            smooth=alt.expr("datum.cell != floor(datum.cell)"),
-            tooltip=None,
-            aria=False,
-        )
-        .encode(x=pixel_x("left"), y=pixel_y("top"), url="url:N")
+    pictures = layer(
+        "image",
+        {"x": pixel_x("left"), "y": pixel_y("top"), "url": "url:N"},
+        _of_side(Rows("pictures")).calculate(url=f"{start} + datum.body"),
+        width=alt.expr(f"{shown} ? datum.map_width : 0"),
+        height=alt.expr("datum.map_height"),
+        align="left",
+        baseline="top",
+        aspect=False,
+        smooth=alt.expr("datum.cell != floor(datum.cell)"),
+        tooltip=None,
+        aria=False,
     )
-    names = _of_side(alt.Chart(data("names")))
+    names = _of_side(Rows("names"))
     return [
         pictures,
         text_at(
-            names.transform_filter("datum.is_above"),
+            names.where("datum.is_above"),
             "datum.left + datum.share * datum.map_width",
             "datum.top - 10",
             "datum.text",
             align="center",
         ),
         text_at(
-            names.transform_filter("!datum.is_above"),
+            names.where("!datum.is_above"),
             f"datum.left - {_LEFT}",
             "datum.top + datum.share * datum.map_height",
             "datum.text",
@@ -392,9 +385,9 @@ def _maps() -> list[alt.Chart]:
     ]
 
 
-def _readings() -> list[alt.Chart]:
+def _readings() -> list[Layer]:
     """Encoder, training step, accuracy and phase at this moment, beside or below the maps; the legend of the colours."""
-    sides = _of_side(alt.Chart(data("sides")))
+    sides = _of_side(Rows("sides"))
     shown = _of_side(_shown())
     x = "(is_below ? datum.left : datum.left + datum.map_width + 18)"
     y = "(is_below ? datum.top + datum.map_height + 14 : datum.top + 8)"
@@ -402,7 +395,7 @@ def _readings() -> list[alt.Chart]:
     x_accuracy = f"({x} + (is_below ? area_width - {_LEFT + 150} : 0))"
     y_accuracy = f"({y} + (is_below ? 4 : 64))"
     room = f"(is_below ? area_width - {_LEFT + 156} : {_READINGS - 20})"
-    state = alt.Chart(data("state"))
+    state = Rows("state")
     y_legend = f"track_top - {_LEGEND} / 2"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
     title: Kwargs = {"fontSize": LARGE, "fontWeight": "bold", "color": alt.expr("datum.colour")}
@@ -449,10 +442,10 @@ def _readings() -> list[alt.Chart]:
     ]
 
 
-def _track() -> list[alt.Chart]:
+def _track() -> list[Layer]:
     """The accuracies over all moments, on bands for the phases, and where the moment is that is shown."""
-    phases = alt.Chart(data("phases"))
-    state = alt.Chart(data("state"))
+    phases = Rows("phases")
+    state = Rows("state")
     x = f"{TRACK_LEFT} + track_width * datum.share"
     y = "curve_top + curve_height * (1 - datum.accuracy)"
     bands = box_between(
@@ -474,17 +467,14 @@ def _track() -> list[alt.Chart]:
         baseline="top",
     )
     # A moment alone between two gaps is a dot, by its round ends.
-    curves = (
-        alt.Chart(data())
-        .transform_filter("isValid(datum.accuracy)")
-        .transform_calculate(_x=x, _y=y)
-        .mark_line(strokeWidth=1.8, strokeCap="round", aria=False, tooltip=None)
-        .encode(
-            x=pixel_x("_x"),
-            y=pixel_y("_y"),
-            detail="line:N",
-            color=alt.Color("colour:N", scale=None),
-        )
+    curves = layer(
+        "line",
+        {"x": pixel_x("_x"), "y": pixel_y("_y"), "detail": "line:N", "color": _COLOUR},
+        Rows().where("isValid(datum.accuracy)").calculate(_x=x, _y=y),
+        strokeWidth=1.8,
+        strokeCap="round",
+        aria=False,
+        tooltip=None,
     )
     ends = [
         text_at(state, f"{TRACK_LEFT - 6}", y_end, text, align="right")
@@ -492,26 +482,28 @@ def _track() -> list[alt.Chart]:
     ]
     head = f"{TRACK_LEFT} + track_width * moment / max(state.n - 1, 1)"
     playhead = box_between(state, f"{head} - 1.5", "track_top", f"{head} + 1.5", "height", fill=INK)
-    dots = _points(_shown().transform_filter("isValid(datum.accuracy)"), x, y, 90)
+    dots = _points(_shown().where("isValid(datum.accuracy)"), x, y, 90)
     return [bands, names, curves, *ends, playhead, dots]
 
 
-def _shown() -> alt.Chart:
+def _shown() -> Rows:
     """The row of each encoder at the moment that is shown."""
-    return alt.Chart(data()).transform_filter("datum.first <= moment && moment <= datum.last")
+    return Rows().where("datum.first <= moment && moment <= datum.last")
 
 
-def _points(chart: alt.Chart, x: str, y: str, size: int) -> alt.Chart:
+def _points(rows: Rows, x: str, y: str, size: int) -> Layer:
     """A point for each encoder, in its colour and with its shape."""
-    return (
-        chart.transform_calculate(_x=x, _y=y)
-        .mark_point(
-            filled=True,
-            opacity=1,
-            size=size,
-            aria=False,
-            shape=alt.expr(f"datum.side ? '{SHAPES[1]}' : '{SHAPES[0]}'"),
-            tooltip=None,
-        )
-        .encode(x=pixel_x("_x"), y=pixel_y("_y"), color=alt.Color("colour:N", scale=None))
+    return layer(
+        "point",
+        {"x": pixel_x("_x"), "y": pixel_y("_y"), "color": _COLOUR},
+        rows.calculate(_x=x, _y=y),
+        filled=True,
+        opacity=1,
+        size=size,
+        aria=False,
+        shape=alt.expr(f"datum.side ? '{SHAPES[1]}' : '{SHAPES[0]}'"),
+        tooltip=None,
     )
+
+
+_COLOUR = alt.Color("colour:N", scale=None)

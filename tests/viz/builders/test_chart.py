@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
-from viz.builders.chart import Column, chart, dots, layer
+from viz.builders.chart import Column, Rows, chart, dots, layer, selection
 from viz.export.figure_csv import table
 
 POINT = {"x": "n:Q", "y": "share:Q"}
@@ -46,6 +46,23 @@ def test_marks_of_a_condition_with_further_columns() -> None:
     )
     ((point,),) = drawn(chart(COLUMNS, doubled), width=300)
     assert point["description"] == 2
+
+
+def test_several_layers_show_the_same_rows() -> None:
+    rows = Rows().where("datum.share < 0.4").calculate(twice="2 * datum.n", more="datum.twice + 1")
+    marks = [layer(mark, POINT | {"description": "more:N"}, rows) for mark in ("point", "square")]
+    points, squares = drawn(chart(COLUMNS, *marks), width=300)
+    assert [mark["description"] for mark in (*points, *squares)] == [3, 3]
+
+
+def test_a_layer_sets_what_is_clicked_and_what_is_pointed_at() -> None:
+    over = selection("over", "n", on="pointerover", clear="pointerout")
+    point = layer("point", POINT, click=("row", "n"), selections=[over])
+    further = {"name": "twice", "expr": "2 * end"}
+    params = chart(COLUMNS, point, params=[further], values={"end": 4}).specification["params"]
+    assert [param["name"] for param in params] == ["row", "over", "twice", "end"]
+    assert [param["select"].get("on") for param in params[:2]] == [None, "pointerover"]
+    assert params[0]["views"] == params[1]["views"]
 
 
 @pytest.mark.parametrize("index", [0, 1])

@@ -6,9 +6,9 @@ import vl_convert
 
 from tests.viz.scene import drawn, whole
 from tests.viz.vision import contrast
-from viz.builders.figure import data, form
+from viz.builders.chart import Column, chart, layer
 from viz.builders.palette import ACCENT
-from viz.builders.theme import DARK_LABEL, FIT, INK, LIGHT_LABEL, heading_with_reading, in_theme, page_config
+from viz.builders.theme import DARK_LABEL, INK, LIGHT_LABEL, heading_with_reading, in_theme, page_config
 from viz.export import export_style
 from viz.export.export_style import ExportStyle
 
@@ -20,14 +20,9 @@ def test_ink_reads_on_the_page(dark, page):
     assert contrast(item["fill"], page) > 12  # WCAG asks for 4.5, and for 7 at its strictest
 
 
-@form
-def filled() -> alt.LayerChart:
-    rect = alt.Chart(data()).mark_rect().encode(y=alt.value(0), y2=alt.value("height"))
-    return alt.layer(rect).properties(autosize=FIT)
-
-
 def titled(name, reading):
-    return filled().with_data(pd.DataFrame({"a": [1]}), height=200, title=heading_with_reading(name, reading))
+    rect = layer("rect", {"y": alt.value(0), "y2": alt.value("height")})
+    return chart([Column("a", [1])], rect, height=200, title=heading_with_reading(name, reading))
 
 
 def test_what_stands_below_the_name_reads_on_either_theme():

@@ -1,22 +1,17 @@
-import altair as alt
 import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, scene
 from tests.viz.vision import rgb
-from viz.builders.figure import data, form
+from viz.builders.chart import Column, chart, layer
 from viz.builders.palette import FALLS, RISES, TO_ONE, WEIGHTS, WeightScale, weight_colours, weight_scale
 from viz.builders.vega_colours import EVEN, attention_colour, colour, weight_legend
 
 
-@form
-def row(signed: bool) -> alt.LayerChart:
-    cells = alt.Chart(data()).mark_rect().encode(x="x:O", color=colour("value", signed=signed))
-    return alt.layer(cells)
-
-
 def fills(values, largest, *, signed=False, dark=False):
-    figure = row(signed).with_data({"x": range(len(values)), "value": values}, values={"largest": largest})
+    cells = layer("rect", {"x": "x:O", "color": colour("value", signed=signed)})
+    columns = [Column("x", range(len(values))), Column("value", values)]
+    figure = chart(columns, cells, values={"largest": largest}, autosize=None)
     return [cell["fill"] for cell in drawn(figure, dark=dark)[0]]
 
 
@@ -65,11 +60,6 @@ def test_a_mark_beyond_the_scale_is_left_out():
     assert weight_legend(WeightScale(0.1, "0 to it"), 4).ticks == {0: "", 0.1: ""}
 
 
-@form
-def marked(title: tuple[str, ...]) -> alt.LayerChart:
-    return alt.layer(alt.Chart(data()).mark_rect().encode(x="x:O", color=attention_colour(title)))
-
-
 @pytest.mark.parametrize(
     ("largest", "n_keys", "shown"),
     [
@@ -80,7 +70,9 @@ def marked(title: tuple[str, ...]) -> alt.LayerChart:
 )
 def test_the_evenly_spread_weight_is_marked_on_the_legend(largest, n_keys, shown):
     legend = weight_legend(WeightScale(largest, "0 to it"), n_keys)
-    figure = marked(legend.title).with_data({"x": [0], "weight": [0.0]}, values=legend.values)
+    cells = layer("rect", {"x": "x:O", "color": attention_colour(legend.title)})
+    columns = [Column("x", [0]), Column("weight", [0.0])]
+    figure = chart(columns, cells, values=legend.values, autosize=None)
     labels = labelled(figure)
     assert labels.keys() == shown.keys()
     assert [labels[text] for text in shown] == pytest.approx([180 * share for share in shown.values()])

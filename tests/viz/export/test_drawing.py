@@ -13,7 +13,7 @@ from tests.viz.training.test_recorded_heads import run
 from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.attention.token_strip import weight_strip
-from viz.builders.figure import data, form
+from viz.builders.chart import Column, chart, layer
 from viz.builders.theme import INK
 from viz.compare.stage_curves import stage_curves
 from viz.export.drawing import pdf, png, svg
@@ -44,14 +44,10 @@ def curves():
     return stage_curves(named, ["one", "two", "three", "four"], y_title="value", x_title="stage")
 
 
-@form
-def named_bars() -> alt.Chart:
-    return alt.Chart(data()).mark_bar().encode(y=alt.Y("name:N", axis=alt.Axis(labelLimit=0)), x="value:Q")
-
-
 def bars(names):
-    frame = {"name": list(names), "value": np.arange(len(names)) + 1.0}
-    return named_bars().with_data(frame, description="bars")
+    columns = [Column("name", list(names)), Column("value", np.arange(len(names)) + 1.0)]
+    y = alt.Y("name:N", axis=alt.Axis(labelLimit=0))
+    return chart(columns, layer("bar", {"y": y, "x": "value:Q"}), autosize=None, description="bars")
 
 
 def sizes(root):
@@ -111,14 +107,10 @@ def test_without_a_background_the_inks_still_follow_the_theme(theme):
     assert (inks < 64).any() if theme == "light" else (inks > 200).any()
 
 
-@form
-def word() -> alt.Chart:
-    return alt.Chart(data()).mark_text(color=INK).encode(text="word:N", x=alt.value(40), y=alt.value(10))
-
-
 @pytest.mark.parametrize(("theme", "ink"), [("light", "#1a1c24"), ("dark", "#fafafa")])
 def test_ink_that_asks_for_the_page_gets_the_theme(theme, ink):
-    figure = word().with_data({"word": ["here"]}, description="a word")
+    text = layer("text", {"text": "word:N", "x": alt.value(40), "y": alt.value(10)}, color=INK)
+    figure = chart([Column("word", ["here"])], text, autosize=None, description="a word")
     found = list(parsed(figure, ExportStyle(theme=theme, transparent=True)).iter(f"{SVG}text"))
     assert [each.get("fill") for each in found] == [ink]
 
@@ -129,29 +121,23 @@ def test_pictures_in_a_chart_come_along_and_nothing_is_fetched():
     assert all(each.get(HREF).startswith("data:image/png;base64,") for each in images)
 
 
-@form
-def remote() -> alt.Chart:
-    return alt.Chart(data()).mark_image(width=20, height=20).encode(url="url:N", x="x:Q")
-
-
 def test_a_picture_from_elsewhere_is_not_looked_up():
-    figure = remote().with_data({"url": ["http://127.0.0.1:9/secret.png"], "x": [1]}, description="elsewhere")
+    columns = [Column("url", ["http://127.0.0.1:9/secret.png"]), Column("x", [1])]
+    image = layer("image", {"url": "url:N", "x": "x:Q"}, width=20, height=20)
+    figure = chart(columns, image, autosize=None, description="elsewhere")
     assert png(figure)  # what cannot be had is not drawn, and nobody waits for it
-
-
-@form
-def long_text() -> alt.Chart:
-    return (
-        alt.Chart(data())
-        .mark_text(align="left", color="#000000")
-        .encode(text="word:N", x=alt.value(0), y=alt.value(10))
-        .properties(autosize={"type": "fit-x", "contains": "padding"})
-    )
 
 
 @pytest.mark.parametrize("look", [PAPER, ExportStyle()])
 def test_what_reaches_beyond_the_plot_is_not_cut_off(look):
-    figure = long_text().with_data({"word": ["wide " * 40 + "end"]}, description="a long line")
+    place = {"text": "word:N", "x": alt.value(0), "y": alt.value(10)}
+    text = layer("text", place, align="left", color="#000000")
+    figure = chart(
+        [Column("word", ["wide " * 40 + "end"])],
+        text,
+        autosize={"type": "fit-x", "contains": "padding"},
+        description="a long line",
+    )
     whole = np.asarray(Image.open(io.BytesIO(png(figure, look))).convert("L"), float)
     edge = whole[:, -3:]
     assert (edge == edge[0, 0]).all()

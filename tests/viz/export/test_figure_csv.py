@@ -9,7 +9,6 @@ from tests.viz.records import heads_record
 from tests.viz.test_forms import figures
 from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.cells import head_cells
 from viz.builders.figure import VegaFigure
 from viz.export.figure_csv import table
 from viz.export.save import figure_bytes
@@ -35,11 +34,6 @@ def test_a_matrix_keeps_its_names_and_numbers(kind):
 def test_of_several_matrices_a_column_says_which_it_is_of(kind):
     found = read(sum_of_maps({"E": PATTERN, "P": PATTERN}, ["a", "b"]), kind)
     assert list(found.columns) == ["row", "E 0", "E 1", "P 0", "P 1"]
-
-
-def test_a_row_a_mark_without_the_order_in_which_they_are_drawn():
-    figure = VegaFigure({}, {"frame": head_cells(np.array([[1.0, 2.0]]), (0, 0))})
-    assert list(table(figure).columns) == ["layer", "head", "value", "name"]
 
 
 # Where a column stands, how it looks, or what is framed, and names that say nothing.
