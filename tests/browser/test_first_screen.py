@@ -104,3 +104,13 @@ def test_why_opens_in_sight_and_stands_in_the_address(page: Page) -> None:
     expect(opened.get_by_role("radio", name="integrated gradients")).to_be_in_viewport()
     page.keyboard.press("Escape")
     expect(page).not_to_have_url(re.compile("faithful"))
+
+
+@pytest.mark.parametrize("view", ["matrix", "lines", "one query by layer"])
+def test_what_the_colours_of_the_tokens_mean_covers_no_name_of_a_head(page: Page, view: str) -> None:
+    page.goto(f"/?view={view.replace(' ', '+')}&coloured_by=answer")
+    note = page.locator(".st-key-linked_words .note")
+    expect(note).to_contain_text("Purple: without this token")
+    name = page.locator("svg text").get_by_text("H0", exact=True).first
+    expect(name).to_be_visible()
+    assert note.bounding_box()["y"] + note.bounding_box()["height"] <= name.bounding_box()["y"] + 3
