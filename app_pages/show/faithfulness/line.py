@@ -1,5 +1,6 @@
 """A short sign at a map that says whether it may be read as an explanation of the answer; a press on it opens the figures."""
 
+from html import escape
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -59,7 +60,7 @@ def faithfulness(
     if st.session_state.get(_MENU, False) != is_open:
         st.session_state[_MENU] = is_open
     with st.container(horizontal=True, vertical_alignment="center", key="explains", gap=None):
-        st.html("explains the answer?", width="content")
+        st.html(f"explains {escape(words.said(subject.record, answer))}?", width="content")
         verdict = st.container(width="content")
         with st.popover("why", key=_MENU, type="tertiary", on_change=_keep_open):
             conclusion, button, controls, details = (st.container() for _ in range(4))
@@ -76,7 +77,10 @@ def faithfulness(
     if checked is None:
         conclusion.markdown(why_unchecked or words.NOT_CHECKED)
         return Faithfulness(None, controls)
-    conclusion.markdown(words.conclusion_sentence(checked.verdict, checked.record, checked.answer))
+    conclusion.markdown(words.plain_sentence(checked.verdict, checked.record, checked.answer))
+    conclusion.markdown(
+        f":small[{words.conclusion_sentence(checked.verdict, checked.record, checked.answer)}]"
+    )
     if is_open and isinstance(subject, LiveSubject):
         with details:
             changes = subject.compute(other_attention, answer=answer.word)

@@ -7,6 +7,7 @@ import numpy as np
 from app_pages.controls.answer_choice import Answer
 from app_pages.controls.knock_out_choice import NAMES
 from app_pages.show.faithfulness.over_data import OverData
+from app_pages.toolkit.markdown import plain
 from model.experiments.faithfulness import (
     BAND,
     FEWEST,
@@ -23,8 +24,9 @@ from model.experiments.faithfulness import (
     Verdict,
 )
 from model.experiments.knock_out import KnockOutKind
-from model.record import ForwardRecord
+from model.record import AttentionRecord, ForwardRecord
 from viz.builders.number_format import THIN, format_number, percent, told_apart, with_error
+from viz.builders.token_label import label
 
 _DISTANCES = {
     True: r"The shift of a prediction is its total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$.",
@@ -41,7 +43,7 @@ _WHY = {
     Undecidable.TOO_EQUAL: "so many of its {units} have the same effect that even scores in exactly the order of the effects "
     f"would not reach p < {SIGNIFICANT:g}",
     Undecidable.UNMOVED: "hiding any of its {units} hardly moves {answer}",
-    Undecidable.NO_SOONER: "even hiding its {units} in the order of how much each matters lowers {answer} no faster than hiding them in random order",
+    Undecidable.NO_SOONER: "hiding first the {units} that matter most lowers {answer} no faster than hiding {units} in random order, so no map can be judged",
 }
 
 
@@ -73,6 +75,26 @@ def short_verdict(of_map: Verdict | None) -> str:
     if of_map.n < 2 or of_map.undecidable is not None:
         return "cannot be told"
     return "yes" if of_map.readable else "no"
+
+
+def said(record: AttentionRecord, answer: Answer = WHOLE_INPUT) -> str:
+    """The answer as the encoder gives it, such as “positive”."""
+    if answer.is_masked_word:
+        return answer.name
+    predicted = record.predicted_class if isinstance(record, ForwardRecord) else None
+    return "the answer" if predicted is None else f"“{label(record.class_names[predicted], 14)}”"
+
+
+def plain_sentence(of_map: Verdict, record: ForwardRecord, answer: Answer = WHOLE_INPUT) -> str:
+    """Whether the map shows what the answer depends on, in one sentence without numbers, as Markdown."""
+    strong = f"the {record.units} that it shows as strong are"
+    reasons = {
+        "yes": f"**Yes**: {strong} those without which it changes.",
+        "no": f"**No**: {strong} not, clearly enough, those without which it changes.",
+        "cannot be told": "That **cannot be told** from this input.",
+        "not checked": "That is not checked yet.",
+    }
+    return f"Does this map show what {plain(said(record, answer))} hangs on? {reasons[short_verdict(of_map)]}"
 
 
 def conclusion_sentence(
@@ -168,7 +190,7 @@ def over_data_sentence(held: OverData) -> str:
         return f"This cannot be told on any of {held.n:,} {held.data}."
     return (
         f"Over a data set: this can be told on {held.told:,} of {held.n:,} {held.data}, and on "
-        f"{percent(held.share, 0)} of those this map passes as an explanation."
+        f"{percent(held.share, 0)} of those this map explains the answer."
     )
 
 

@@ -63,7 +63,9 @@ def conclusions(app: AppTest) -> list[str]:
     """The sentences that stand first behind "why", or behind the question mark of a side of a comparison."""
     assert not app.exception
     texts = [text for block in app.markdown for text in (block.value, block.proto.help)]
-    return [text for text in texts if re.match("This map is|By the rule|Whether this map", text)]
+    return [
+        text for text in texts if re.match(r"(:small\[)?(This map is|By the rule|Whether this map)", text)
+    ]
 
 
 def signs(app: AppTest) -> list[str]:
@@ -270,7 +272,7 @@ def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkp
     look = {"text": TEXT, "checkpoint": "imdb-pre-ln", "faithful": "true"}
     (line,) = said(open_app(**look, layer="1"))
     assert (
-        "this can be told on 140 of 300 films, and on 12\u2009% of those this map passes as an explanation."
+        "this can be told on 140 of 300 films, and on 12\u2009% of those this map explains the answer."
         in line
     )
     for other in ({"layer": "1", "head": "1"}, {"part": "mean"}, {"knock_out": "behind [MASK]"}):

@@ -99,6 +99,27 @@ def test_what_follows(verdict, expected):
     assert words.conclusion_sentence(verdict, RECORD) == expected
 
 
+@pytest.mark.parametrize(
+    ("verdict", "reply"),
+    [
+        (
+            judged(0.8, True, True),
+            "**Yes**: the tokens that it shows as strong are those without which it changes.",
+        ),
+        (
+            judged(),
+            "**No**: the tokens that it shows as strong are not, clearly enough, those without which it changes.",
+        ),
+        (judged(untold=Undecidable.NO_SOONER), "That **cannot be told**"),
+    ],
+)
+def test_a_plain_sentence_without_numbers_names_the_answer(verdict, reply):
+    predicted = RECORD.class_names[RECORD.predicted_class]
+    sentence = words.plain_sentence(verdict, RECORD)
+    assert sentence.startswith(f"Does this map show what “{predicted}” hangs on? {reply}")
+    assert words.plain_sentence(verdict, HEADLESS).startswith("Does this map show what the answer hangs on?")
+
+
 @pytest.mark.parametrize("untold", Undecidable)
 def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold):
     for correlates in (True, False):
@@ -153,7 +174,7 @@ def test_the_areas():
 
 def test_over_a_data_set_it_is_said_on_how_many_it_can_be_told():
     assert words.over_data_sentence(OverData(0.12, 140, 256, "films")) == (
-        "Over a data set: this can be told on 140 of 256 films, and on 12\u2009% of those this map passes as an explanation."
+        "Over a data set: this can be told on 140 of 256 films, and on 12\u2009% of those this map explains the answer."
     )
     assert (
         words.over_data_sentence(OverData(None, 0, 256, "films"))
