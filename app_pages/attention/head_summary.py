@@ -3,6 +3,8 @@
 Both refer to the whole input: they stay the same when special tokens are hidden or word pieces merged.
 """
 
+import re
+
 import streamlit as st
 
 from app_pages.controls.head_choice import HeadChoice
@@ -15,6 +17,7 @@ from model.record import AttentionRecord
 from viz.builders.heatmap import position_labels
 from viz.builders.number_format import head_name, percent
 
+_PATCH = re.compile("r([0-9]+)c([0-9]+)")
 MUCH = 0.3  # of the weight: with less, no single kind of key describes the head
 ROUNDING = 1e-4  # of two ways to add up the weight of one key
 
@@ -56,7 +59,9 @@ def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
     attended = maps.attended
     if shares.largest > max(share + ROUNDING, MUCH):
         token = position_labels(attended.tokens, attended.numbers)[shares.key]
-        key = f"“{token}”" if attended.unit == "token" else token
+        key = (
+            f"“{token}”" if attended.unit == "token" else _PATCH.sub(r"the patch in row \1, column \2", token)
+        )
         return f"on average {percent(shares.largest, 0)} of {whole} goes to {key}"
     if share >= MUCH:
         return f"on average {percent(share, 0)} of {whole} goes to {kind}"

@@ -17,12 +17,15 @@ GO_TO, NOTICE = "go_to", "notice"  # in the session, see `go_to` and `notify`
 
 
 class Page(NamedTuple):
-    """A page: its folder in `app_pages`, which is its address; its title, its question and a description, as HTML."""
+    """A page: its folder in `app_pages`, which is its address; its title, its question and a description, as HTML, which may
+    be another one where the input is a picture.
+    """
 
     name: str
     title: str
     question: str
     seen: str
+    seen_of_picture: str = ""
 
     @property
     def script(self) -> str:
@@ -106,6 +109,7 @@ ATTENTION = Page(
     "What does each head look at?",
     f"Each square is one of its {_HEADS}; in its map, rows are tokens that look ({_QUERIES}), columns what they look "
     f"at ({_KEYS}).",
+    f"Squares show where its {_HEADS} look; at the right, rows are patches that look (queries), columns what they look at (keys).",
 )
 INSIDE_A_HEAD = Page(
     "inside_a_head",

@@ -11,6 +11,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls.input_controls import KIND
 from app_pages.controls.pages import Page
 from app_pages.show.present import draw_present_button
 from app_pages.toolkit.gestures import copy_link
@@ -40,7 +41,8 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
     if is_described:
         with line:
             purpose = st.container(key="purpose")
-            st.html(f"<p>{page.seen}</p>")
+            is_picture = KIND.held(st.query_params.get(KIND.key)) in ("Digit", "Picture")
+            st.html(f"<p>{(is_picture and page.seen_of_picture) or page.seen}</p>")
     tokens = _PURPOSE.set(purpose), _GUIDE.set(guide)
     try:
         yield line

@@ -62,6 +62,11 @@ def test_a_kind_of_key_that_gets_much() -> None:
     assert said(of(column(N - 1, 0.6))) == "on average 60 % of its weight goes to the separator [SEP]"
 
 
+def test_a_patch_is_named_by_its_row_and_column() -> None:
+    patches = of(column(5, 0.6), None, patch_grid=(3, 3))
+    assert said(patches) == "on average 60 % of its weight goes to the patch in row 1, column 2"
+
+
 def test_a_sink_is_named() -> None:
     """It gets more than any kind of key, so the weight is not spread."""
     assert said(of(column(4, 0.42))) == "on average 42 % of its weight goes to “e”"

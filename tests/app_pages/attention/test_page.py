@@ -207,3 +207,10 @@ def test_the_largest_weight_leads_to_the_steps_that_it_comes_from(open_app: Open
     assert not app.exception
     assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [1, 1, 2]
     assert app.session_state["inside_key"] == pattern.argmax()
+
+
+def test_of_a_picture_the_line_below_the_title_speaks_of_patches(open_app: Open) -> None:
+    app = open_app()
+    for kind, of_patches in (("Text", False), ("Digit", True), ("Text", False)):
+        app.segmented_control(key="kind").set_value(kind).run()
+        assert any("rows are patches" in block.proto.body for block in app.get("html")) == of_patches
