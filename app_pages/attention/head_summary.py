@@ -19,6 +19,7 @@ from viz.builders.number_format import head_name, percent
 
 _PATCH = re.compile("r([0-9]+)c([0-9]+)")
 MUCH = 0.3  # of the weight: with less, no single kind of key describes the head
+HALF = 0.5  # of the weight: with as much on the query and its neighbours together, a head is local
 ROUNDING = 1e-4  # of two ways to add up the weight of one key
 
 
@@ -57,6 +58,14 @@ def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
     """Sentence on where most of the weight goes, as plain text; `whole` names what the shares, means over queries, are parts of."""
     kind, share = max(shares.kinds.items(), key=lambda item: item[1])
     attended = maps.attended
+    unit = "word" if maps.merged else "token"
+    near = [
+        shares.kinds.get(name, 0) for name in ("the query itself", f"the {unit} before", f"the next {unit}")
+    ]
+    if sum(near) >= HALF > max(near):
+        return (
+            f"on average {percent(sum(near), 0)} of {whole} goes to the query itself and its two neighbours"
+        )
     if shares.largest > max(share + ROUNDING, MUCH):
         token = position_labels(attended.tokens, attended.numbers)[shares.key]
         key = (

@@ -67,6 +67,15 @@ def test_a_patch_is_named_by_its_row_and_column() -> None:
     assert said(patches) == "on average 60 % of its weight goes to the patch in row 1, column 2"
 
 
+def test_of_a_local_head_the_sentence_says_what_makes_it_local() -> None:
+    local = sum(share * np.eye(N, k=offset) for share, offset in ((0.25, -1), (0.2, 0), (0.35, 1)))
+    # Of 9 queries 8 have a token before and 8 one after: (9 * 0.2 + 8 * 0.6) / 9 of a weight that is not spread.
+    rest = 1 - local.sum(axis=1, keepdims=True)
+    far = np.abs(np.subtract.outer(range(N), range(N))) > 1
+    sentence = said(of(local + rest * far / far.sum(axis=1, keepdims=True)))
+    assert sentence == "on average 73 % of its weight goes to the query itself and its two neighbours"
+
+
 def test_a_sink_is_named() -> None:
     """It gets more than any kind of key, so the weight is not spread."""
     assert said(of(column(4, 0.42))) == "on average 42 % of its weight goes to “e”"
