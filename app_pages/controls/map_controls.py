@@ -34,7 +34,7 @@ HEAD = Box[int](
     gone=nearest,
     width=96,
 )
-QUERY = Box[int]("query", "Query", width=180, is_always_written=True)
+QUERY = Box[int]("query", "Query", width=200, is_always_written=True)
 SCALE = Row(
     "scale",
     "Colour scale from weight 0",
