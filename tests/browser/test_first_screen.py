@@ -114,3 +114,14 @@ def test_what_the_colours_of_the_tokens_mean_covers_no_name_of_a_head(page: Page
     name = page.locator("svg text").get_by_text("H0", exact=True).first
     expect(name).to_be_visible()
     assert note.bounding_box()["y"] + note.bounding_box()["height"] <= name.bounding_box()["y"] + 3
+
+
+def test_a_new_answer_is_announced(page: Page) -> None:
+    page.goto("/?text=The+film+is+not+good.")
+    ready(page)
+    line = page.locator(".announced-figure")
+    expect(line).to_be_empty()
+    box = page.get_by_role("textbox", name="Text")
+    box.fill("A warm and funny film.")
+    box.press("Enter")
+    expect(line).to_contain_text("positive")

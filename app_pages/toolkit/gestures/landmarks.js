@@ -9,6 +9,7 @@ const LEAST = 120; // pixels that a figure is high
 const PAUSE = 200; // milliseconds: a figure under the pointer changes the page many times a second
 
 const shown = new Map(); // by figure: what its name said last
+let lastAnswer = ""; // of the encoder
 const line = document.createElement("div"); // where a change is announced
 line.className = "announced-figure";
 line.setAttribute("aria-live", "polite");
@@ -79,6 +80,11 @@ function nameFigures() {
     const name = figure.getAttribute("aria-label");
     if (shown.has(key) && shown.get(key) !== name) names.push(name);
     shown.set(key, name);
+  }
+  const answer = document.querySelector(".st-key-answer")?.innerText.trim().replaceAll(/\s+/g, " ");
+  if (answer && answer !== lastAnswer) {
+    if (lastAnswer !== "") names.unshift(answer);
+    lastAnswer = answer;
   }
   if (names.length > 0) line.textContent = names[0];
 }
