@@ -81,8 +81,9 @@ def said(record: AttentionRecord, answer: Answer = WHOLE_INPUT) -> str:
     """The answer as the encoder gives it, such as “positive”."""
     if answer.is_masked_word:
         return answer.name
-    predicted = record.predicted_class if isinstance(record, ForwardRecord) else None
-    return "the answer" if predicted is None else f"“{label(record.class_names[predicted], 14)}”"
+    if not isinstance(record, ForwardRecord) or record.predicted_class is None:
+        return "the answer"
+    return f"“{label(record.class_names[record.predicted_class], 14)}”"
 
 
 def plain_sentence(of_map: Verdict, record: ForwardRecord, answer: Answer = WHOLE_INPUT) -> str:
