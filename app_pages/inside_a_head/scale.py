@@ -42,8 +42,10 @@ def draw_score_scaling() -> None:
         return
     with input_place:
         subject, slots = choose_input(containers)
-    chosen = choose_head(subject, slots, with_colours=choice != controls.ENCODER)
-    if choice == controls.ENCODER:
+    is_encoder = choice == controls.ENCODER
+    # The slider of the temperature needs the room of the head's roles.
+    chosen = choose_head(subject, slots, with_colours=not is_encoder, with_roles=is_encoder)
+    if is_encoder:
         _draw_encoder_vectors(subject, chosen)
     else:
         draw_temperature(subject, slots, chosen)

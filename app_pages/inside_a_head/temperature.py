@@ -32,9 +32,6 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
         scope = APPLIED_TO.choose()
     with slots.controls:
         t = TEMPERATURE.choose()
-        st.button(
-            "Back to 1", key="inside_as_trained", on_click=TEMPERATURE.take, args=(1.0,), disabled=t == 1
-        )
     heads = {LAYER: {"layer": chosen.layer}, HEAD: {"layer": chosen.layer, "head": chosen.head}}.get(
         scope, {}
     )
@@ -53,6 +50,9 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
             st.caption(
                 f"{hint}{_undivided_sentence(record.config)} The encoder was trained at $T = 1$ alone. "
                 "Changed attention changes what later layers receive, and so their scores too."
+            )
+            st.button(
+                "Back to 1", key="inside_as_trained", on_click=TEMPERATURE.take, args=(1.0,), disabled=t == 1
             )
         with st.container(key="side_curve"):
             _draw_curve(subject, record, t, heads)

@@ -18,9 +18,9 @@ from viz.builders.number_format import head_name
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 MOST_DRAWN = 512  # positions; with three maps of 1,370 × 1,370 cells a browser was busy for minutes
 TITLES = {
-    "scores": "Scores</b> with the mask",
-    "pattern": "Pattern</b>",
-    "change": "Change</b> of the pattern",
+    "scores": "Scores",
+    "pattern": "Pattern",
+    "change": "Change",
 }
 
 
@@ -61,7 +61,7 @@ def draw_maps(
         for number, (figure_name, draw) in enumerate(drawn.items(), start=1):
             with st.container(key=f"mask_map_{figure_name}"):
                 show(
-                    compact(draw(on_screen), f"<b>{number} {TITLES[figure_name]}"),
+                    compact(draw(on_screen), f"<b>{number} {TITLES[figure_name]}</b>"),
                     key=f"masks_map_{figure_name}",
                     height="stretch",
                     in_file=partial(draw, whole),

@@ -14,8 +14,9 @@ _STYLE = Path(__file__).with_suffix(".css")
 
 
 def presents() -> bool:
-    """Whether the address asks for the figure alone."""
-    return st.query_params.get(pages.PRESENT) == "1"
+    """Whether the address asks for the figure alone, on a page whose figure can stand alone."""
+    is_presented = st.session_state.get("page") in {page.name for page in pages.PRESENTED}
+    return is_presented and st.query_params.get(pages.PRESENT) == "1"
 
 
 def draw_present_button(page: pages.Page) -> None:

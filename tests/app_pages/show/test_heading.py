@@ -26,3 +26,12 @@ def test_a_page_with_several_answers_says_what_the_encoder_is_for_alone(open_app
 
 def test_a_page_without_an_encoder_says_nothing_of_one(open_app: Open) -> None:
     assert "This encoder" not in sentences(open_app("app_pages/theory/page.py"))
+
+
+@pytest.mark.parametrize(("page", "has_button"), [("attention", True), ("training", False)])
+def test_an_address_shows_the_figure_alone_where_it_can_stand_alone(
+    open_app: Open, page: str, has_button: bool
+) -> None:
+    app = open_app(f"app_pages/{page}/page.py", present="1", forgiven={"present"})
+    assert not app.exception
+    assert ("present_leave" in [button.key for button in app.button]) == has_button
