@@ -20,7 +20,7 @@ def pair() -> tuple[Checkpoint, ...]:
     names = (encoders.pair(name) or (name,)) if name is not None else ()
     for other in names:
         if other != name:
-            st.markdown(f"and {plain(other)}, the other of its pair", width="content")
+            st.markdown(f"and its partner {plain(other)}", width="content")
     return tuple(map(Checkpoint, names))
 
 
