@@ -148,7 +148,7 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
 
 def _distance_clause(pairing: Pairing, head: HeadIndex) -> str:
     n_further = pairing.n_further_pairs(head)
-    return f"{pairing.distances[head]:.3f} nats apart; further apart: {n_further} of {pairing.n_pairs} pairs"
+    return f"{pairing.distances[head]:.3f} apart (0 to 0.69); further apart: {n_further} of {pairing.n_pairs} pairs"
 
 
 def _role_sentences(*heads: tuple[Side, HeadIndex]) -> list[str]:

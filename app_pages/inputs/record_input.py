@@ -3,14 +3,16 @@
 import streamlit as st
 
 from app_pages.controls.input_controls import CHECKPOINT, KIND, OTHER_KIND, SECOND_PART, TEXT
-from app_pages.subject import encoders
-from app_pages.subject.subject import OPENED, FileSubject, open_subject
+from app_pages.subject import cache, encoders
+from app_pages.subject.subject import OPENED, FileSubject, LiveSubject, open_subject
 from app_pages.toolkit.markdown import as_code, plain
 from model import checkpoint
-from model.record.record_file import from_bytes
+from model.inputs import Text
+from model.record.record_file import dump, from_bytes
 
 LARGEST = 200  # MB of an upload: of MiniLM at 512 tokens, a record is 180 MB
 LONGEST_NAME = 60
+EXAMPLE = "The film is not good."
 WHAT = (
     "A record downloaded from this app or written by `python -m model.capture`, or the attention of any model: an `.npz` or "
     "`.safetensors` file with `pattern` [layer, head, query, key] and `tokens`, a string for each position. For cross-attention, "
@@ -58,9 +60,17 @@ def upload_limit_mb() -> int:
 
 
 def draw_first_upload() -> None:
-    """Draws the upload for a record, where none is open."""
+    """Draws the upload for a record, where none is open, and a button that opens an example."""
     with st.container(key="open_record", width=640):
+        if names := encoders.checkpoints("Text"):
+            st.button("Open an example", key="record_example", on_click=_open_example, args=(names[0],))
         _draw_upload()
+
+
+def _open_example(name: cache.Checkpoint) -> None:
+    """Callback: opens the record of this encoder on a short text, written and read as a file."""
+    subject = LiveSubject(name, Text(EXAMPLE))
+    open_record(f"{name}.npz", dump(subject.record, subject.settings))
 
 
 def _draw_upload() -> None:

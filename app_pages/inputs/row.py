@@ -63,7 +63,7 @@ def choose_input(
 
     `places` are the two containers of the bar, if the page has drawn it itself. Without an encoder or an input, a
     sentence that says so ends the page. Without `with_answer`, for pages that show more answers than one, the line
-    below the title says what the encoder is for but not what it answers.
+    below the title calls the encoder by its name, and says what it is for but not what it answers.
     """
     row = _Row()
     if row.kind == encoders.RECORD:
@@ -145,7 +145,11 @@ class _Row:
         if not subject.record.is_finite:
             stop(f"The encoder {plain(name)} {NO_NUMBERS}")
         keep_query(subject.record)
-        is_said = say_purpose("This encoder", purpose(encoder), answer(subject.record) if with_answer else "")
+        is_said = say_purpose(
+            "This encoder" if with_answer else name,
+            purpose(encoder),
+            answer(subject.record) if with_answer else "",
+        )
         session_encoders.say_on_cpu(name)
         if subject.left_out:
             st.caption(f"The text is too long for the encoder, which leaves out the {subject.left_out}.")
@@ -157,7 +161,7 @@ class _Row:
 
 def choose_encoder() -> str | None:
     """Draws the choice of kind and encoder, without an input; returns the encoder's name, None if there is none."""
-    if (kind := _choose_kind()) == encoders.RECORD:
+    if (kind := _choose_kind(with_record=False)) == encoders.RECORD:
         stop(NO_ENCODER)
     name = _choose_encoder(kind)
     say_gone(name)
@@ -194,9 +198,13 @@ def _choose_text_or_picture(kind: str, name: str | None) -> tuple[Text | Picture
     return picture_input(kind, name)
 
 
-def _choose_kind() -> str:
-    """Draws the choice of the kind of input; pictures in colour are offered if an encoder that reads them is open."""
+def _choose_kind(*, with_record: bool = True) -> str:
+    """Draws the choice of the kind of input; pictures in colour are offered if an encoder that reads them is open, and without
+    `with_record` a record only where it is chosen already.
+    """
     kinds = [kind for kind in KIND.options or () if kind != encoders.PICTURE or encoders.checkpoints(kind)]
+    if not with_record and (KIND.held() or st.query_params.get(KIND.key)) != encoders.RECORD:
+        kinds.remove(encoders.RECORD)
     kind = KIND.choose(kinds, on_change=_change_kind)
     remember_choice(kind)
     return kind

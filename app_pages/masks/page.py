@@ -47,12 +47,16 @@ is_board = has_board(mask.kind, len(record))
 is_beside = part == STEP_BY_STEP and (is_board or record.unit != "token")
 layout = "beside" if is_beside else "above"
 with st.container(horizontal=True, key="masks_body"):
-    target = st.container(key=f"masks_target_{layout}", width="content" if is_beside else "stretch")
+    target = st.container(
+        key=f"masks_target_{layout}", width="content" if is_beside or record.unit == "token" else "stretch"
+    )
+    effect = None if is_beside else st.container(key="masks_effect")
     result = st.container(key=f"masks_result_{layout}")
 with target:
     draw_click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
-with result:
+with effect or result:
     say_answers(slots, before, after, mask, answer)
+with result:
     if part == STEP_BY_STEP:
         role = head_names(subject, chosen.layer, chosen.head).short
         draw_maps(chosen, role, unmasked, after, query, with_pattern=not is_board)

@@ -17,7 +17,7 @@ from model.claims.overall_verdict import Overall, OverallVerdict, overall_verdic
 from model.claims.seed_effect import effects_of_claim
 from model.claims.verdict import FEWEST_SEEDS, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement
 from viz.builders.number_format import percent
-from viz.norm_placement.seed_effects import EffectDot, SeedLine, effect_strip, seed_strip
+from viz.norm_placement.seed_effects import Bound, EffectDot, SeedLine, effect_strip, seed_strip
 
 _TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
 _PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
@@ -80,7 +80,7 @@ _SIGNS = {
 
 
 def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot]:
-    """A dot for each kind of encoder for which the effect of the norm placement on the claim's quantity can be computed."""
+    """A dot for each kind of encoder for which the effect that the claim is about can be computed."""
     return [
         EffectDot(
             claim_effect.judgement.measured.where,
@@ -102,7 +102,10 @@ def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> No
             st.markdown(f"{claim.says} :small[:gray[({claim.axis.partition(' (')[0]})]]")
         with effect:
             if dots := effect_dots(claim, measured):
-                show(effect_strip(dots, end=end, title=claim.says), key=None)
+                bound = None
+                if isinstance(claim.rule, Beyond):
+                    bound = Bound(f"{claim.rule.placement}-LN", claim.rule.than)
+                show(effect_strip(dots, end=end, title=claim.says, bound=bound), key=None)
             else:
                 st.caption(no_effect_sentence(claim, measured))
         with verdict:

@@ -16,7 +16,9 @@ EFFECT = (
     "standard deviations over the seeds of one placement (n − 1). Whisker: from the least to the largest pair. Where the axis of "
     "the values is logarithmic, of logarithms. A dot for each kind of encoders with 3 seeds or more; of only 3, s itself is "
     "uncertain. Left out: fewer seeds, a spread of zero, and rates at which post-LN only guesses. The steps of the axis "
-    "widen: 1, 3, 10, 30. A verdict counts kinds of encoders; “undecided”: too few seeds, or left out. Circle: larger under pre-LN; square: larger under post-LN."
+    "widen: 1, 3, 10, 30. A verdict can hold though a whisker reaches over 0: it tests the mean of all pairs. A claim about "
+    "one placement has a dashed 0: its values minus the value it is compared with, over that placement's own s. A verdict counts kinds of encoders; “undecided”: too few seeds, or left out. Circle: larger under "
+    "pre-LN, or pre-LN alone; square: post-LN."
 )
 # What seems to contradict something else, and why it does not, with numbers of the file that is shipped.
 CONTRADICTIONS = (

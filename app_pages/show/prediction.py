@@ -59,18 +59,20 @@ def unknown_sentence(record: ForwardRecord) -> str:
 def before_and_after(before: ForwardRecord, after: ForwardRecord, label: int | None) -> None:
     """Draws the probability of the class predicted `before`, before and after a change, as two bars on one scale.
 
-    Where another class is predicted afterwards, its name follows. The second bar moves from where it was in the last run.
-    Both records have classes.
+    Where another class is predicted afterwards, its name follows, and the bars name theirs. The second bar moves from where it
+    was in the last run. Both records have classes.
     """
     old, new = int(before.probabilities.argmax()), int(after.probabilities.argmax())
     last = st.session_state.get(_LAST_BAR)
     shares = [float(record.probabilities[old]) for record in (before, after)]
     st.session_state[_LAST_BAR] = shares[1]
-    names = escape(_class(before, old)) + (f" → {escape(_class(after, new))}" if new != old else "")
+    names, of_class = escape(_class(before, old)), ""
+    if new != old:
+        names, of_class = f"{names} → {escape(_class(after, new))}", f"{names} "
     unknown = unknown_sentence(before)
     moved = "" if last is None else f"; --last: {last:.2%}"
     rows = "".join(
-        f'<span>{name}</span><span class="bar"><span class="{name}" style="width: {share:.2%}{moved}"></span></span>'
+        f'<span>{of_class}{name}</span><span class="bar"><span class="{name}" style="width: {share:.2%}{moved}"></span></span>'
         f"<span>{_share(record.probabilities, old)}</span>"
         for name, share, record in zip(("before", "after"), shares, (before, after), strict=True)
     )

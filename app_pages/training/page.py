@@ -18,6 +18,9 @@ def pair() -> tuple[Checkpoint, ...]:
     """The chosen encoder and the other one of its pair; only the chosen one if it has no pair, () if there is none."""
     name = choose_encoder()
     names = (encoders.pair(name) or (name,)) if name is not None else ()
+    for other in names:
+        if other != name:
+            st.markdown(f"and its partner {plain(other)}", width="content")
     return tuple(map(Checkpoint, names))
 
 

@@ -131,7 +131,7 @@ _TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
 
 class EffectDot(NamedTuple):
     """Effect of the norm placement in one kind of encoders, in standard deviations over seeds: mean, least and largest
-    over the pairs.
+    over the pairs, or over the seeds of one placement that is compared with a `Bound`.
     """
 
     encoders: str
@@ -141,23 +141,37 @@ class EffectDot(NamedTuple):
     largest: float
 
 
+class Bound(NamedTuple):
+    """What a claim compares one placement with, "pre-LN" or "post-LN", in place of the other one."""
+
+    placement: str
+    value: float
+
+
 def axis_end(dots: Sequence[EffectDot]) -> float:
     """Length of the axis to either side of 0 that shows all the dots with their whiskers, at least 3."""
     return max(3.0, *(1.1 * max(abs(dot.least), abs(dot.largest)) for dot in dots), 0.0)
 
 
-def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFigure:
+def effect_strip(
+    dots: Sequence[EffectDot], *, end: float, title: str, bound: Bound | None = None
+) -> VegaFigure:
     """The dots of one claim below each other, on an axis from -`end` to `end`; `title` begins the description for
-    screen readers.
+    screen readers. Where they are distances from a `bound`, that is the dashed 0, and words say so at both ends.
     """
+    compared = "Pre-LN − post-LN" if bound is None else f"{bound.placement} − {bound.value:g}"
     step = HEIGHT / (len(dots) + 1)
     columns = [
         Column("encoders", [dot.encoders for dot in dots]),
         Column("seeds", np.array([dot.n_seeds for dot in dots], int)),
-        Column("effect", [dot.mean for dot in dots], "pre − post, compared with the seeds", "+.2f"),
-        Column("least", [dot.least for dot in dots], "least pair", "+.2f"),
-        Column("largest", [dot.largest for dot in dots], "largest pair", "+.2f"),
-        Column("larger", ["pre-LN" if dot.mean > 0 else "post-LN" for dot in dots], None),
+        Column("effect", [dot.mean for dot in dots], f"{compared}, compared with the seeds", "+.2f"),
+        Column("least", [dot.least for dot in dots], "least", "+.2f"),
+        Column("largest", [dot.largest for dot in dots], "largest", "+.2f"),
+        Column(
+            "larger",
+            [bound.placement if bound else "pre-LN" if dot.mean > 0 else "post-LN" for dot in dots],
+            None,
+        ),
     ]
     names = ["pre-LN", "post-LN"]
     colours, shapes = (
@@ -169,6 +183,17 @@ def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFi
         "tooltip": columns,
     }
     tick = {"x": _x_channel("tick"), "opacity": either("datum.tick == 0", 0.9, 0.22)}
+    words = []
+    if bound is not None:
+        tick["strokeDash"] = either("datum.tick == 0", [4, 3], [1, 0])
+        letters: Kwargs = {"fontSize": SMALL, "color": INK, "baseline": "middle"}
+        words = [
+            layer("text", {"x": x, "y": alt.value(8)}, "bound", text=text, align=align, **letters)
+            for x, text, align in (
+                (alt.value(0), f"← below {bound.value:g}", "left"),
+                (alt.value(alt.expr("width")), f"above {bound.value:g} →", "right"),
+            )
+        ]
     whisker = {"x": _x_channel("least"), "x2": "largest:Q"}
     dot_channels = {"x": _x_channel("effect"), "shape": alt.Shape("larger:N", scale=shapes, legend=None)}
     described = "; ".join(f"{dot.encoders} {dot.mean:+.1f}" for dot in dots) or "nothing to show"
@@ -177,12 +202,16 @@ def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFi
         layer("rule", tick, "ticks", color=NEUTRAL, aria=False),
         layer("rule", base | whisker, strokeWidth=2, opacity=0.55),
         layer("point", base | dot_channels, filled=True, size=62, opacity=1),
+        *words,
         drawing={"y": [step * (index + 1) for index in range(len(dots))]},
         values={"end": end},
-        frames={"ticks": {"tick": _axis_ticks(end)}},
+        frames={
+            "ticks": {"tick": _axis_ticks(end)},
+            **({"bound": {"value": [bound.value]}} if bound else {}),
+        },
         height=HEIGHT,
         padding=_NO_PADDING,
-        description=f"{title} Pre-LN minus post-LN compared with how much seeds differ: {described}.",
+        description=f"{title} {compared} compared with how much seeds differ: {described}.",
     )
 
 

@@ -10,7 +10,7 @@ from app_pages.controls import input_controls
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import LAYER
 from app_pages.controls.pages import ATTENTION, TRAINING
-from app_pages.inputs.record_input import open_record
+from app_pages.inputs.record_input import EXAMPLE, open_record
 from app_pages.inputs.row import NEEDS_ENCODER, NO_ENCODER
 from app_pages.subject import cache, encoders, shipped_inputs
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
@@ -48,6 +48,21 @@ def test_nothing_is_open_at_first(open_app: Open) -> None:
     assert not app.exception
     assert any("`pattern` [layer, head, query, key]" in block.value for block in app.caption)
     assert not app.get("plotly_chart")
+
+
+def test_an_example_opens_with_one_click(open_app: Open) -> None:
+    app = open_app(ATTENTION, KIND.to("Record"))
+    app.button(key="record_example").click().run()
+    assert not app.exception
+    record = app.session_state[OPENED].record
+    own = LiveSubject(encoders.checkpoints("Text")[0], Text(EXAMPLE)).record
+    assert record.tokens == own.tokens
+    np.testing.assert_array_equal(record.pattern, own.pattern)
+
+
+def test_a_record_is_not_offered_where_only_an_encoder_is_chosen(open_app: Open) -> None:
+    app = open_app(TRAINING)
+    assert encoders.RECORD not in app.segmented_control(key=KIND.key).options
 
 
 @pytest.mark.parametrize("page", ["masks", "inside_a_head", "positions", "compare"], ids=lambda page: page)

@@ -90,6 +90,9 @@ def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: O
         if block.proto.body.startswith('<div class="two-answers')
     )
     assert said in bars
+    before = LiveSubject("imdb-pre-ln", TEXT).record
+    name = before.class_names[before.probabilities.argmax()]
+    assert (f"<span>{name} after</span>" in bars) == (name != said)
     assert "Without “not” and “film”" in sentence(app)
     assert said in sentence(app)
 

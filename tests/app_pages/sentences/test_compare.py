@@ -61,7 +61,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "the furthest",
             lambda: paired([[0.3, 1], [1, 0.1]], [0, 1], (0, 0)),
-            "0.300 nats apart; further apart: 0 of 2 pairs",
+            "0.300 apart (0 to 0.69); further apart: 0 of 2 pairs",
         ),
         row("one is further", lambda: paired([[0.3, 1], [1, 0.1]], [0, 1], (0, 1)), "further apart: 1 of 2"),
         row("a tie", lambda: paired([[0.3, 1], [1, 0.3]], [0, 1], (0, 0)), "further apart: 0 of 2"),

@@ -19,9 +19,10 @@ def test_the_line_below_the_title_says_what_the_encoder_is_for_and_what_it_answe
 
 
 @pytest.mark.parametrize("page", ["masks", "compare"])
-def test_a_page_with_several_answers_says_what_the_encoder_is_for_alone(open_app: Open, page: str) -> None:
+def test_a_page_with_several_answers_says_what_the_named_encoder_is_for(open_app: Open, page: str) -> None:
     app = open_app(f"app_pages/{page}/page.py")
-    assert "This encoder judges whether a text is positive or negative.</p>" in sentences(app)
+    name = app.selectbox(key="checkpoint").value
+    assert f"{name} judges whether a text is positive or negative.</p>" in sentences(app)
 
 
 def test_a_page_without_an_encoder_says_nothing_of_one(open_app: Open) -> None:

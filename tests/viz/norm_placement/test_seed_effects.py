@@ -6,6 +6,7 @@ from viz.builders.palette import POST_LN, PRE_LN
 from viz.norm_placement.seed_effects import (
     ACROSS,
     HEIGHT,
+    Bound,
     EffectDot,
     SeedLine,
     axis_end,
@@ -86,6 +87,13 @@ def test_a_dot_below_the_other_within_the_row() -> None:
     assert frame["effect"].tolist() == [-2.0, 4.0]
     assert frame["larger"].tolist() == ["post-LN", "pre-LN"]
     assert 0 < frame["y"].iloc[0] < frame["y"].iloc[1] < HEIGHT
+
+
+def test_distances_from_a_bound_have_one_placement_and_words_at_both_ends() -> None:
+    figure = effect_strip(DOTS, end=30, title="A claim.", bound=Bound("post-LN", 0.3))
+    assert set(figure.frame["larger"]) == {"post-LN"}
+    items = [item for items in drawn(figure, width=400) for item in items]
+    assert {"← below 0.3", "above 0.3 →"} <= {item.get("text") for item in items}
 
 
 def test_dots_have_the_colour_of_the_placement_with_larger_values() -> None:
