@@ -14,7 +14,8 @@ from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 from app_pages.training.tasks import explain, in_words, judged_on
-from model.checkpoint.training_history import logged_values, smooth, standard_error, tasks
+from model.checkpoint.training_history import standard_error, tasks
+from model.checkpoint.training_log import logged_values, smooth
 from viz.builders.number_format import percent, with_error
 from viz.builders.palette import side_colours
 from viz.training.run_curves import run_curves

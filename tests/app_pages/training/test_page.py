@@ -13,7 +13,7 @@ from app_pages.training import histories
 from app_pages.training.histories import MOST, _with_errors
 from app_pages.training.tasks import GLANCES, TASKS, in_words
 from model import checkpoint
-from model.checkpoint.training_history import logged_values
+from model.checkpoint.training_log import logged_values
 from model.train.task_digits import Digits
 from model.train.task_reviews import Sentiment, TrueLabels
 from model.train.task_sentences import CombinedTask

@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 
 from model.checkpoint import training_history
-from model.checkpoint.training_history import (
-    check_history,
-    logged_values,
-    phase_offsets,
-    smooth,
-    standard_error,
-    tasks,
-)
+from model.checkpoint.training_history import check_history, phase_offsets, standard_error, tasks
+from model.checkpoint.training_log import logged_values, smooth
 
 WHOLE = {
     "figures": {"n": 10, "accuracy": 0.5, "loss": 0.7, "data": "ten texts"},
