@@ -15,7 +15,7 @@ from threading import Thread
 import streamlit as st
 
 from app_pages.shell import frame
-from app_pages.shell.file_transfer import keep_downloads
+from app_pages.shell.file_transfer import hold_uploads_in_memory, keep_downloads
 
 AT_MOST = 20  # seconds that the first page is waited for
 
@@ -27,6 +27,7 @@ async def importing_ahead(_: st.App) -> AsyncIterator[None]:
     At its end: deletes uploads, since a server that is told to stop does not run Python's exit handlers. Those of one that was
     killed are deleted by the next that starts.
     """
+    hold_uploads_in_memory()
     keep_downloads()
     Thread(target=import_all, daemon=True).start()
     yield

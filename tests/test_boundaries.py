@@ -50,6 +50,8 @@ ALSO_LOADS = {
 NOWHERE = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load", "transformers"}
 KEYWORDS_NOWHERE = {"allow_pickle", "use_container_width"}
 BY_NAME = {"import_module", "importlib.import_module", "__import__"}
+# Streamlit's server keeps its limit of memory here and offers no option for it; app_pages/shell/file_transfer.py sets it.
+ALLOWED_BY_NAME = {"starlette.formparsers"}
 # Private names of other libraries that the project leans on: downloads, until Streamlit keeps those that are on their way.
 PRIVATE = {("app_pages/shell/file_transfer.py", "_files_by_id")}
 # What runs in an environment of its own, with benchmarks/requirements.txt.
@@ -87,7 +89,7 @@ def imported(tree: ast.AST, path: Path = Path()) -> set[str]:
         ):
             module = node.args[0].value.lstrip(".")
             level = len(node.args[0].value) - len(module)
-            names.add(".".join((*path.parts[: -level or 0], module)))
+            names |= {".".join((*path.parts[: -level or 0], module))} - ALLOWED_BY_NAME
     return {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names - NOWHERE}
 
 

@@ -1,19 +1,27 @@
-"""Keeps downloads, which Streamlit loses on a busy server.
+"""Changes two defaults of Streamlit by which uploads fail on a full disk, and downloads are lost on a busy server.
 
-A download that is made when it is asked for (github.com/streamlit/streamlit/pull/12942) belongs to no session; it is deleted as
-soon as any two runs of pages have ended, in whatever window, and the browser that comes for it a moment later finds nothing.
-With twelve windows at work every fourth was lost.
+An upload lies on the disk on its way into the server's memory: on a full disk it fails with status 500. A download that is made
+when it is asked for belongs to no session; it is deleted as soon as any two runs of pages have ended, in whatever window, and
+the browser that comes for it a moment later finds nothing. With twelve windows at work every fourth was lost.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
+from importlib import import_module
 from threading import Lock, Timer
 
+import streamlit as st
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 KEPT = 60  # seconds in which the browser can come for a download
+
+
+def hold_uploads_in_memory() -> None:
+    # Of Streamlit's server: the app itself needs none of it.
+    parser = import_module("starlette.formparsers").MultiPartParser
+    parser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20
 
 
 @dataclass

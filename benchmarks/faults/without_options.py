@@ -6,7 +6,8 @@ from benchmarks.addresses import texts
 from benchmarks.faults.promises import OFF
 from benchmarks.faults.world import World
 
-UPLOADS_OFF, HUB_OFF = "Uploads are off.", "Downloads are off."
+UPLOADS_OFF = "To allow up to 500 MB, start the app with:"
+HUB_OFF = "To download models by name, start the app with:"
 
 
 async def ask_for_what_is_off(world: World, server: str, name: str) -> None:

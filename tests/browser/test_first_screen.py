@@ -106,7 +106,7 @@ def test_why_opens_in_sight_and_stands_in_the_address(page: Page) -> None:
     expect(page).not_to_have_url(re.compile("faithful"))
 
 
-@pytest.mark.parametrize("view", ["matrix", "lines", "one query by layer"])
+@pytest.mark.parametrize("view", ["lines", "one query by layer"])
 def test_what_the_colours_of_the_tokens_mean_covers_no_name_of_a_head(page: Page, view: str) -> None:
     page.goto(f"/?view={view.replace(' ', '+')}&coloured_by=answer")
     note = page.locator(".st-key-linked_words .note")

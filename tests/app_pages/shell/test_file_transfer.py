@@ -1,14 +1,16 @@
 """A download is there when the browser comes for it, and not for ever."""
 
+from importlib import import_module
 from threading import Event, Timer
 
 import pytest
+import streamlit as st
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.media_file_storage import MediaFileKind, MediaFileStorageError
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from app_pages.shell import file_transfer
-from app_pages.shell.file_transfer import Farewells, keep_downloads
+from app_pages.shell.file_transfer import Farewells, hold_uploads_in_memory, keep_downloads
 
 LONG = 3600
 
@@ -90,3 +92,10 @@ def test_no_timer_holds_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Timer, "start", lambda timer: started.append(timer.daemon))
     Farewells().delete_later("a", lambda: None)
     assert started == [True]
+
+
+def test_uploads_of_any_size_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = import_module("starlette.formparsers").MultiPartParser
+    monkeypatch.setattr(parser, "spool_max_size", 1)
+    hold_uploads_in_memory()
+    assert parser.spool_max_size == st.get_option("server.maxUploadSize") * 2**20
