@@ -140,6 +140,8 @@ class _Row:
         except (ValueError, OSError) as error:
             stop(f"The encoder {name} cannot be used ({plain(str(error))}). Choose another one.")
         if model_input is None or is_empty:
+            if with_answer:  # its room: the first stroke of a drawing, or word, moves nothing
+                self._answer.html('<span class="no-answer">\N{NO-BREAK SPACE}</span>')
             stop(INVITATION[kind])
         subject = LiveSubject(name, model_input, label)
         if not subject.record.is_finite:
