@@ -37,7 +37,7 @@ of_one = second.checkpoint == first.checkpoint
 if part == controls.HEADS:
     # behind View, since a click on a map chooses its head
     through = choose_lens(subject, replace(slots, controls=slots.view), second.subject)
-    chosen = choose_head(subject, slots, with_roles=False, lens=through.lens, place=slots.view)
+    chosen = choose_head(subject, slots, with_roles=False, lens=through.lens, container=slots.view)
     if through.lens.has_heads:
         with slots.view:
             pairing = pair_heads(first, second)

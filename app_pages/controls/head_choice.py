@@ -63,16 +63,16 @@ def choose_head(
     with_colours: bool = True,
     with_roles: bool = True,
     lens: Lens = LENSES[ATTENTION],
-    place: DeltaGenerator | None = None,
+    container: DeltaGenerator | None = None,
 ) -> HeadChoice:
-    """Draws the controls of layer and head in `place`, by default the page's bar, and of colours behind View; returns the choice.
+    """Draws the controls of layer and head in `container`, by default the page's bar, and of colours behind View; returns the choice.
 
     `with_colours` is False on pages without maps of weights. `with_roles`
     writes the names of the head's roles beside the controls; it is False on pages that write them elsewhere. A `lens`
     without heads hides the control of the head, which keeps its value.
     """
     _choose_clear_head(subject.record)
-    with place or slots.controls:
+    with container or slots.controls:
         layer, head = _choose_layer_and_head(subject.record, lens.has_heads)
     scale: ColourScale = "fixed"
     if with_colours:

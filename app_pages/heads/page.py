@@ -14,7 +14,7 @@ if part == TABLE:
     shown, slots = choose_input_or_record()  # it needs no encoder
     # behind View, since a click on a row chooses its head
     draw_heads(
-        shown, slots, choose_head(shown, slots, with_colours=False, with_roles=False, place=slots.view)
+        shown, slots, choose_head(shown, slots, with_colours=False, with_roles=False, container=slots.view)
     )
 elif part == ABLATE:
     draw_ablation()

@@ -35,7 +35,7 @@ from model.atlas.results import RELATIONS
 from model.atlas.strongest_words import link_cells, strongest_words
 from model.lenses import ATTENTION as WEIGHTS
 from viz.builders.number_format import format_number, head_name, percent
-from viz.heads.relations import BestHead, LinkExample, fits_into_line, link_arcs, relation_dots
+from viz.heads.relation_charts import BestHead, LinkExample, fits_into_line, link_arcs, relation_dots
 
 MOST = 5  # sentences with a link
 MOST_TRIED = 40  # sentences that are read to find them

@@ -17,7 +17,7 @@ from viz.export.figure_csv import frame_csv
 from viz.export.latex_table import latex_table
 from viz.export.safe_text import file_name
 from viz.export.save import MIME
-from viz.heads.relations import BestHead
+from viz.heads.relation_charts import BestHead
 
 CSV, LATEX = "CSV", "LaTeX"
 _SUFFIXES = {CSV: "csv", LATEX: "tex"}

@@ -17,7 +17,7 @@ from app_pages.heads.table_download import (
 from model.atlas.data_source import DataSource, Spread
 from model.atlas.results import HeadResults
 from model.record.from_arrays import from_arrays
-from viz.heads.relations import BestHead
+from viz.heads.relation_charts import BestHead
 
 RECORD = from_arrays(np.full((1, 2, 2, 2), 0.5), ["a", "film"])
 ENTROPY, DISTANCE = np.array([[0.25, 0.125]]), np.array([[1.5, 12.0]])

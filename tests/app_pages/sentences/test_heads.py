@@ -16,7 +16,7 @@ from model.experiments.patching_over_pairs import mean_effects
 from model.experiments.pruning import PruningStep
 from tests.app_pages.sentences.turns import Row, row, table
 from tests.model import tiny
-from viz.heads.relations import BestHead
+from viz.heads.relation_charts import BestHead
 
 PRUNED = DataSource(command="", data="reviews", sha256="", n=256, weights=("a",), samples={"judged": 2000})
 

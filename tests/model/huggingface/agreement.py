@@ -23,28 +23,30 @@ def picture(height: int, width: int | None = None, n_channels: int = 3) -> np.nd
 
 
 def forwards(
-    model: torch.nn.Module, loaded: Loaded, given: Text | np.ndarray | None = None, **options: Any
+    model: torch.nn.Module, loaded: Loaded, model_input: Text | np.ndarray | None = None, **options: Any
 ) -> tuple[ForwardRecord, Any]:
     """Our record of an input and the output of `transformers`, which gets the same tokens or pixels.
 
     By default it is a sentence, or a picture that needs no resizing; means and deviations of pixels are 0.5.
     """
     config = loaded.config
-    if given is None and config.is_text:
-        given = Text(SENTENCE)
-    elif given is None:
-        given = picture(config.image_size + config.family.pixels.remainder, n_channels=config.n_channels)
-    if isinstance(given, Text):
-        ids, positions = prepare(loaded, given)
+    if model_input is None and config.is_text:
+        model_input = Text(SENTENCE)
+    elif model_input is None:
+        model_input = picture(
+            config.image_size + config.family.pixels.remainder, n_channels=config.n_channels
+        )
+    if isinstance(model_input, Text):
+        ids, positions = prepare(loaded, model_input)
         read = ids % config.vocab_size
         if config.family.n_token_types > 1:
             options["token_type_ids"] = torch.tensor([positions.types])
     else:
-        pixels = torch.tensor(given).view(*given.shape[:2], -1).movedim(-1, 0)[None] / 255
+        pixels = torch.tensor(model_input).view(*model_input.shape[:2], -1).movedim(-1, 0)[None] / 255
         read = (pixels - 0.5) / 0.5
     with torch.inference_mode():
         expected = model(read, output_attentions=True, output_hidden_states=True, **options)
-    return capture(loaded, given), expected
+    return capture(loaded, model_input), expected
 
 
 def compare_states(
@@ -94,10 +96,10 @@ def compare_output(record: ForwardRecord, loaded: Loaded, expected: Any) -> None
 
 
 def agree(
-    model: torch.nn.Module, loaded: Loaded, given: Text | np.ndarray | None = None, **options: Any
+    model: torch.nn.Module, loaded: Loaded, model_input: Text | np.ndarray | None = None, **options: Any
 ) -> ForwardRecord:
     """Compares states and output of `forwards`; returns our record."""
-    record, expected = forwards(model, loaded, given, **options)
+    record, expected = forwards(model, loaded, model_input, **options)
     # the last norm of CLIP for pictures is for the class token alone
     has_final_norm = not type(model).__name__.startswith("CLIPVision")
     compare_states(record, loaded, expected, has_final_norm=has_final_norm)

@@ -78,8 +78,8 @@ def test_encoders_of_pictures_agree(architecture: str, changed: dict, tmp_path: 
 def test_encoders_of_texts_agree(architecture: str, changed: dict, tmp_path: Path) -> None:
     model = build(tmp_path, architecture, **changed)
     loaded = load(tmp_path)
-    for given in (Text(SENTENCE), Text("a film"), Text("the [SEP] film [PAD] [SEP]")):
-        record = agree(model, loaded, given)
+    for model_input in (Text(SENTENCE), Text("a film"), Text("the [SEP] film [PAD] [SEP]")):
+        record = agree(model, loaded, model_input)
         n = len(record)
         is_allowed = np.tri(n, dtype=bool) if architecture.startswith("CLIP") else np.ones((n, n), bool)
         assert (record.mask == is_allowed).all()
@@ -177,23 +177,23 @@ def test_settings_of_pictures_are_read_where_newer_versions_put_them(tmp_path: P
 def test_the_rest_of_a_picture_that_makes_no_whole_patch_is_not_read(tmp_path: Path) -> None:
     model = build(tmp_path, "SiglipVisionModel", image_size=30, patch_size=8)
     loaded = load(tmp_path)
-    given = picture(30)
-    agree(model, loaded, given)
-    changed = given.copy()
+    model_input = picture(30)
+    agree(model, loaded, model_input)
+    changed = model_input.copy()
     changed[24:], changed[:, 24:] = 0, 255
-    assert np.array_equal(capture(loaded, changed).residual, capture(loaded, given).residual)
+    assert np.array_equal(capture(loaded, changed).residual, capture(loaded, model_input).residual)
     assert "the last 6 rows and columns of pixels are not read" in " ".join(describe(tmp_path).notes)
 
 
 def test_the_learned_query_attends_to_all_patches(tmp_path: Path) -> None:
     model = build(tmp_path, "SiglipVisionModel")
     loaded = load(tmp_path)
-    given = picture(32)
+    model_input = picture(32)
     name = "attention_pooling.attention.pattern"
-    pattern = activations(loaded, [given], [name])[name]
+    pattern = activations(loaded, [model_input], [name])[name]
     head = model.head
     with torch.inference_mode():
-        states = forwards(model, loaded, given)[1].last_hidden_state
+        states = forwards(model, loaded, model_input)[1].last_hidden_state
         _, expected = head.attention(head.probe, states, states, average_attn_weights=False)
     np.testing.assert_allclose(pattern, expected, **CLOSE)
     assert any("attention pooling" in note for note in describe(tmp_path).notes)

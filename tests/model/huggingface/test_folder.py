@@ -316,8 +316,8 @@ def pad_with(folder: Path, name: str, file: str) -> None:
 def theirs(model: torch.nn.Module, folder: Path, text: str) -> np.ndarray:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     with torch.no_grad():
-        given = tokenizer(text, return_tensors="pt")
-        return torch.stack(model(**given, output_attentions=True).attentions)[:, 0].numpy()
+        model_input = tokenizer(text, return_tensors="pt")
+        return torch.stack(model(**model_input, output_attentions=True).attentions)[:, 0].numpy()
 
 
 @pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])

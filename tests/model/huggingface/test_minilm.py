@@ -32,14 +32,14 @@ def documented() -> dict[str, torch.Tensor]:
     """Ids, mask, states by layer and embeddings of all texts in one batch."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(FOLDER)
     model = transformers.AutoModel.from_pretrained(FOLDER, attn_implementation="eager").eval()
-    given = tokenizer(list(TEXTS), padding=True, truncation=True, max_length=256, return_tensors="pt")
+    model_input = tokenizer(list(TEXTS), padding=True, truncation=True, max_length=256, return_tensors="pt")
     with torch.no_grad():
-        output = model(**given, output_hidden_states=True, output_attentions=True)
-    mask = given["attention_mask"][:, :, None].float()
+        output = model(**model_input, output_hidden_states=True, output_attentions=True)
+    mask = model_input["attention_mask"][:, :, None].float()
     mean = (output.last_hidden_state * mask).sum(dim=1) / mask.sum(dim=1)
     return {
-        "ids": given["input_ids"],
-        "mask": given["attention_mask"].bool(),
+        "ids": model_input["input_ids"],
+        "mask": model_input["attention_mask"].bool(),
         "states": torch.stack(output.hidden_states),
         "patterns": torch.stack(output.attentions),
         "embeddings": functional.normalize(mean, dim=1),

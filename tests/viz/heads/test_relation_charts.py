@@ -2,7 +2,7 @@ import pytest
 
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import ACCENT, EMPHASIS, NEUTRAL
-from viz.heads.relations import ROW, BestHead, LinkExample, fits_into_line, link_arcs, relation_dots
+from viz.heads.relation_charts import ROW, BestHead, LinkExample, fits_into_line, link_arcs, relation_dots
 
 CASE = BestHead("case", 0, 2, "to head", 0.5, 0.45, 0.55, 0.36, 2, 542, True)
 DET = BestHead("det", 1, 3, "to dependent", 0.7, 0.6, 0.75, 0.55, -1, 433, True)
