@@ -72,7 +72,7 @@ def test_a_link_opens_what_was_chosen_far_down(page: Page) -> None:
     expect(page.get_by_text("in any dimension")).to_be_attached()  # in a fold
 
     other = opened_elsewhere(page)
-    expect(other.locator(".st-key-positions_shift_matrix")).to_be_visible()
+    expect(other.locator(".st-key-positions_shift_matrix")).to_be_attached()
     expect(clock(other, "k 0: 2.546 turns").first).to_be_attached()  # 16 / 2 pi
 
 

@@ -65,7 +65,7 @@ def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_p
     ready(page)  # what is still being drawn moves, also between press and release
     figure.click()
     expect(page).to_have_url(re.compile("/theory"))
-    heading = page.get_by_text("The gradient layer by layer", exact=True)
+    heading = page.get_by_text("Would it pull equally hard at every layer?", exact=True)
     below_the_navigation(page, heading)
     page.go_back()
     expect(figure).to_be_in_viewport()

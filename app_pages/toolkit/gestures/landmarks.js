@@ -82,7 +82,8 @@ function nameFigures() {
     shown.set(key, name);
   }
   const answer = document.querySelector(".st-key-answer")?.innerText.trim().replaceAll(/\s+/g, " ");
-  if (answer && answer !== lastAnswer) {
+  const isWhole = !document.querySelector("[data-test-script-state=running]"); // it is drawn in several parts
+  if (isWhole && answer && answer !== lastAnswer) {
     if (lastAnswer !== "") names.unshift(answer);
     lastAnswer = answer;
   }
@@ -104,7 +105,7 @@ export default function () {
   nameParts();
   nameFigures();
   addSkipToFigure();
-  changes.observe(document.body, { subtree: true, childList: true, attributeFilter: ["aria-label"] });
+  changes.observe(document.body, { subtree: true, childList: true, attributeFilter: ["aria-label", "data-test-script-state"] });
   window.addEventListener("click", skip, true);
   window.addEventListener("focusin", addSkipToFigure, true); // a table may have been drawn since the page changed last
   return () => {
