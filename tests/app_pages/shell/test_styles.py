@@ -1,17 +1,34 @@
-"""Every key that a style or a script of the pages names (`st-key-…`) is one that the pages' code can make."""
+"""What styles and scripts of the pages name: keys (`st-key-…`) that the pages' code can make, and Streamlit's elements."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import streamlit
 
 import app_pages
 
 _PAGES = Path(app_pages.__file__).parent
 _NAMED = re.compile(r"(class\*=.)?\bst-key-([\w-]+)")
+_ELEMENT = re.compile(r"(?<![\w-])st[A-Z][A-Za-z]+")
+# Streamlit promises none of these names, so a new version may ask for work in each file that has one.
+_ELEMENTS = json.loads((Path(__file__).parent / "streamlit_elements.json").read_text(encoding="utf-8"))
 Parts = tuple[str | None, ...]  # of a string or f-string; None stands for what is computed
+
+
+def test_elements_of_streamlit_are_those_of_the_list_and_exist() -> None:
+    named = {
+        name
+        for path in [*_PAGES.rglob("*.css"), *_PAGES.rglob("*.js")]
+        for name in _ELEMENT.findall(path.read_text(encoding="utf-8"))
+    }
+    assert sorted(named) == _ELEMENTS
+    scripts = (Path(streamlit.__file__).parent / "static" / "static" / "js").glob("*.js")
+    missing = named.difference(*(_ELEMENT.findall(script.read_text(encoding="utf-8")) for script in scripts))
+    assert not missing, "the installed Streamlit makes no such element"
 
 
 def test_each_key_in_the_styles_is_made_by_a_page() -> None:
