@@ -13,12 +13,17 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import streamlit as st
 
 from app_pages.controls import compare_controls
-from app_pages.controls.input_controls import CHECKPOINT
+from app_pages.controls.attention_controls import HEAD as THIS_HEAD
+from app_pages.controls.attention_controls import OVER_HEADS
+from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import HEAD, LAYER, LENS
+from app_pages.subject.encoders import RECORD
 from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION, LENSES
 from viz.builders.figure import Figure
+from viz.builders.number_format import head_name
 from viz.export.cell_numbers import number_choices
+from viz.export.drawing import title_of
 from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, CellNumbers, ExportStyle
 from viz.export.figure_csv import table
 from viz.export.missing_letters import sentence
@@ -31,6 +36,7 @@ NATURAL, COLUMN, OWN = "original", f"{PAPER.width_cm:g} cm column, {PAPER.font_p
 NUMBERS: dict[CellNumbers, str] = {"drawn": "as on screen", "all": "all", "none": "none"}
 # Pages that are about one encoder, and those of them that are about one head: their files are named after them.
 _ENCODER = {"attention", "inside_a_head", "heads", "masks", "positions"}
+_ENCODER_ALONE = {"attention", "heads", "masks"}  # every figure is of the encoder
 _WITHOUT_LENS = {compare_controls.KNOCK_OUT, compare_controls.STREAM, compare_controls.CROSS}
 _HEAD = {"attention", "inside_a_head", "masks"}
 Option = TypeVar("Option", bound=str)
@@ -76,6 +82,7 @@ def _draw_menu(figures: Mapping[str, FigureOrMaker], key: str) -> None:
     style = ExportStyle()
     if file_format in PICTURES:
         style = _choose_details(_choose_style(key), figure, key)
+        style = replace(style, above=line_above(figure_key, title_of(figure)))
     if file_format in TABLES:
         numbers = table(figure)
         rows, columns = numbers.shape
@@ -185,12 +192,36 @@ def name_parts(key: str) -> list[str]:
     with_lens = page == "attention" or (
         page == "compare" and compare_controls.PART.held() not in _WITHOUT_LENS
     )
-    lens = LENSES.get(LENS.held()) if with_lens else None
-    if lens is not None and lens.name != ATTENTION:
-        parts.append(lens.name)
-    if page in _HEAD and figure_name != "overview" and LAYER.held() is not None:
-        head_part = f"-H{HEAD.held(0)}" if lens is None or lens.has_heads else ""
-        parts.append(f"L{LAYER.held()}{head_part}")
+    if with_lens and LENS.held() in LENSES.keys() - {ATTENTION}:
+        parts.append(LENS.held() or "")
+    if page in _HEAD:
+        parts.append(_head_of(figure_name))
     if page in _ENCODER:
-        parts.append(CHECKPOINT.held() or "")
+        parts.append(_encoder())
     return parts
+
+
+def line_above(key: str, title: str) -> str:
+    """What the figure with this `key` and `title` shows, for a line above its file: head and encoder, as "L0 H2 of imdb-pre-ln".
+
+    A head that the title names is left out; "" on pages with figures of no encoder.
+    """
+    page = st.session_state.get("page", "")
+    if page not in _ENCODER_ALONE:
+        return ""
+    head = _head_of(key) if page in _HEAD else ""
+    return " of ".join(filter(None, ("" if head in title else head, _encoder())))
+
+
+def _head_of(key: str) -> str:
+    """The head, or what is made of the heads of a layer, that the figure with this `key` shows; "" where it shows several."""
+    layer, lens = LAYER.held(), LENSES.get(LENS.held())
+    if layer is None or "overview" in key or "by_layer" in key:
+        return ""
+    if st.session_state.get("page") == "attention" and (part := OVER_HEADS.held(THIS_HEAD)) != THIS_HEAD:
+        return f"L{layer} {part}"
+    return head_name(layer, HEAD.held(0)) if lens is None or lens.has_heads else f"L{layer}"
+
+
+def _encoder() -> str:
+    return "" if KIND.held() == RECORD else CHECKPOINT.held() or ""

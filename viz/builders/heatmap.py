@@ -13,7 +13,7 @@ from .label_placement import named_positions
 from .palette import DIFFERENCE, WEIGHTS, WeightScale
 from .theme import MIDDLE, SMALL, UPRIGHT
 from .token_label import cells, label, shortened
-from .vega_colours import EVEN, weight_legend
+from .vega_colours import BELOW, EVEN, weight_legend
 
 # A colour bar above the plot pushes it down by its own height, over an empty strip; one at the top of the figure does not. Plotly
 # draws it over the last line of its title, which therefore is an empty one.
@@ -310,7 +310,11 @@ def _colour_bar(colours: Colours) -> dict[str, Any]:
         "x": 0,
         "xanchor": "left",
         "xpad": 0,
-        **({"ticktext": colours.tick_texts} if colours.tick_texts else {}),
+        **(
+            {"ticktext": [text.replace(BELOW, "<br>") for text in colours.tick_texts]}
+            if colours.tick_texts
+            else {}
+        ),
     }
 
 

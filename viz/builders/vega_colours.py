@@ -1,5 +1,6 @@
 """Colour scales and colour bars of Altair figures."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,8 +13,7 @@ from .theme import ON_DARK
 # Numbers at the ends of a legend of `colour`, and in the middle of a signed one.
 ENDS, SIGNED_ENDS = alt.ExprRef("[0, largest]"), alt.ExprRef("[-largest, 0, largest]")
 EVEN = "▲"  # marks the evenly spread weight on every legend of weights
-# As shares of a colour bar: nearer to an end than this, the mark and the number there would cover each other.
-NEAR_ZERO, NEAR_TOP = 0.06, 0.8
+BELOW = "\n"  # before a number: it stands below the line of the mark, which so covers no number
 
 
 def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt.Color:
@@ -57,7 +57,9 @@ class WeightLegend(NamedTuple):
 
     title: tuple[str, ...]  # what the colours show, and below that what `EVEN` means
     largest: float  # end of the scale
-    ticks: dict[float, str]  # by weight: `EVEN` alone in place of a number, or what stands before the number
+    ticks: dict[
+        float, str
+    ]  # by weight: `EVEN` alone in place of a number, or `BELOW` or another text before the number
 
     @property
     def values(self) -> Kwargs:
@@ -75,13 +77,10 @@ def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLege
     if scale.shares and n_keys > 1:
         even = 1 / n_keys
         title.append(f"{EVEN} same weight for all{keys and f' {keys}'}: 1/{n_keys} = {even:.2g}")
-        share = even / scale.largest
-        if NEAR_TOP < share <= 1:  # beside the number there, which stands for both
+        if math.isclose(even, scale.largest, rel_tol=1e-4):  # the number there stands for both
             ticks[scale.largest] = f"{EVEN} "
-        elif share <= NEAR_TOP:
-            ticks = {0.0: "", even: EVEN, scale.largest: ""}
-            if share < NEAR_ZERO:
-                del ticks[0.0]
+        elif even < scale.largest:
+            ticks = {0.0: BELOW, even: EVEN, scale.largest: BELOW}
     if scale.all_zero:
         ticks = {0.0: ""}
     return WeightLegend(tuple(title), scale.largest, ticks)
@@ -93,7 +92,8 @@ def attention_colour(title: tuple[str, ...]) -> alt.Color:
     The chart needs the `values` of a `WeightLegend`.
     """
     mark = "legend_marks[indexof(legend_ticks, datum.value)]"
-    label = f"{mark} == '{EVEN}' ? '{EVEN}' : {mark} + format(datum.value, '.3~g')"
+    number = "format(datum.value, '.3~g')"
+    label = f"{mark} == '{EVEN}' ? '{EVEN}' : {mark} == '\\n' ? ['', {number}] : {mark} + {number}"
     options = Kwargs(labelExpr=label, labelOverlap=False, offset=8, padding=0)
     bar = colour_legend(list(title), value("legend_ticks"), **options) if title else None
     return colour("weight", signed=False, legend=bar)

@@ -13,6 +13,7 @@ from PIL import Image
 
 from ..builders.figure import Figure, VegaFigure
 from ..builders.heatmap_figure import Heatmap
+from ..builders.theme import SMALL, heading
 from .cell_numbers import check_room, number_choices, with_numbers, without_numbers
 from .export_style import CM, LABEL, PT, ExportStyle, config
 from .heatmap_vega import heatmap_vega, natural_width
@@ -115,7 +116,8 @@ def _draw_in_width(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, f
 def _layout(figure: Figure, style: ExportStyle) -> _Layout:
     """The layout of the figure, with numbers in its cells and a title or not, as the style says."""
     if isinstance(figure, Heatmap):
-        heatmap = with_numbers(figure if style.title else replace(figure, title=""), style.numbers)
+        title = ": ".join(filter(None, (style.above, figure.title))) if style.title else ""
+        heatmap = with_numbers(replace(figure, title=title), style.numbers)
         return _Layout(partial(heatmap_vega, heatmap), natural_width(heatmap), True, heatmap)
     if style.numbers == "all" and len(number_choices(figure)) == 1:
         raise ValueError("this figure has no cells with a number each: leave numbers='all' out")
@@ -124,9 +126,27 @@ def _layout(figure: Figure, style: ExportStyle) -> _Layout:
         specification = without_numbers(specification)
     if not style.title:
         specification.pop("title", None)
+    elif style.above:
+        lines = _lines_of(specification.get("title"))
+        below = {"subtitle": lines, "subtitleFontSize": SMALL} if lines else {}
+        specification["title"] = heading(style.above) | below
     if not _has_page_width(specification):
         return _Layout(lambda _: specification, None, can_stretch=False)
     return _Layout(lambda width: {**specification, "width": width}, _NATURAL, can_stretch=True)
+
+
+def title_of(figure: Figure) -> str:
+    """All that stands above the whole figure, as one line; "" if nothing does."""
+    if isinstance(figure, Heatmap):
+        return figure.title
+    return " ".join(_lines_of(figure.specification.get("title")))
+
+
+def _lines_of(title: Any) -> list[str]:
+    """The lines of a chart's title, and those below it."""
+    if isinstance(title, dict):
+        return [*_lines_of(title.get("text")), *_lines_of(title.get("subtitle"))]
+    return [title] if isinstance(title, str) else list(title or ())
 
 
 def _has_page_width(specification: dict[str, Any]) -> bool:

@@ -33,6 +33,7 @@ class ExportStyle:
     dpi: int | None = None  # of a PNG; None: 300 for one with a width, which goes on paper, else 192
     numbers: CellNumbers = "drawn"  # in the cells of a map
     title: bool = True  # what stands above the whole figure
+    above: str = ""  # what the figure shows, in a line above its title
 
     def __post_init__(self) -> None:
         if self.theme not in _PAGE:

@@ -18,6 +18,7 @@ from ..builders.picture_marks import CHOOSE
 from ..builders.theme import CASING, MIDDLE, ON_DARK, OTHER_INK, SMALL, UPRIGHT
 from ..builders.token_label import FONT
 from ..builders.token_label import width as text_width
+from ..builders.vega_colours import BELOW
 from .export_style import LABEL
 
 _BETWEEN_NAMES = 6  # pixels between two names in one line
@@ -250,7 +251,7 @@ def _legend(colours: Colours) -> dict[str, Any]:
     legend |= {"offset": 8, "labelOverlap": False}
     if colours.tick_texts:
         tick_texts = [
-            f"abs(datum.value - {tick!r}) < 1e-9 ? {_string_literal(text)} : "
+            f"abs(datum.value - {tick!r}) < 1e-9 ? [{','.join(map(_string_literal, text.split(BELOW)))}] : "
             for tick, text in zip(ticks, colours.tick_texts, strict=True)
         ]
         legend["labelExpr"] = "".join(tick_texts) + "''"

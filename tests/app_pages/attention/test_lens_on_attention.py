@@ -196,9 +196,9 @@ def test_attention_between_two_inputs_has_no_other_lens(open_app: Open) -> None:
 def test_files_are_named_after_the_lens(monkeypatch: pytest.MonkeyPatch) -> None:
     held = {"page": "attention", "layer": 1, "head": 2, "checkpoint": "mine"}
     monkeypatch.setattr(st, "session_state", held)
-    assert name_parts("matrix") == ["attention", "", "L1-H2", "mine"]
+    assert name_parts("matrix") == ["attention", "", "L1 H2", "mine"]
     held["lens"] = "norm-weighted"
-    assert name_parts("matrix") == ["attention", "", "norm-weighted", "L1-H2", "mine"]
+    assert name_parts("matrix") == ["attention", "", "norm-weighted", "L1 H2", "mine"]
     held["lens"] = "rollout"
     assert name_parts("matrix") == ["attention", "", "rollout", "L1", "mine"]
     held |= {"page": "compare", "compare_part": "Stream"}

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages.show import download
-from app_pages.show.download import name_parts
+from app_pages.show.download import line_above, name_parts
 from viz.export import missing_letters
 from viz.export.export_style import ExportStyle
 from viz.export.safe_text import file_name
@@ -173,7 +173,12 @@ def test_numbers_and_title_are_chosen_behind_one_control(made: dict) -> None:
     assert [control.label for control in details.segmented_control] == ["Numbers in cells"]
     drawn = made["data"].decode()
     # Two cells each, and the colour bar.
-    assert [drawn.count(f">{number}</text>") for number in (0, 1)] == [3, 3]
+    assert [drawn.count(f">{number}</{tag}>") for tag in ("text", "tspan") for number in (0, 1)] == [
+        2,
+        2,
+        1,
+        1,
+    ]
 
 
 def page_of_many_tokens() -> None:
@@ -236,3 +241,23 @@ def test_the_menu_counts_the_columns_of_the_file() -> None:
     assert next(caption.value for caption in app.caption).endswith(
         "40 rows × 41 columns."
     )  # one holds the names
+
+
+@pytest.mark.parametrize(
+    ("held", "key", "title", "line"),
+    [
+        ({"page": "attention"}, "matrix", "", "L2 H1 of imdb-pre-ln"),
+        ({"page": "attention"}, "overview", "", "imdb-pre-ln"),
+        ({"page": "attention", "part": "mean"}, "lines", "", "L2 mean of imdb-pre-ln"),
+        ({"page": "attention", "lens": "rollout"}, "matrix", "", "L2 of imdb-pre-ln"),
+        ({"page": "attention", "kind": "Record"}, "matrix", "", "L2 H1"),
+        ({"page": "masks"}, "masks_map_scores", "Scores of L2 H1", "imdb-pre-ln"),
+        ({"page": "heads"}, "heads_plot", "", "imdb-pre-ln"),
+        ({"page": "inside_a_head"}, "inside_products", "", ""),
+    ],
+)
+def test_a_line_above_the_figure_says_of_which_head_and_encoder_it_is(
+    held: dict, key: str, title: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "session_state", {"layer": 2, "head": 1, "checkpoint": "imdb-pre-ln"} | held)
+    assert line_above(key, title) == line

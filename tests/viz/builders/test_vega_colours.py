@@ -63,9 +63,11 @@ def test_a_mark_beyond_the_scale_is_left_out():
 @pytest.mark.parametrize(
     ("largest", "n_keys", "shown"),
     [
-        (1.0, 4, {"0": 0, EVEN: 0.25, "1": 1}),
-        (1.0, 50, {EVEN: 0.02, "1": 1}),  # a 0 would stand on the mark
-        (0.021, 50, {"0": 0, f"{EVEN} 0.021": 1}),
+        # In a line of their own, where no number stands on the mark.
+        (1.0, 4, {("", "0"): 0, EVEN: 0.25, ("", "1"): 1}),
+        (1.0, 50, {("", "0"): 0, EVEN: 0.02, ("", "1"): 1}),
+        (0.021, 50, {("", "0"): 0, EVEN: 0.02 / 0.021, ("", "0.021"): 1}),
+        (0.02, 50, {"0": 0, f"{EVEN} 0.02": 1}),
     ],
 )
 def test_the_evenly_spread_weight_is_marked_on_the_legend(largest, n_keys, shown):
@@ -84,7 +86,9 @@ def labelled(figure):
 
     def walk(item):
         if item.get("role") == "legend-label":
-            texts.update({each["text"]: each["x"] for each in item["items"]})
+            for label in item["items"]:
+                text = label["text"]
+                texts[text if isinstance(text, str) else tuple(text)] = label["x"]
         for each in item.get("items", ()):
             walk(each)
 

@@ -200,6 +200,22 @@ def test_a_title_can_be_left_out(figure, title):
 
 
 @pytest.mark.parametrize(
+    ("figure", "lines"),
+    [
+        (weight_heatmap(heads()[0, 0], list("abcdefgh"), title="One head"), ["L0 H0 of mine: One head"]),
+        (weight_heatmap(heads()[0, 0], list("abcdefgh")), ["L0 H0 of mine"]),
+        (head_overview(heads_record(heads()), notes=["a note"]), ["L0 H0 of mine", "a note"]),
+        (head_overview(heads_record(heads())), ["L0 H0 of mine"]),
+    ],
+)
+def test_a_line_says_above_the_title_what_the_figure_shows(figure, lines):
+    with_title, without = (
+        texts(figure, ExportStyle(above="L0 H0 of mine", title=shown)) for shown in (True, False)
+    )
+    assert [text for text in with_title if text not in without] == lines
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         {"theme": "grey"},
