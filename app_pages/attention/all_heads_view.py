@@ -60,6 +60,7 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
             links=None if outlined is None else outlined.links,
             hiding=check,
         )
+        _draw_menu(shown, outlined)
     notes = [*shown.view.notes_on(shown.pattern), number_sentence_for(shown.subject, shown.chosen)]
     if any(notes):
         remarks.caption("  \n".join(map(plain, filter(None, notes))))
@@ -69,7 +70,7 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
                 draw_cells(shown, [] if outlined is None else outlined.links)
 
 
-def download_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None:
+def _draw_menu(shown: ShownHead, outlined: Outlines | None) -> None:
     """Draws the menu that makes files of the chosen head's map with the `outlined` links, of the overview, and of the picture
     with its patches where the input is one.
     """

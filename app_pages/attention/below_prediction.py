@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.attention.all_heads_view import download_buttons, draw_all_heads, link_to_steps
+from app_pages.attention.all_heads_view import draw_all_heads, link_to_steps
 from app_pages.attention.detail import download_tokens, draw_one_map
 from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
@@ -69,13 +69,12 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
         draw_all_heads(shown, outlined)
     else:
         draw_one_map(shown, part, form, slots.view)
-    with st.container(horizontal=True, gap="small", key="below"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="below"):
         if part == HEAD and form == MATRIX:
             if isinstance(subject, LiveSubject):
                 link_to_steps(shown)
             if through.lens.name == ATTENTION:
                 draw_head_name(subject, chosen.layer, chosen.head)
-            download_buttons(shown, outlined)
         elif part == HEAD:
             download_tokens(shown)
         save_buttons(shown, outlined)

@@ -83,7 +83,7 @@ STOPS = (
     ),
     Stop(
         "Your own encoder",
-        "The last stop. Open an encoder from Hugging Face here: the tour begins again with it.",
+        "That was the tour: go back to your own input, or open an encoder from Hugging Face here, and the tour begins again with it.",
         pages.YOUR_OWN,
     ),
 )

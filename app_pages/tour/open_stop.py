@@ -2,21 +2,27 @@
 
 from html import escape
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.blocked import block_in
+from app_pages.controls.head_choice import take_head, take_query
 from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
+from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.masks_controls import BLOCKED_KEYS
-from app_pages.controls.pages import READING, controls_of, go_to
+from app_pages.controls.pages import ATTENTION, MASKS, READING, Page, controls_of, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
 from app_pages.inputs.text_input import first_text
 from app_pages.subject import encoders, session_encoders
 from app_pages.subject.cache import loaded
 from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
+from model.capture.intervention import without_keys
 from model.inputs import Text
 
+# At the last stop: labels of the ways back to the reader's own input.
+_AFTER = {"your input, all heads →": ATTENTION, "hide parts of it →": MASKS}
 SENTENCE = "The film is not good."  # of readers without one of their own: without “not” the answer turns
 
 
@@ -87,8 +93,15 @@ def leave_tour() -> None:
     TOUR.take("")
 
 
+def _end_tour(page: Page) -> None:
+    """Callback: closes the line of the tour, and opens a page with the reader's input."""
+    leave_tour()
+    go_to(page)
+
+
 def _hide_deciding_word() -> None:
-    """Blocks the word on which the answer to the reader's text depends most.
+    """Blocks the word on which the answer to the reader's text depends most, and chooses the query whose weights in the chosen
+    head change most by that.
 
     Nothing happens for other inputs and for long texts.
     """
@@ -100,8 +113,17 @@ def _hide_deciding_word() -> None:
         influential = most_influential_position(subject)
     except (ValueError, OSError):  # the page says what is wrong
         return
-    if influential is not None:
-        block_in(subject.record, influential.position)
+    if influential is None:
+        return
+    record, hidden = subject.record, influential.position
+    block_in(record, hidden)
+    n_layers, n_heads = record.pattern.shape[:2]
+    head = min(LAYER.held(0), n_layers - 1), min(HEAD.held(0), n_heads - 1)
+    after = subject.under(without_keys(hidden)).record
+    changes = np.abs(after.pattern[head] - record.pattern[head]).sum(axis=-1)
+    changes[hidden] = 0  # the row of the struck-out word itself
+    take_head(*head)
+    take_query(int(changes.argmax()))
 
 
 def draw_line(number: int, container: DeltaGenerator) -> None:
@@ -121,6 +143,11 @@ def draw_line(number: int, container: DeltaGenerator) -> None:
         )
         if after is not None:
             st.button("next →", type="tertiary", key="tour_next", on_click=open_stop, args=(after,))
+        else:
+            for label, page in _AFTER.items():
+                st.button(
+                    label, type="tertiary", key=f"tour_to_{page.name}", on_click=_end_tour, args=(page,)
+                )
         st.button(
             "all stops",
             type="tertiary",

@@ -63,6 +63,10 @@ LEAST = 0.0005  # a weight of less is 0.000, and does not stand among the strong
 _LABEL, _SHORT = 14, 9  # letters of a token at most; in a compact chart
 _SIDE = 400  # pixels of the picture
 _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
+_KEYS_MOST, _KEY_LINE = (
+    190,
+    27,
+)  # pixels: the list of the strongest keys where there is room, and a line of it
 _NAME, _LINE = 24, 13  # pixels that the name of a head takes, such as H11, and a line of names
 _ABOVE = 34  # pixels above the small maps: the sentence about the head, and the names of heads
 MOST_GRID_LINES = 10  # columns of patches; more lines than these would cover the picture
@@ -537,7 +541,13 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
         "map_height": "cell * state.n_queries",
         "unit_y": "tile / state.n_queries",
         "unit_x": "tile / state.n_keys",
-        "keys_x": "map_x + map_width + gap",
+        # The strongest keys: at the right of the large map or, in a narrow chart, below the small maps.
+        "keys_x": "keys_width ? map_x + map_width + gap : left",
+        "keys_y": f"keys_width ? top : {_ABOVE + 8} + step * state.n_layers",
+        "keys_right": f"keys_x + max({_KEYS}, min({_KEYS_MOST}, width - keys_x))",
+        "keys_shown": "0"
+        if compact
+        else f"min({N_STRONGEST}, floor((height - below - keys_y - 18) / {_KEY_LINE}))",
     }
     asked = [{"name": "asked", "value": None, "bind": _bound("body", "loupe-ask")}] if channel else []
     return [*asked, *({"name": name, "expr": expression} for name, expression in names.items())]
@@ -767,10 +777,13 @@ def _large_map(shows: Shows, compact: bool) -> list[Layer]:
     cell = _box(f"map_x + cell * {_POINTED_KEY}", "top + cell * query", "cell", "cell")
     of_key: Kwargs = {"fill": None, "opacity": alt.expr(f"{_HAS_KEY} ? 1 : 0")}
     cell_frame = box_between(state, *cell, stroke=ACCENT, strokeWidth=3, **of_key)
-    left = "picture_x" if shows.picture else "(map_x - state.names)"
+    # Where it is too long for what is above the large map, it begins further left, but not above the first small maps.
+    length = f"(56 + keys_width + {_LETTER} * length({_SHOWN_HEAD}.about_short))"
+    above = "picture_x" if shows.picture else "map_x - state.names"
+    left = f"min({above}, max(0.4 * width, width - {length}))"
     name = text_at(state, left, "8", f"{_SHOWN_HEAD}.name", fontWeight="bold")
     # At its right stands what the page says about the map.
-    room = f"(width - {left} - {56 if compact or shows.picture else 56 + _KEYS})"
+    room = f"(width - {left} - {56 if compact else '56 - keys_width'})"
     about = text_at(
         state,
         f"{left} + 8 * length({_SHOWN_HEAD}.name) + 6",
@@ -791,7 +804,7 @@ def _large_map(shows: Shows, compact: bool) -> list[Layer]:
         align="center",
         fontSize=SMALL,
         color=ink,
-        opacity=alt.expr("cell >= 18 ? 1 : 0"),
+        opacity=alt.expr("cell >= 16 ? 1 : 0"),
     )
     size: Kwargs = {
         "font": FONT,
@@ -826,25 +839,30 @@ def _strongest_keys() -> list[Layer]:
         "window": [{"op": "row_number", "as": "rank"}],
         "sort": [{"field": "weight", "order": "descending"}],
     }
-    is_strongest = f"has_weights && keys_width && datum.rank <= {N_STRONGEST} && datum.weight >= {LEAST}"
+    is_strongest = f"has_weights && datum.rank <= keys_shown && datum.weight >= {LEAST}"
     ranked = _weights_of("keys").then(rank).where(is_strongest)
-    y, share = "top + 4 + 27 * datum.rank", "datum.weight / state.unit"
+    y, share = f"keys_y + 4 + {_KEY_LINE} * datum.rank", "datum.weight / state.unit"
     label = "data('queries')[query].label"
     has_room = f"width - keys_x > 200 || length({label}) < 13"
     heading = text_at(
         Rows("state"),
         "keys_x",
-        "top + 8",
-        f"has_weights && keys_width ? '“' + {label} + ({has_room} ? '” attends to' : '” →') : ''",
+        "keys_y + 8",
+        f"has_weights && keys_shown > 0 ? '“' + {label} + ({has_room} ? '” attends to' : '” →') : ''",
         fontWeight="bold",
         limit=alt.expr("width - keys_x"),
     )
     return [
         heading,
-        text_at(ranked, "keys_x", y, "datum.label", font=FONT, limit=_KEYS - 45),
-        text_at(ranked, f"keys_x + {_KEYS}", y, "format(datum.weight, '.3f')", align="right", font=FONT),
+        text_at(ranked, "keys_x", y, "datum.label", font=FONT, limit=alt.expr("keys_right - keys_x - 45")),
+        text_at(ranked, "keys_right", y, "format(datum.weight, '.3f')", align="right", font=FONT),
         box_between(
-            ranked, "keys_x", f"{y} + 9", f"keys_x + {_KEYS} * {share}", "datum._y + 3", fill=WEIGHTS[5]
+            ranked,
+            "keys_x",
+            f"{y} + 9",
+            f"keys_x + (keys_right - keys_x) * {share}",
+            "datum._y + 3",
+            fill=WEIGHTS[5],
         ),
     ]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
 
 _N_STRONGEST, _ROUNDS_TO_0 = 3, 0.005  # cells that the text for screen readers names, and what it leaves out
+_MOST_SCORES = 98  # percent of the scores of a map: those that its colour scale is for, at least
 MOST_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 _MOST_WRITTEN_BESIDE = 12  # the same of a map that is one of several side by side
 
@@ -165,12 +166,17 @@ def score_heatmap(
     """A heatmap of the scores q·k / √d_k [query, key] of one head, purple below 0 and gold above.
 
     Under the hatching of a masked cell its score stays to be seen. The colour scale is symmetric about 0 and ends at the
-    largest score, masked or not.
+    largest score, masked or not, or where few scores are more than twice as large as the others, at the largest of those.
     """
+    end = furthest = largest(scores)
+    reach = "symmetric about 0"
+    others = float(np.percentile(np.abs(scores), _MOST_SCORES, method="lower")) if scores.size else 0.0
+    if 0 < 2 * others < furthest:
+        end, reach = others, f"{reach}; stronger ones, up to {furthest:.3g}, have the colour of its end"
     return _token_heatmap(
         scores,
         tokens,
-        colours=colour_scale("score q·k / √d_k", "symmetric about 0", largest(scores)),
+        colours=colour_scale("score q·k / √d_k", reach, end),
         number=": %{z:.3f}",
         description=f"{options.get('title') or 'Scores'}{'' if mask is None else ', masked ones hatched'}, queries down, keys across",
         mask=mask,

@@ -176,6 +176,8 @@ def compact(figure: Heatmap, title: str, *, height: int | None = None) -> Heatma
     lowest, largest = panel.colours.lowest, panel.colours.largest
     is_signed = lowest < 0
     end_of_scale = f"{'±' * is_signed}{largest:.3g}"
+    if (furthest := float(np.nanmax(np.abs(panel.values), initial=0))) > 1.01 * largest:
+        end_of_scale += f", up to {furthest:.3g}"
     beside_bar = _WAY_TO_FILE + _LETTER * MIDDLE * len(end_of_scale) + 6
     marks = [position for position in panel.colours.ticks if 0 < position < largest and not is_signed]
     middle = _NAMES + _MIDDLE_OF_LINE

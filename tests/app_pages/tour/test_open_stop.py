@@ -7,7 +7,10 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.pages import controls_of
 from app_pages.controls.tour_controls import STOPS
+from app_pages.subject.subject import LiveSubject
 from app_pages.tour.open_stop import SENTENCE
+from model.capture.intervention import MaskChoice, masked
+from model.inputs import Text
 from model.sources import locations
 
 Open = Callable[..., AppTest]
@@ -44,6 +47,9 @@ def test_the_tour_leads_from_stop_to_stop_with_one_sentence(open_app: Open) -> N
         if number < len(STOPS):
             app.button(key="tour_next").click().run()
     assert not [button for button in app.button if button.key == "tour_next"]
+    labels = {button.key: button.label for button in app.button}
+    assert labels["tour_to_attention"] == "your input, all heads →"
+    assert labels["tour_to_masks"] == "hide parts of it →"
     app.button(key="tour_stops").click().run()
     assert app.button(key="tour_begin").label == f"Go on with stop {len(STOPS)}"
 
@@ -72,7 +78,24 @@ def test_the_tour_keeps_the_sentence_and_the_encoder_of_the_reader(open_app: Ope
 def test_the_second_stop_hides_a_word(open_app: Open) -> None:
     app = open_app(PAGE)
     app.button(key="tour_open_2").click().run()
-    assert app.query_params["masks_keys"][0].isdigit()
+    hidden, query = int(app.query_params["masks_keys"]), app.selectbox(key="query").value
+    # The row of another word, of which the most is gone.
+    subject = LiveSubject(app.selectbox(key="checkpoint").value, Text(SENTENCE))
+    head = tuple(app.selectbox(key=key).value for key in ("layer", "head"))
+    after = subject.under(masked(MaskChoice(kind="keys", keys=(hidden,)))).record
+    distances = [
+        sum(abs(one - other) for one, other in zip(*rows, strict=True))
+        for rows in zip(subject.record.pattern[head].tolist(), after.pattern[head].tolist(), strict=True)
+    ]
+    assert distances[query] == max(distance for row, distance in enumerate(distances) if row != hidden) > 0
+
+
+def test_the_last_stop_leads_back_to_the_readers_input(open_app: Open) -> None:
+    app = open_app("app_pages/your_own/page.py", tour=str(len(STOPS)), text="great film")
+    app.button(key="tour_to_attention").click().run()
+    assert "Tour, " not in html(app)
+    assert "tour" not in app.query_params
+    assert app.text_area(key="text").value == "great film"
 
 
 def test_a_stop_opens_its_part_whatever_was_chosen_there_before(open_app: Open) -> None:

@@ -181,6 +181,24 @@ def test_masked_scores_are_seen_under_the_hatching_and_keep_the_scale():
     assert (scores.zmin, scores.zmax) == (-3, 3)  # the largest is masked
 
 
+@pytest.mark.parametrize(
+    ("outliers", "end", "reach"),
+    [
+        ([], 9, "symmetric about 0"),
+        ([-17], 17, "symmetric about 0"),  # less than twice as large as the others
+        ([100], 9, "symmetric about 0; stronger ones, up to 100, have the colour of its end"),
+        ([-40], 9, "symmetric about 0; stronger ones, up to 40, have the colour of its end"),
+        ([30, 30, 30], 30, "symmetric about 0"),  # of 100: more than a few
+    ],
+)
+def test_a_few_scores_far_beyond_the_others_do_not_set_the_scale(outliers, end, reach):
+    scores = np.tile(np.arange(10.0), 10)
+    scores[: len(outliers)] = outliers
+    (trace,) = score_heatmap(scores.reshape(10, 10), list("abcdefghij")).specification.data
+    assert (trace.zmin, trace.zmax) == (-end, end)
+    assert trace.colorbar.title.text == f"score q·k / √d_k, {reach}"
+
+
 def test_the_row_of_the_query_is_framed_among_scores():
     (frame,) = score_heatmap(SCORES, THREE, query=1).specification.layout.shapes
     assert (frame.y0, frame.y1) == (0.5, 1.5)

@@ -117,6 +117,20 @@ def test_the_bar_of_weights_marks_the_evenly_spread_one(largest, n_keys, ticks):
     assert scale.title == ("attention weight, 0 to it", *even)
 
 
+def test_beside_a_compact_bar_stands_how_far_the_values_go_beyond_it():
+    values = np.arange(-4.0, 5.0).reshape(3, 3)
+    for end, text in ((4, "±4"), (2, "±2, up to 4")):
+        figure = heatmap(
+            values,
+            titles=("", ""),
+            cell="",
+            height=300,
+            **OPTIONS | {"colours": colour_scale("score", "", end)},
+        )
+        drawn = compact(figure, "Map").specification
+        assert drawn.layout.annotations[1].text == text
+
+
 def test_compact_maps_have_one_size_of_plot_and_the_ends_of_their_scale_beside_the_bar():
     short, long = (
         compact(weight_heatmap(np.eye(2), tokens), "<b>Map</b>").specification
