@@ -444,6 +444,7 @@ class Code(Control[str]):
     def take(self, value: str) -> None:
         """Callback: writes `value` into the address."""
         _used_codes().add(self.key)
+        _taken_codes()[self.key] = value
         st.session_state[self.key] = value
         if value:
             st.query_params[self.key] = value
@@ -493,6 +494,12 @@ def begin_run(page: str) -> None:
                 del st.session_state[key]
             elif key in _used_codes():  # the session has it, perhaps newer: `Code.read` writes it again
                 del st.query_params[key]
+    else:
+        for key, value in _taken_codes().items():
+            if value:
+                st.query_params[key] = value
+            else:
+                st.query_params.pop(key, None)
 
 
 @contextmanager
@@ -517,6 +524,7 @@ def _keep_address() -> None:
     """
     session = st.session_state
     first_values = {} if session.get(_HAS_RUN) else _first_values()
+    _taken_codes().clear()
     session["address"] = {key: st.query_params.get_all(key) for key in st.query_params} | first_values
     session[_HAS_RUN] = True
     add_to_address(first_values)
@@ -562,6 +570,11 @@ def _first_values() -> dict[str, list[str]]:
 def _used_codes() -> set[str]:
     """Keys of the codes that were used in this session."""
     return st.session_state.setdefault("codes", set())
+
+
+def _taken_codes() -> dict[str, str]:
+    """What codes took since a run came to its end: until one does, the browser asks with the address of before."""
+    return st.session_state.setdefault("codes_taken", {})
 
 
 def _codes_to_restore() -> set[str]:

@@ -90,19 +90,17 @@ class Panel {
     title.hidden = !this.data.title;
   }
 
-  // The chart may be put up after the buttons, and anew later.
-  findChart(tries = 50) {
-    this.chart = document.querySelector(this.data.chart_selector);
-    if (!this.chart) {
-      if (tries) setTimeout(() => this.findChart(tries - 1), 100);
+  // The chart may be put up long after the buttons, and anew later.
+  findChart() {
+    clearTimeout(this.finding);
+    const chart = document.querySelector(this.data.chart_selector);
+    if (!chart) {
+      this.finding = setTimeout(() => this.findChart(), 200);
       return;
     }
-    this.chart.tabIndex = 0;
-    this.chart.setAttribute("role", "application");
-    this.chart.setAttribute(
-      "aria-label",
-      "All heads, and one in large. Arrow keys choose a head; with Shift, a query and a key.",
-    );
+    chart.tabIndex = 0;
+    chart.setAttribute("role", "application");
+    chart.setAttribute("aria-label", "All heads, and one in large. Arrow keys choose a head; with Shift, a query and a key.");
   }
 
   // What the chart is told: see `linked_heads.py`. Of all weights, those of the query that is shown.
@@ -361,7 +359,7 @@ class Panel {
       this.tell();
     });
     // Streamlit may put the chart up anew: the page listens, not the chart.
-    const inChart = (event) => this.chart?.isConnected && this.chart.contains(event.target);
+    const inChart = (event) => event.target.closest?.(this.data.chart_selector) != null;
     // What is pressed elsewhere, such as a download, is about what was chosen before.
     const isMine = (event) => this.root.contains(event.target) || inChart(event);
     on(window, "pointerdown", (event) => {
@@ -369,7 +367,7 @@ class Panel {
       this.tellNow();
     });
     on(document, "click", (event) => inChart(event) && event.target.tagName === "CANVAS" && this.clicked());
-    on(document, "keydown", (event) => event.target === this.chart && this.pressed(event));
+    on(document, "keydown", (event) => event.target.matches?.(this.data.chart_selector) && this.pressed(event));
     for (const field of [...Object.keys(FIELDS), "stamp"])
       on(document.documentElement, `loupe-${this.data.channel}-${field}`, () =>
         this.hear(field, document.documentElement.value),
@@ -391,6 +389,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   panel.update(data, (chosen) => setTriggerValue("chosen", chosen));
   return () => {
     panel.listens.abort();
+    clearTimeout(panel.finding);
     mounted.delete(root);
     if (panels().has(data.channel)) tellCharts();
   };

@@ -1,7 +1,7 @@
 // For those who hear the page or use the keyboard alone: what Streamlit gives no way to say.
 //
 // The navigation is a landmark, "Skip to main content" goes behind it, a button's icon does not read out its file name, and
-// what scrolls takes the focus, unless it is there for screen readers alone. A second link skips to the figure. A map takes it before its tools do, and what it shows is read out when it changes. Streamlit draws elements anew, so this looks again after each change of the page.
+// what scrolls takes the focus, unless it is there for screen readers alone. A second link skips to the figure. A map takes it before its tools do, and what it shows is read out when it changes. By keyboard, a menu takes the focus when it opens, and a button that gives way to another passes it on. Streamlit draws elements anew, so this looks again after each change of the page.
 
 const SCROLLS = ".katex-display, [data-testid=stMarkdownContainer]:not(button *)";
 const FIGURES = "[role=application], .stVegaLiteChart, .stPlotlyChart, .stBidiComponent";
@@ -34,9 +34,43 @@ function nameParts() {
       set(icon, "aria-hidden", "true");
   for (const box of document.querySelectorAll(SCROLLS)) {
     const scrolls = box.clientWidth > 1 && box.scrollWidth > box.clientWidth;
-    if (scrolls && getComputedStyle(box).overflowX !== "visible") set(box, "tabindex", "0");
-    else box.removeAttribute("tabindex");
+    if (scrolls && getComputedStyle(box).overflowX !== "visible") {
+      set(box, "tabindex", "0");
+      set(box, "role", "group");
+    } else if (box.hasAttribute("tabindex")) {
+      box.removeAttribute("tabindex");
+      box.removeAttribute("role");
+    }
   }
+  for (const help of document.querySelectorAll("button[aria-label=Help]")) {
+    const words = help.closest(".stMarkdown")?.cloneNode(true);
+    for (const formula of words?.querySelectorAll(".katex, button") ?? []) formula.remove();
+    const name = words?.textContent.trim().slice(0, 60);
+    if (name) set(help, "aria-label", `Help for ${name}`);
+  }
+}
+
+const MENU = ".stPopover button[aria-expanded]";
+const FIRST = ":is(button, input, textarea, a[href], [tabindex]):not([tabindex='-1'], :disabled, [aria-label^=Help])";
+let opener = null; // the button of a menu that was opened by keyboard, until the menu has something to take the focus
+let wasPresenting = null;
+
+function press(event) {
+  if (event.detail === 0) opener = event.target.closest?.(MENU) ?? null; // by keyboard
+}
+
+function moveFocus() {
+  if (opener !== null && document.activeElement !== opener) opener = null; // the reader has gone on
+  const first = opener && document.querySelector(`[data-testid=stPopoverBody] ${FIRST}`);
+  if (first) {
+    first.focus();
+    opener = null;
+  }
+  const isPresenting = document.querySelector(".st-key-present_leave") !== null;
+  const button = document.querySelector(`.st-key-present${isPresenting ? "_leave" : ""} button`);
+  if (button === null) return; // it is on its way
+  if (wasPresenting !== null && wasPresenting !== isPresenting && document.activeElement === document.body) button.focus();
+  wasPresenting = isPresenting;
 }
 
 // The linked chart, or the first chart or table of some height; undefined on a page without one.
@@ -97,6 +131,7 @@ const changes = new MutationObserver(() => {
     nameParts();
     nameFigures();
     addSkipToFigure();
+    moveFocus();
   }, PAUSE);
 });
 
@@ -105,14 +140,17 @@ export default function () {
   nameParts();
   nameFigures();
   addSkipToFigure();
+  moveFocus();
   changes.observe(document.body, { subtree: true, childList: true, attributeFilter: ["aria-label", "data-test-script-state"] });
   window.addEventListener("click", skip, true);
+  window.addEventListener("click", press, true);
   window.addEventListener("focusin", addSkipToFigure, true); // a table may have been drawn since the page changed last
   return () => {
     changes.disconnect();
     line.remove();
     toFigure.remove();
     window.removeEventListener("click", skip, true);
+    window.removeEventListener("click", press, true);
     window.removeEventListener("focusin", addSkipToFigure, true);
   };
 }
