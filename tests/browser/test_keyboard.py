@@ -153,3 +153,17 @@ def test_of_a_text_that_is_too_long_the_beginning_is_pasted_and_that_is_said(pag
     assert box.evaluate("box => box.validationMessage") == "The text is cut after 3,500 characters."
     page.keyboard.press("Backspace")
     assert box.evaluate("box => box.validationMessage") == ""
+
+
+@pytest.mark.parametrize("name", ["Download the figure: matrix", "View"])
+def test_a_menu_takes_the_focus_and_gives_it_back(page: Page, name: str) -> None:
+    page.goto("/")
+    ready(page)
+    opener = page.get_by_role("button", name=name)
+    opener.focus()
+    page.keyboard.press("Enter")
+    menu = page.get_by_test_id("stPopoverBody")
+    expect(menu.locator(":focus")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+    expect(opener).to_be_focused()

@@ -18,6 +18,16 @@ LONG = "I expected to be bored, but I was not bored for a single minute."
 SHORT = "a great film"
 
 
+def test_a_chart_that_comes_long_after_its_tokens_hears_clicks(page: Page) -> None:
+    page.clock.install()
+    page.goto("/?view=lines&layer=0&head=0")
+    ready(page)
+    page.clock.run_for(10_000)
+    page.get_by_role("radio", name="matrix", exact=True).click()
+    linked.click_head(page, 1, 2)
+    expect(page).to_have_url(re.compile(r"[?&]layer=1&.*head=2"))
+
+
 def test_pointing_is_answered_without_the_server(page: Page) -> None:
     sent: list[object] = []
 

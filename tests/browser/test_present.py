@@ -103,3 +103,27 @@ def test_the_button_and_escape_lead_there_and_back(page: Page) -> None:
 
 def test_pages_with_a_figure_offer_it() -> None:
     assert set(FIGURES) | {"masks", "positions"} <= {page.name for page in PRESENTED}
+
+
+@pytest.mark.parametrize(
+    "address", ["masks?masks_part=Ways+of+masking", "positions?positions=By+distance&positions_kind=windowed"]
+)
+def test_a_tab_without_a_figure_shows_its_table(page: Page, address: str) -> None:
+    page.goto(f"/{address}&present=1")
+    ready(page)
+    table = page.get_by_role("table").filter(visible=True).first
+    expect(table).to_be_visible()
+    box = table.bounding_box()
+    assert box is not None
+    assert box["y"] < 100
+    assert box["height"] > 200
+
+
+def test_by_keyboard_presenting_passes_the_focus_on_and_back(page: Page) -> None:
+    page.goto("/")
+    ready(page)
+    page.get_by_role("button", name="Present", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Back to the page")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Present", exact=True)).to_be_focused()

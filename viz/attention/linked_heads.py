@@ -60,7 +60,7 @@ TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this, which sta
 _MOST_UNIT = 1000
 N_STRONGEST = 8
 LEAST = 0.0005  # a weight of less is 0.000, and does not stand among the strongest
-_LABEL, _SHORT = 14, 9  # letters of a token at most; in a compact chart
+_LABEL, _SHORT = 14, 12  # letters of a token at most; in a compact chart
 _SIDE = 400  # pixels of the picture
 _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
 _KEYS_MOST, _KEY_LINE = (
@@ -777,13 +777,17 @@ def _large_map(shows: Shows, compact: bool) -> list[Layer]:
     cell = _box(f"map_x + cell * {_POINTED_KEY}", "top + cell * query", "cell", "cell")
     of_key: Kwargs = {"fill": None, "opacity": alt.expr(f"{_HAS_KEY} ? 1 : 0")}
     cell_frame = box_between(state, *cell, stroke=ACCENT, strokeWidth=3, **of_key)
-    # Where it is too long for what is above the large map, it begins further left, but not above the first small maps.
-    length = f"(56 + keys_width + {_LETTER} * length({_SHOWN_HEAD}.about_short))"
+    # Where it is too long for what is above the large map, it begins further left, but not where the colours of the tokens are
+    # explained, above the first small maps.
+    beside = (
+        "56" if compact else "(56 + (keys_width ? keys_width + 100 : 0))"
+    )  # the sign, and the way to a file
+    length = f"({beside} + {_LETTER} * length({_SHOWN_HEAD}.about_short))"
     above = "picture_x" if shows.picture else "map_x - state.names"
-    left = f"min({above}, max(0.4 * width, width - {length}))"
+    left = f"min({above}, max((hidden ? 0.4 : 0.3) * width, width - {length}))"
     name = text_at(state, left, "8", f"{_SHOWN_HEAD}.name", fontWeight="bold")
     # At its right stands what the page says about the map.
-    room = f"(width - {left} - {56 if compact else '56 - keys_width'})"
+    room = f"(width - {left} - {beside})"
     about = text_at(
         state,
         f"{left} + 8 * length({_SHOWN_HEAD}.name) + 6",
