@@ -19,8 +19,11 @@ SHORT = "a great film"
 
 
 def test_a_chart_that_comes_long_after_its_tokens_hears_clicks(page: Page) -> None:
-    page.clock.install()
     page.goto("/?view=lines&layer=0&head=0")
+    ready(page)
+    page.clock.install()
+    token(page, 1).click()
+    expect(page).to_have_url(re.compile(r"[?&]query=1"))
     ready(page)
     page.clock.run_for(10_000)
     page.get_by_role("radio", name="matrix", exact=True).click()
