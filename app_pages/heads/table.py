@@ -17,6 +17,7 @@ from app_pages.heads.numbers import (
     Numbers,
     choose_numbers,
     column_description,
+    column_unit,
     explain_numbers,
     say_head,
     say_source,
@@ -31,14 +32,15 @@ from model.measures.head_roles import HeadRole, possible_roles
 from viz.builders.number_format import head_name, percent, told_apart
 from viz.heads.head_scatter import head_scatter
 from viz.heads.relation_charts import BestHead
+from viz.heads.relation_words import linked_words
 
 # Beside head, role and relation: in LaTeX there is no room for more in the text of an article.
 FIRST_COLUMNS = tuple(COLUMNS[name].title for name in ("entropy", "distance", "importance", "zero"))
 _RELATION_HEADING: TableHeading = {
     "name": "relations",
     "title": "relation",
-    "help": "Relations between words of which this head hits more links than any fixed offset does: the tab Relations shows them. "
-    "Point at a name for its numbers.",
+    "help": "How often this head looks most from the one word to the other, where that is more often than by always looking the "
+    "same number of words away. The tab Relations shows examples.",
 }
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
@@ -101,6 +103,7 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
             )
     with slots.controls:
         say_head(subject, chosen)
+        _say_most_needed(numbers)
     if rows:
         headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
         _table.draw(
@@ -168,7 +171,8 @@ def _is_match(head: Head, word: str) -> bool:
     if match := re.fullmatch(r"(?:l(\d+))?(?:h(\d+))?", word):
         layer, head_index = match.groups()
         return layer in (None, str(head.layer)) and head_index in (None, str(head.head))
-    return any(word in name for name in (*head.role_names, *head.relation_names))
+    relations = (f"{best.relation} {linked_words(best.relation, best.direction)}" for best in head.relations)
+    return any(word in name for name in (*head.role_names, *relations))
 
 
 def sorted_heads(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> list[Head]:
@@ -194,6 +198,14 @@ def next_sort(sort: str, column: str) -> str:
     if column == "head":
         return "" if sort == "-head" else "-head"
     return {f"-{column}": column, column: ""}.get(sort, f"-{column}")
+
+
+def _say_most_needed(numbers: Numbers) -> None:
+    """Writes without which head the answer changes most, where that was measured."""
+    change = numbers.values.get("zero")
+    if change is not None and np.isfinite(change).all():
+        layer, head = np.unravel_index(change.argmax(), change.shape)
+        st.markdown(f"The answer changes most without **{head_name(layer, head)}**.", width="content")
 
 
 def _choose_measures(numbers: Numbers) -> list[str]:
@@ -230,10 +242,11 @@ def _relation_cell(head: Head) -> TableCell:
     return {
         "name": "relations",
         "text": "",
+        "small": "" if head.relations else "none",
         "terms": [
             {
-                "text": f"{best.relation} {percent(best.share, 0, brief=True)}",
-                "help": beyond_clause(best),
+                "text": f"{linked_words(best.relation, best.direction)} {percent(best.share, 0, brief=True)}",
+                "help": f"{best.relation}, {beyond_clause(best)}",
             }
             for best in head.relations
         ],
@@ -258,11 +271,12 @@ def _headings(
         {
             "name": "roles",
             "title": "role",
-            "help": "What the head is called after what it does. Point at a name for its rule.",
+            "help": "What the head is called after where it looks. Point at a name for its rule; “no role”: no rule fits.",
         },
         *([_RELATION_HEADING] if has_relations else []),
         *(
             sortable(name, COLUMNS[name].title, _capitalised(column_description(numbers, name)))
+            | {"small": column_unit(numbers, name)}
             for name in measures
         ),
     ]
@@ -280,6 +294,7 @@ def _table_row(
         "roles": {
             "name": "roles",
             "text": "",
+            "small": "" if head.roles else controls.NONE,
             "terms": [{"text": role.name, "help": role.rule} for role in head.roles],
         },
         "relations": _relation_cell(head),

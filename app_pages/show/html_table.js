@@ -87,7 +87,7 @@ function reveal(row, scroll, head, foot) {
   if (box.top < top || box.bottom > bottom) scroll.scrollTop += (box.top + box.bottom - top - bottom) / 2;
 }
 
-function headingCell({ name, title, help = "", sorted, ends, active }, scroll) {
+function headingCell({ name, title, small, help = "", sorted, ends, active }, scroll) {
   const cell = Object.assign(document.createElement("th"), { scope: "col", className: name });
   cell.classList.toggle("active", active === true);
   if (sorted === undefined) {
@@ -104,6 +104,7 @@ function headingCell({ name, title, help = "", sorted, ends, active }, scroll) {
   const button = explain(add(cell, "button", { type: "button", textContent: text }), help, scroll);
   button.dataset.key = `column ${name}`;
   button.onclick = () => scroll.send("column", name);
+  if (small) add(cell, "small", { textContent: small });
   return cell;
 }
 

@@ -18,6 +18,7 @@ class TableHeading(TypedDict):
 
     name: str  # class of the heading in the style sheet
     title: str
+    small: NotRequired[str]  # below it, in smaller letters
     help: NotRequired[str]  # under the pointer, at the focus and after a touch
     sorted: NotRequired[str]  # "ascending", "descending" or "none"; without it a click does nothing
     ends: NotRequired[tuple[str, str]]  # numbers at both ends of the colours of the column's strips

@@ -13,9 +13,10 @@ from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, heading
 from ..builders.token_label import FONT, visible, width
+from .relation_words import linked_words
 
 ROW = 22  # pixels
-_RIGHT = 190  # pixels for the names of the heads
+_RIGHT = 290  # pixels for the names of the heads
 _LEFT = 150  # pixels for the names of the relations
 _LONGEST = 13  # letters of a relation's name
 
@@ -53,7 +54,14 @@ def relation_dots(
         Column("layer", numbers["layer"], None),
         Column("head", numbers["head"], None),
         Column("direction", numbers["direction"], None),
-        Column("name", [f"{head_name(head.layer, head.head)}, {head.direction}" for head in heads], "head"),
+        Column(
+            "name",
+            [
+                f"{head_name(head.layer, head.head)}: {linked_words(head.relation, head.direction)}"
+                for head in heads
+            ],
+            "head",
+        ),
         Column("share", numbers["share"], "", ".1%"),
         Column("low", numbers["low"], "interval from", ".1%"),
         Column("high", numbers["high"], "to", ".1%"),

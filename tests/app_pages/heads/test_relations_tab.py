@@ -82,7 +82,7 @@ def test_the_best_head_for_each_relation(open_app: Open, store: Callable) -> Non
     app = open_app(PAGE, **DEFAULTS)
     shown = dots(app)
     assert shown["relation"].tolist() == ["amod", "det"]  # the more frequent one first
-    assert shown["name"].tolist() == ["L1 H0, to head", "L1 H0, to dependent"]
+    assert shown["name"].tolist() == ["L1 H0: adjective → noun", "L1 H0: noun → determiner"]
     assert shown["share"].tolist() == pytest.approx([0.6, 0.8])
     assert "Left out, with fewer than 20 links: 1 relation." in words(app)
 
@@ -90,8 +90,8 @@ def test_the_best_head_for_each_relation(open_app: Open, store: Callable) -> Non
 @pytest.mark.parametrize(
     ("direction", "names"),
     [
-        ("to head", ["L1 H0, to head", "L0 H1, to head"]),
-        ("to dependent", ["L1 H1, to dependent", "L1 H0, to dependent"]),
+        ("to head", ["L1 H0: adjective → noun", "L0 H1: determiner → noun"]),
+        ("to dependent", ["L1 H1: noun → adjective", "L1 H0: noun → determiner"]),
     ],
 )
 def test_one_direction_alone(open_app: Open, store: Callable, direction: str, names: list[str]) -> None:
@@ -244,7 +244,12 @@ def test_the_table_has_a_column_of_relations_where_they_are_stored(open_app: Ope
     store()
     names, relations = rows_of_table(open_app(PAGE, **query))
     assert names[:3] == ["head", "roles", "relations"]
-    assert relations == {"L0 H0": [], "L0 H1": ["det 75 %"], "L1 H0": ["det 80 %", "amod 60 %"], "L1 H1": []}
+    assert relations == {
+        "L0 H0": [],
+        "L0 H1": ["determiner → noun 75 %"],
+        "L1 H0": ["noun → determiner 80 %", "adjective → noun 60 %"],
+        "L1 H1": [],
+    }
 
 
 @pytest.mark.parametrize(
@@ -253,6 +258,7 @@ def test_the_table_has_a_column_of_relations_where_they_are_stored(open_app: Ope
         ({"heads_followed": "det"}, ["L0 H1", "L1 H0"]),
         ({"heads_followed": "amod"}, ["L1 H0"]),
         ({"heads_search": "amod"}, ["L1 H0"]),
+        ({"heads_search": "adjective"}, ["L1 H0"]),
     ],
 )
 def test_heads_are_filtered_by_relation(

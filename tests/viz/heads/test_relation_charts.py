@@ -16,7 +16,11 @@ def figure(selected=(0, 2), relation="case"):
 def test_a_row_for_each_relation_with_its_numbers() -> None:
     frame = figure().frame
     assert frame["relation"].tolist() == ["case", "det", "obj"]
-    assert frame["name"].tolist() == ["L0 H2, to head", "L1 H3, to dependent", "L2 H0, to head"]
+    assert frame["name"].tolist() == [
+        "L0 H2: preposition → noun",
+        "L1 H3: noun → determiner",
+        "L2 H0: object → verb",
+    ]
     assert frame[["share", "baseline", "low", "high"]].iloc[1].tolist() == [0.7, 0.55, 0.6, 0.75]
 
 
