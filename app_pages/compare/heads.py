@@ -62,7 +62,6 @@ def draw_heads(
         view = VIEW.choose((ALL_HEADS, DIFFERENCE, *[DISTANCES] * lens.has_heads))
         if view == ALL_HEADS:
             query = head_choice.choose_query(first.compared)
-    with slots.view if view == ALL_HEADS else slots.controls:
         choose_furthest_pair(pairing)
     titles = _titles((first, second))
     with (
@@ -71,7 +70,7 @@ def draw_heads(
     ):
         say_pair(first, second, pairing, chosen)
         if view == ALL_HEADS:
-            blink(*(Blinking(f"heads_{NUMBERS[i]}_chart", *titles[i]) for i in range(2)))
+            blink(*(Blinking(f"heads_{NUMBERS[i]}_chart", *titles[i][:2]) for i in range(2)))
     if view != ALL_HEADS:
         predictions(first, second, key="probabilities")
         if view == DIFFERENCE:
@@ -189,15 +188,19 @@ def _partners(pairing: Pairing) -> tuple[list[HeadIndex | None], list[HeadIndex 
 
 
 def _titles(sides: Sequence[Side]) -> list[Title]:
-    """A title for each side: its name and its answer, in the colour of its norm placement if the placements differ."""
+    """A title for each side: its name and its answer, in the colour of its norm placement if the placements differ; the tokens
+    after both begin at one place.
+    """
     placements = [side.record.config.norm_placement for side in sides]
     differ = len(set(placements)) == len(sides)
+    texts = [f"{side.title} {answer_in_words(side.record, side.subject.label)}".strip() for side in sides]
     return [
         Title(
-            f"{side.title} {answer_in_words(side.record, side.subject.label)}".strip(),
+            text,
             "light-dark({}, {})".format(*LETTERS[PLACEMENTS[placement]]) if differ else "",
+            max(map(len, texts)),
         )
-        for side, placement in zip(sides, placements, strict=True)
+        for text, placement in zip(texts, placements, strict=True)
     ]
 
 

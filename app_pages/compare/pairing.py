@@ -137,18 +137,13 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
         st.markdown(f"{text} :gray[one map a layer, paired by number]", width="content")
         return
     if is_measured:
-        text += f" · {_distance_clause(pairing, head)}"
+        text += f" · differ by {pairing.distances[head]:.3f} (0 to 0.69)"
     explained = [
         *_role_sentences((first, head), (second, partner)),
         *([_distance_sentence(pairing, head, stored)] if is_measured else []),
         *([_matching_sentences(pairing, stored)] if pairing.matched else []),
     ]
     st.markdown(text, width="content", help="\n\n".join(explained) or None)
-
-
-def _distance_clause(pairing: Pairing, head: HeadIndex) -> str:
-    n_further = pairing.n_further_pairs(head)
-    return f"{pairing.distances[head]:.3f} apart (0 to 0.69); further apart: {n_further} of {pairing.n_pairs} pairs"
 
 
 def _role_sentences(*heads: tuple[Side, HeadIndex]) -> list[str]:
@@ -176,7 +171,8 @@ def warn_of_pairs(first: Side, second: Side, pairing: Pairing, lens: Lens) -> No
 
 
 def _distance_sentence(pairing: Pairing, head: HeadIndex, stored: EncoderComparison | None) -> str:
-    text = "The distance of two heads, in nats, is 0 where their maps are the same and 0.69 where they have no key in common."
+    text = "Their distance, in nats, is 0 where both maps are the same and 0.69 where they have no key in common. "
+    text += f"Further apart: {pairing.n_further_pairs(head)} of {pairing.n_pairs} pairs."
     if stored is not None:
         head_index = np.ravel_multi_index(head, pairing.shapes[0])
         index = head_index, pairing.partners[head_index]

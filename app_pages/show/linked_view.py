@@ -34,10 +34,11 @@ class Choice(NamedTuple):
 
 
 class Title(NamedTuple):
-    """What stands before the tokens, where a page has two of these views, and its colour."""
+    """What stands before the tokens, where a page has two of these views, its colour, and how many letters it has room for."""
 
     text: str
     colour: str
+    room: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +79,7 @@ def linked_view(
     picture: np.ndarray | None = None,
     on_picture: bool = True,
     compact: bool = False,
-    title: Title = Title("", ""),  # noqa: B008 (frozen)
+    title: Title = Title("", "", 0),  # noqa: B008 (frozen)
     partners: Sequence[tuple[int, int] | None] = (),
     hiding: Callable[[], Hiding | None] = lambda: None,
     notes: Sequence[str] = (),
@@ -143,7 +144,7 @@ def linked_tokens(
     key: str,
     has_picture: bool = False,
     tops: np.ndarray | None = None,
-    title: Title = Title("", ""),  # noqa: B008 (frozen)
+    title: Title = Title("", "", 0),  # noqa: B008 (frozen)
     partners: Sequence[tuple[int, int] | None] = (),
     hiding: Hiding | None = None,
     shares_query: str = "",

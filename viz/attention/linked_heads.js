@@ -87,6 +87,7 @@ class Panel {
     const title = this.root.querySelector(".side");
     title.textContent = this.data.title;
     title.style.color = this.data.title_colour;
+    title.style.minWidth = `${0.92 * this.data.title_room}ch`; // as wide as that of the other view
     title.hidden = !this.data.title;
   }
 

@@ -60,13 +60,10 @@ TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this, which sta
 _MOST_UNIT = 1000
 N_STRONGEST = 8
 LEAST = 0.0005  # a weight of less is 0.000, and does not stand among the strongest
-_LABEL, _SHORT = 14, 12  # letters of a token at most; in a compact chart
+_LABEL = 14  # letters of a token at most
 _SIDE = 400  # pixels of the picture
 _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
-_KEYS_MOST, _KEY_LINE = (
-    190,
-    27,
-)  # pixels: the list of the strongest keys where there is room, and a line of it
+_KEYS_MOST, _KEY_LINE = 190, 27  # pixels: the list of strongest keys where there is room; a line of it
 _NAME, _LINE = 24, 13  # pixels that the name of a head takes, such as H11, and a line of names
 _ABOVE = 34  # pixels above the small maps: the sentence about the head, and the names of heads
 MOST_GRID_LINES = 10  # columns of patches; more lines than these would cover the picture
@@ -130,7 +127,7 @@ def linked_heads(
         "top": maxima.ravel(),
         **_tile_urls(record.pattern, maxima, at_most=MOST_CELLS),
     }
-    letters, size = (_SHORT, SMALL) if compact else (_LABEL, MIDDLE)
+    size = SMALL if compact else MIDDLE
     pool_size = -(-max(n_queries, n_keys) // MOST_CELLS)
     has_exact = pool_size > 1 and is_whole
     if has_exact:
@@ -139,10 +136,8 @@ def linked_heads(
     if pool_size > 1 and not (picture is not None and on_picture and is_whole):
         maps = "in small maps" if has_exact else "in these maps"
         notes = [*notes, f"{maps} a pixel is the largest of up to {pool_size} × {pool_size} weights"]
-    key_labels = position_labels(
-        keys.tokens, keys.numbers, _LABEL
-    )  # they stand upright, where there is more room
-    query_labels = position_labels(record.tokens, record.numbers, letters)
+    key_labels = position_labels(keys.tokens, keys.numbers, _LABEL)
+    query_labels = position_labels(record.tokens, record.numbers, _LABEL)
     stamp = stamp_of(record)
     name_width = 0 if picture is not None else max(width(text, size) for text in query_labels) + 10
     name_height = 0 if picture is not None else max(width(text, size) for text in key_labels) + 8
@@ -287,7 +282,7 @@ def script_data(
     has_picture: bool = False,
     tops: np.ndarray | None = None,
     shares_query: str = "",
-    title: tuple[str, str] = ("", ""),
+    title: tuple[str, str, int] = ("", "", 0),
     partners: Sequence[tuple[int, int] | None] = (),
     hidden: Mapping[str, Any] | None = None,
     coloured_by: str = "attention",
@@ -328,6 +323,7 @@ def script_data(
         "tops": None if tops is None else np.where(tops > 0, tops, 1).ravel().tolist(),
         "title": title[0],
         "title_colour": title[1],
+        "title_room": title[2],
         "partners": [partner and list(partner) for partner in partners],
         "colours": list(WEIGHTS),
         "hidden": hidden,
@@ -486,6 +482,8 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
             for part, field in (("layer", "layer"), ("head", "head"), ("query", "position"), ("key", "key"))
         }
     narrow, side = "width - left - state.names - 2 * gap", "height - top - below"
+    # In a narrow and high place the large map stands below the small ones.
+    is_stacked = "width < 480 && height > 1.3 * width" if compact and not is_picture else "false"
     of_width = "0.255 * width" if compact else f"({narrow} - keys_width) / 2"
     of_tiles = f"height - {_ABOVE} - below"
     names = {
@@ -509,12 +507,13 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
         "left": f"{_LEFT}",
         "gap": f"{_GAP // 2 if compact else _GAP}",
         "below": f"{_BELOW}",
-        "top": f"{_ABOVE}" if is_picture else "22 + state.names_above",
+        "is_stacked": is_stacked,
         "keys_width": "0" if is_picture or compact else f"width >= {_WIDE} ? {_KEYS} : 0",
     }
     if is_picture:
         names |= {
-            "step": f"min(({of_tiles}) / state.n_layers, (state.n_heads > 8 ? 0.4 : 0.28) * width / state.n_heads, 150)",
+            "top": f"{_ABOVE}",
+            "step": f"min(({of_tiles}) / state.n_layers, (state.n_heads > 8 ? 0.4 : {0.33 if compact else 0.28}) * width / state.n_heads, 150)",
             "picture_x": "left + step * state.n_heads + gap",
             "picture_side": f"max(60, min({side}, (width - picture_x - gap - 4) / 2))",
             # As wide and as high as the picture is: only a square fills its place.
@@ -525,8 +524,9 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
         }
     else:
         names |= {
-            "step": f"min(({of_tiles}) / state.n_layers, {of_width} / state.n_heads, 170)",
-            "map_x": "left + step * state.n_heads + gap + state.names",
+            "step": f"min((is_stacked ? 0.35 : 1) * ({of_tiles}) / state.n_layers, (is_stacked ? width - left : {of_width}) / state.n_heads, 170)",
+            "top": "22 + state.names_above + (is_stacked ? 18 + step * state.n_layers : 0)",
+            "map_x": "is_stacked ? max(left, state.names) : left + step * state.n_heads + gap + state.names",
             "map_side": f"max(60, min({side}, width - map_x - (keys_width ? keys_width + gap : 4)))",
         }
     names |= {

@@ -138,7 +138,7 @@ def pair_spread(
             "selected": first == (-1 if selected is None else selected),
         },
         values={
-            "top": max([*here, *(mean + sd)], default=1.0) or 1.0,
+            "top": 1.1 * max([*here, *(mean + sd)], default=0) or 1.0,  # at its end is the menu of the figure
             "order": [names[index] for index in order],
         },
         width=_WIDTH,

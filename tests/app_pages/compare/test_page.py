@@ -242,7 +242,8 @@ def test_the_way_to_the_pair_that_differs_most(open_compare: Open) -> None:
     furthest = int(distances[np.arange(4), matched()].argmax())
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == divmod(furthest, 2)
     distance = distances[furthest, matched()[furthest]]
-    assert f"{distance:.3f} apart (0 to 0.69); further apart: 0 of 4 pairs" in words(app)
+    assert f"differ by {distance:.3f} (0 to 0.69)" in words(app)
+    assert "Further apart: 0 of 4 pairs" in explanations(app)
 
 
 def test_the_matrix_of_distances(open_compare: Open) -> None:

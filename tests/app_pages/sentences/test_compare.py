@@ -16,7 +16,7 @@ def paired(matrix: list[list[float]], partners: list[int], head: tuple[int, int]
     side = Pairing(
         shapes=((1, n), (1, n)), partners=np.array(partners), matched=True, matrix=np.array(matrix)
     )
-    return pairing._distance_clause(side, head)
+    return pairing._distance_sentence(side, head, None)
 
 
 def last_stage(gap: float, *, has_norm: bool = True) -> str:
@@ -61,14 +61,14 @@ TABLE: dict[str, list[Row]] = {
         row(
             "the furthest",
             lambda: paired([[0.3, 1], [1, 0.1]], [0, 1], (0, 0)),
-            "0.300 apart (0 to 0.69); further apart: 0 of 2 pairs",
+            "Further apart: 0 of 2 pairs",
         ),
-        row("one is further", lambda: paired([[0.3, 1], [1, 0.1]], [0, 1], (0, 1)), "further apart: 1 of 2"),
-        row("a tie", lambda: paired([[0.3, 1], [1, 0.3]], [0, 1], (0, 0)), "further apart: 0 of 2"),
+        row("one is further", lambda: paired([[0.3, 1], [1, 0.1]], [0, 1], (0, 1)), "Further apart: 1 of 2"),
+        row("a tie", lambda: paired([[0.3, 1], [1, 0.3]], [0, 1], (0, 0)), "Further apart: 0 of 2"),
         row(
             "a head without a partner",
             lambda: paired([[0.3, 1], [1, 0.1]], [0, -1], (0, 0)),
-            "further apart: 0 of 1 pairs",
+            "Further apart: 0 of 1 pairs",
         ),
     ],
     "two tokenizers, compared by words": [
