@@ -19,10 +19,10 @@ MOST_CLASSES = 15  # rows of the matrix
 
 
 def accuracy_text(n_right: int, n: int) -> str:
-    """The accuracy with its 95 % interval, in Markdown; if `n` is too small for a percentage, it says so."""
+    """The accuracy, in Markdown; if `n` is too small for a percentage, it says so."""
     if n < FEWEST:
         return f"too few for a percentage (n = {n:,})"
-    return f"accuracy **{percent(n_right / n)}**, 95 % interval {_interval_text(n_right, n)} (n = {n:,})"
+    return f"accuracy **{percent(n_right / n)}**"
 
 
 def draw_accuracy(predictions: Predictions, cell: Cell | None) -> None:
@@ -73,17 +73,18 @@ def _shown_classes(counts: np.ndarray) -> tuple[list[int], int]:
 
 
 def _class_table(counts: np.ndarray, names: tuple[str, ...]) -> str:
-    """A table in Markdown: of each class that is a label, how many inputs there are, and how many of them are right."""
+    """A table in Markdown: of all inputs and of each class that is a label, how many there are, and how many of them are right."""
     rows = ["| label | right | accuracy | 95 % interval |", "|:--|--:|--:|--:|"]
-    for index, n in enumerate(counts.sum(axis=1).tolist()):
+    right, all_of = np.diag(counts).tolist(), counts.sum(axis=1).tolist()
+    lines = [("all", sum(right), sum(all_of)), *zip(map(plain, names), right, all_of, strict=True)]
+    for name, n_right, n in lines:
         if n:
-            n_right = int(counts[index, index])
             shares = (
                 "too few | "
                 if n < FEWEST
                 else f"{percent(n_right / n, brief=True)} | {_interval_text(n_right, n, brief=True)}"
             )
-            rows.append(f"| {plain(names[index])} | {n_right:,} of {n:,} | {shares} |")
+            rows.append(f"| {name} | {n_right:,} of {n:,} | {shares} |")
     return "\n".join(rows)
 
 

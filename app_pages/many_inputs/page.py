@@ -17,18 +17,19 @@ from app_pages.many_inputs.measure_heads import draw_measuring
 from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.many_inputs.row_filter import RowFilter, chosen_cell, say_filter
-from app_pages.subject import cache
+from app_pages.subject import cache, encoders
 from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 
 
 def write_summary(predictions: Predictions) -> None:
     """Writes how many inputs there are, and how many are right."""
-    sentence = f"{len(predictions.lines):,} inputs."
+    are_ours = entered.listed is None and kind == encoders.TEXT
+    sentence = f"{len(predictions.lines):,} {'examples, chosen to be hard' if are_ours else 'inputs'}"
     if n := predictions.n_labelled:
         subset = "" if n == len(predictions.lines) else f" of the {n:,} with a label"
-        sentence = f"{len(predictions.lines):,} inputs, {predictions.n_right:,} right{subset}: "
-        sentence += f"{accuracy_text(predictions.n_right, n)}."
+        sentence += f": {predictions.n_right:,} right{subset}, {accuracy_text(predictions.n_right, n)}"
+    sentence += "."
     st.markdown(sentence, width="content")
 
 

@@ -18,11 +18,8 @@ from viz.builders.number_format import format_number, percent
 
 SIGNS = 160  # of a text that are sent to the browser
 SIDE = 36  # pixels of a thumbnail
-# Headings of what makes an input hard.
-_HARDNESS_TITLES = {
-    "entropy": "uncertainty",
-    "loss or entropy": "loss or uncertainty",
-}
+# Headings of what makes an input hard, where they differ from its name.
+_HARDNESS_TITLES = {"entropy": "uncertainty"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _table = HtmlTable("many_inputs", Path(__file__).with_suffix(".css"))
 
@@ -53,10 +50,10 @@ def _headings(items: Sequence[Item], predictions: Predictions) -> list[TableHead
     titles.append("most similar" if predictions.surprise == "distance" else "answer")
     if predictions.n_labelled:
         titles.append("label")
-    if predictions.surprise:
-        titles.append(_HARDNESS_TITLES.get(predictions.surprise, predictions.surprise))
     headings: list[TableHeading] = [{"name": "", "title": title} for title in titles]
-    headings[-1]["help"] = predictions.explained
+    for name in predictions.quantities:
+        title = _HARDNESS_TITLES.get(name, name)
+        headings.append({"name": "surprise", "title": title, "help": predictions.explained})
     return headings
 
 
@@ -85,9 +82,10 @@ def _row_cells(item: Item, predictions: Predictions, line: Prediction) -> list[T
         cells.append(
             _label_cell(item.label if line.label is None else predictions.classes[line.label], line.is_right)
         )
-    if predictions.surprise:
-        number_format = ".3f" if predictions.surprise == "distance" else ".2f"
-        cells.append({"name": "surprise", "text": format_number(line.surprise, number_format)})
+    number_format = ".3f" if predictions.surprise == "distance" else ".2f"
+    for name in predictions.quantities:
+        text = format_number(line.surprise, number_format) if predictions.quantity_of(line) == name else ""
+        cells.append({"name": "surprise", "text": text})
     return cells
 
 
@@ -146,8 +144,10 @@ def as_csv(items: Sequence[Item], predictions: Predictions, lines: Sequence[Pred
     if predictions.surprise == "distance":
         columns["most_like_it"] = [None if line.nearest is None else line.nearest + 1 for line in lines]
     unit = "" if predictions.surprise == "distance" else "_nats"
-    if predictions.surprise:
-        columns[f"{predictions.surprise.replace(' ', '_')}{unit}"] = [line.surprise for line in lines]
+    for name in predictions.quantities:
+        columns[f"{name}{unit}"] = [
+            line.surprise if predictions.quantity_of(line) == name else None for line in lines
+        ]
     frame = pd.DataFrame(columns).dropna(axis="columns", how="all")
     return frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC).encode("utf-8")
 

@@ -82,6 +82,15 @@ class Predictions:
         return sorted(lines, key=lambda line: line.is_right is not False) if wrong_first else lines
 
     @property
+    def quantities(self) -> tuple[str, ...]:
+        """The names of what `surprise` may be: the loss of an input with a label, and the entropy of one without."""
+        return tuple(self.surprise.split(" or ")) if self.surprise else ()
+
+    def quantity_of(self, line: Prediction) -> str:
+        """The name of what the `surprise` of this line is."""
+        return self.quantities[0 if line.label is not None else -1]
+
+    @property
     def has_unknown(self) -> bool:
         """Whether any text has tokens that the vocabulary lacks."""
         return any(line.unknown for line in self.lines)

@@ -83,7 +83,7 @@ def test_what_is_pasted_becomes_a_table(open_list: Open) -> None:
     rows = table(app)
     assert [row["input"] for row in rows] == ["great film", "not great", "<script>x</script>", "not"]
     n_right = sum("right" in row for row in rows)
-    assert f"4 inputs, {n_right} right: too few for a percentage (n = 4)." in app.markdown[0].value
+    assert f"4 inputs: {n_right} right, too few for a percentage (n = 4)." in app.markdown[0].value
     app.segmented_control(key="many_order").set_value("hardest first").run()
     losses = [float(row["surprise"]) for row in table(app)]
     assert losses == sorted(losses, reverse=True)

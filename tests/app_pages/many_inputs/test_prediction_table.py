@@ -24,7 +24,11 @@ FOUND = Predictions(lines=LINES, surprise="loss or entropy", explained="", class
 
 
 def cells(item: Item, predictions: Predictions, line: Prediction) -> dict[str, dict]:
-    return {cell["name"]: cell for cell in _row_cells(item, predictions, line)}
+    return {
+        cell["name"]: cell
+        for cell in _row_cells(item, predictions, line)
+        if cell["text"] or cell["name"] != "surprise"
+    }
 
 
 def titles(predictions: Predictions) -> list[str]:
@@ -49,7 +53,16 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
     assert len(third["input"]["text"]) == SIGNS + 1
     right = cells(ITEMS[0], FOUND, replace(LINES[0], label=1))["right"]
     assert (right["text"], right["help"]) == ("✓ positive", "as predicted")
-    assert titles(FOUND) == ["", "input", "answer", "label", "loss or uncertainty"]
+    assert titles(FOUND) == ["", "input", "answer", "label", "loss", "uncertainty"]
+
+
+def test_loss_and_uncertainty_are_no_one_column() -> None:
+    """The first text has a label and so a loss; of the others the uncertainty alone is known."""
+    columns = [
+        [cell["text"] for cell in _row_cells(item, FOUND, line)][-2:]
+        for item, line in zip(ITEMS, LINES, strict=True)
+    ]
+    assert columns == [["1.39", ""], ["", "0.69"], ["", "0.00"]]
 
 
 def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None:
@@ -61,7 +74,8 @@ def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None
         "unknown tokens",
         "answer",
         "label",
-        "loss or uncertainty",
+        "loss",
+        "uncertainty",
     ]
     shown = [
         cells(item, result, line)["unknown"]["text"] for item, line in zip(ITEMS, result.lines, strict=True)
@@ -96,7 +110,8 @@ def test_the_file_holds_everything_and_no_formula() -> None:
     assert table["label"].tolist() == ["", "'@x", "negative"]
     assert table["answer"].tolist() == ["positive", "'-odd", "positive"]
     assert table["right"].tolist() == ["", "", "no"]
-    assert table["loss_or_entropy_nats"].tolist() == [0.0, 0.693, 1.386]
+    assert table["loss_nats"].tolist() == ["", "", "1.386"]
+    assert table["entropy_nats"].tolist() == ["0.0", "0.693", ""]
     assert table["tokens_left_out"].tolist() == [0, 3, 0]
 
 

@@ -221,7 +221,7 @@ TABLE: dict[str, list[Row]] = {
             "**over 99.9 %**",
             never=("100.0",),
         ),
-        row("none right", lambda: accuracy.accuracy_text(0, 20), "**0.0 %**", "interval 0.0 to"),
+        row("none right", lambda: accuracy.accuracy_text(0, 20), "**0.0 %**"),
         row(
             "one class with too few",
             lambda: accuracy._class_table(np.array([[9, 0], [0, 10]]), ("a", "b")),
