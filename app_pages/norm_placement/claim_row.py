@@ -1,19 +1,17 @@
 """One claim in a row: what it says, the effect of the placement, the verdict, and a link; its values open below it."""
 
 from collections.abc import Sequence
-from html import escape
 
 import streamlit as st
 
 from app_pages.controls.norm_placement_controls import VALUES
 from app_pages.controls.pages import read_link
 from app_pages.show.show import show
-from app_pages.show.verdicts import verdict_lines
+from app_pages.show.verdicts import verdict_html, verdict_lines
 from app_pages.toolkit.markdown import counted
 from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import Claim
 from model.claims.measurements import Measurement
-from model.claims.overall_verdict import Overall, OverallVerdict, overall_verdict
 from model.claims.seed_effect import effects_of_claim
 from model.claims.verdict import FEWEST_SEEDS, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement
 from viz.builders.number_format import percent
@@ -66,17 +64,6 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     "accuracy": ("compare", _PAIR),
 }
 WIDTHS = (4.4, 4.2, 2.1, 2.3)  # claim, effect, verdict, values and link
-_SIGNS = {
-    Overall.HOLDS: "✓",
-    Overall.SEEDS_AGREE: "✓",
-    Overall.OPPOSITE: "✗",
-    Overall.SEEDS_AGREE_ON_OPPOSITE: "✗",
-    Overall.MIXED: "±",
-    Overall.NOWHERE: "?",
-    Overall.NO_CLEAR_DIFFERENCE: "?",
-    Overall.TOO_FEW: "–",
-    Overall.NOT_MEASURED: "–",
-}
 
 
 def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot]:
@@ -109,7 +96,7 @@ def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> No
             else:
                 st.caption(no_effect_sentence(claim, measured))
         with verdict:
-            st.html(_verdict_html(overall_verdict(claim.judgements(measured))))
+            st.html(verdict_html(claim.judgements(measured)))
         with more, st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             is_open = VALUES[claim.key].choose()
             page, query = read_link(*LINKS[claim.key])
@@ -138,23 +125,6 @@ def _why_without_effect(judgement: Judgement, *, log: bool) -> str:
     if log and min(*measured.pre, *measured.post) <= 0:
         return "a value has no logarithm"
     return "the seeds do not differ"
-
-
-def _verdict_html(overall: OverallVerdict) -> str:
-    """HTML of the verdict with its sign, and below it the number of kinds of encoders with each outcome."""
-    counts = {
-        "as claimed": overall.n_as_claimed,
-        "opposite": overall.n_opposite,
-        "no clear difference": overall.n_unclear,
-        "undecided": overall.n_undecided,
-    }
-    text = " · ".join(f"{n} {name}" for name, n in counts.items() if n)
-    kind = overall.verdict.name.lower().replace("_", "-")
-    sign = _SIGNS[overall.verdict]
-    return (
-        f'<div class="claim-verdict"><span class="chip {kind}"><b aria-hidden="true">{sign}</b> '
-        f"{escape(overall.verdict.value)}</span><small>{escape(text)}</small></div>"
-    )
 
 
 def _draw_values(claim: Claim, measured: Sequence[Measurement]) -> None:

@@ -1,5 +1,8 @@
 """Norm placement: the claims about pre-LN and post-LN, their sources, and what the encoders here show."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app_pages.norm_placement.claim_row import WIDTHS, draw_row, effect_dots
@@ -9,6 +12,7 @@ from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
 from app_pages.toolkit.markdown import sentence
 from model.claims.catalogue import CLAIMS
 from model.claims.measurements import COMMAND, Measurement
+from model.claims.overall_verdict import Overall, overall_verdict
 from viz.norm_placement.seed_effects import axis_end, effect_axis
 
 EFFECT = (
@@ -50,14 +54,20 @@ def _stored_or_stop() -> list[Measurement]:
     return measurements
 
 
+def _counts(measured: Sequence[Measurement]) -> str:
+    """How many claims have each verdict, as part of a sentence."""
+    verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in CLAIMS)
+    return ", ".join(f"{verdict.value} {verdicts[verdict]}" for verdict in Overall if verdicts[verdict])
+
+
 draw_answer()
 measured = _stored_or_stop()
 ends = axis_end([dot for claim in CLAIMS for dot in effect_dots(claim, measured)])
 with st.container(key="claims", gap=None):
     heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
-    heads[0].markdown("**What papers claim**")
+    heads[0].markdown(f"**What papers claim**: of {len(CLAIMS)}, {_counts(measured)}")
     with heads[1], st.container(gap=None):
-        st.markdown("**pre − post, compared with how much seeds differ**", help=EFFECT)
+        st.markdown("**Which is larger, and how clearly?**", help=EFFECT)
         show(effect_axis(ends), key=None)
     heads[2].markdown("**Verdict here**")
     for when in dict.fromkeys(claim.when for claim in CLAIMS):

@@ -20,8 +20,8 @@ _FIGURE_HEIGHT = 130
 def draw_answer() -> None:
     """Draws both blocks, and beside them the length of the residual stream in the review encoders, layer by layer."""
     st.markdown(
-        "**pre-LN**: the norm stands before attention and feed-forward, and the residual stream (the thick line) is never "
-        "normalised. **post-LN**: the norm stands after each addition."
+        "The thick line carries each token's vector. **pre-LN**: the norm stands before attention and feed-forward, and vectors "
+        "grow. **post-LN**: after each addition a norm brings them back to one length."
     )
     with st.container(horizontal=True, gap="medium", key="norm_answer"):
         for placement in ("pre", "post"):
@@ -57,7 +57,12 @@ def _draw_lengths() -> None:
         },
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown("**Length of the residual stream, layer by layer**", width="content")
+        sources = " and ".join(dict.fromkeys(over(results.source) for results in layers.values()))
+        st.markdown(
+            "**Length of the residual stream, layer by layer**",
+            width="content",
+            help=f"Two encoders of film reviews, one of each. Line and band: mean and standard deviation over {sources}.",
+        )
         st.page_link(page.script, label=f"{page.title} →", query_params=query)
     figure = stage_curves(
         means,
@@ -72,8 +77,4 @@ def _draw_lengths() -> None:
     growth = " and ".join(
         f"{title} {format_number(float(mean[-1] / mean[1]), '.2f')} times" for title, mean in means.items()
     )
-    sources = " and ".join(dict.fromkeys(over(results.source) for results in layers.values()))
-    st.caption(
-        f"How long a token's vector is after the last layer, compared with the first: {growth}. Two encoders of film reviews, one of "
-        f"each; line and band: mean and standard deviation over {sources}."
-    )
+    st.caption(f"How long a token's vector is after the last layer, compared with the first: {growth}.")

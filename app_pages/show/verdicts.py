@@ -1,6 +1,7 @@
 """Verdicts on the claims about pre-LN and post-LN: reads the stored measurements and puts the verdicts into words."""
 
 from collections.abc import Sequence
+from html import escape
 from itertools import groupby
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from app_pages.subject.cache import cached
 from model import checkpoint
 from model.claims import measurements
 from model.claims.measurements import Measurement
+from model.claims.overall_verdict import Overall, overall_verdict
 from model.claims.verdict import (
     FEWEST_SEEDS,
     SIGNIFICANT,
@@ -27,6 +29,17 @@ _WORDS = {
     ClaimOutcome.NO_CLEAR_DIFFERENCE: ":material/help: **No clear difference in {n} seeds**",
     ClaimOutcome.TOO_FEW: "No verdict from fewer than {fewest} seeds",
     ClaimOutcome.LEFT_OUT: "Left out, post-LN only guesses there",
+}
+_SIGNS = {
+    Overall.HOLDS: "✓",
+    Overall.SEEDS_AGREE: "✓",
+    Overall.OPPOSITE: "✗",
+    Overall.SEEDS_AGREE_ON_OPPOSITE: "✗",
+    Overall.MIXED: "±",
+    Overall.NOWHERE: "?",
+    Overall.NO_CLEAR_DIFFERENCE: "?",
+    Overall.TOO_FEW: "–",
+    Overall.NOT_MEASURED: "–",
 }
 NOT_MEASURED = "**Not measured**"
 LEGEND = f"""
@@ -58,6 +71,24 @@ def stored_measurements() -> list[Measurement]:
 def _read_measurements(path: Path, _changed: int) -> list[Measurement]:
     """The measurements in a file; `_changed`, its modification time in ns, makes the cache notice a new version."""
     return measurements.read_measurements(path)
+
+
+def verdict_html(judgements: Sequence[Judgement]) -> str:
+    """HTML of the verdict on a claim with its sign, and below it the number of kinds of encoders with each outcome."""
+    overall = overall_verdict(judgements)
+    counts = {
+        "as claimed": overall.n_as_claimed,
+        "opposite": overall.n_opposite,
+        "no clear difference": overall.n_unclear,
+        "undecided": overall.n_undecided,
+    }
+    text = " · ".join(f"{n} {name}" for name, n in counts.items() if n)
+    kind = overall.verdict.name.lower().replace("_", "-")
+    sign = _SIGNS[overall.verdict]
+    return (
+        f'<div class="claim-verdict"><span class="chip {kind}"><b aria-hidden="true">{sign}</b> '
+        f"{escape(overall.verdict.value)}</span><small>{escape(text)}</small></div>"
+    )
 
 
 def verdict_lines(judgements: Sequence[Judgement], rule: Rule) -> str:

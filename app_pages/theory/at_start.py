@@ -128,7 +128,8 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
         lines.append(f"| {variant} | **{mean}** | {smallest} to {largest} |")
     return "\n".join(
         [
-            f"Each point is the gradient of an encoder of $L$ layers before any training. Slope of the line through the points, L = {depths[0]} to {depths[-1]}:",
+            "Where a line falls, the pull at the last layer is the weaker the more layers an encoder has. Slope of the line through the points, "
+            f"L = {depths[0]} to {depths[-1]}:",
             "",
             *lines,
         ]

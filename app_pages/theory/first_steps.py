@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.controls.control_bar import bar
 from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_AXIS, WARM_UP_STEPS
 from app_pages.show.show import heading, show
-from app_pages.show.verdicts import stored_measurements, verdict_lines
+from app_pages.show.verdicts import stored_measurements, verdict_html
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
 from app_pages.toolkit.beside import beside
@@ -123,7 +123,7 @@ def _draw_stored_runs() -> None:
         show(warmup_accuracies(results), key="theory_stored")
     words.markdown(
         f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {BATCH_SIZE}. In a "
-        "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. One seed: several seeds follow."
+        "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. All have one seed."
     )
 
 
@@ -150,7 +150,7 @@ def _write_verdicts_over_seeds() -> None:
     ]
     if not claims:
         return
-    st.markdown("**With more seeds: what [Norm placement](norm_placement) makes of it**")
+    st.markdown("**With several seeds**, as on [Norm placement](norm_placement):")
     for column, claim in zip(st.columns(len(claims), gap="medium"), claims, strict=True):
-        column.markdown(f"*{claim.says}*", help=claim.measured)
-        column.markdown(verdict_lines(claim.judgements(measurements), claim.rule))
+        column.markdown(claim.says, help=claim.measured)
+        column.html(verdict_html(claim.judgements(measurements)))

@@ -9,7 +9,6 @@ from app_pages.norm_placement import claim_row
 from app_pages.show import verdicts
 from app_pages.theory import at_start, first_steps
 from model.claims.catalogue import CLAIMS
-from model.claims.overall_verdict import overall_verdict
 from model.claims.verdict import Beyond, Larger, judge
 from tests.app_pages.sentences.turns import Row, row, table
 from tests.model.claims.invented_measurements import invented
@@ -39,7 +38,7 @@ def borderline(p: float) -> str:
 
 def chip(*outcomes: tuple[tuple[float, ...], tuple[float, ...]]) -> str:
     measured = [invented(pre, post, where=str(number)) for number, (pre, post) in enumerate(outcomes)]
-    return claim_row._verdict_html(overall_verdict(judge(Larger("pre"), measured)))
+    return verdicts.verdict_html(judge(Larger("pre"), measured))
 
 
 def by_layer(*ratios: float, variant: str = "post-LN") -> str:

@@ -233,19 +233,23 @@ def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints
         ],
     )
     theory, norm_placement = (
-        said(open_app(f"app_pages/{page}/page.py", **query))
+        open_app(f"app_pages/{page}/page.py", **query)
         for page, query in (
             ("theory", SMALL | {"theory_part": STEPS, "theory_steps": "5"}),
             ("norm_placement", {"norm_warm_up": "true", "norm_warm_up_gain": "true"}),
         )
     )
-    for verdict in ("rate 1 (16 of 16 seeds, p", "rate 1 (16 of 16 pairs, p"):
-        assert verdict in theory
-        assert verdict in norm_placement
+    chips = [
+        [block.proto.body for block in app.get("html") if 'class="claim-verdict"' in block.proto.body]
+        for app in (theory, norm_placement)
+    ]
+    assert len(chips[0]) == 2
+    assert set(chips[0]) <= set(chips[1])
+    assert all("✓</b> holds" in chip for chip in chips[0])
 
 
 def test_without_judged_claims_nothing_is_said_of_them(open_app: Open) -> None:
-    assert "With more seeds" not in said(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
+    assert "With several seeds" not in said(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
 
 
 def test_a_damaged_file_of_stored_runs_is_said_in_a_sentence(open_app: Open, checkpoints: Path) -> None:
