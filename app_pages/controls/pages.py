@@ -139,7 +139,8 @@ NORM_PLACEMENT = Page(
     "norm_placement",
     "Norm placement",
     f"What does the place of the {_LAYER_NORM} change?",
-    "What papers claim about pre-LN and post-LN, beside what was measured here.",
+    "What papers claim, and what encoders of this project show. Gradient: how hard a training step pulls at the weights. Seed: a "
+    "run with its own random start.",
 )
 COMPARE = Page(
     "compare",
@@ -152,7 +153,7 @@ THEORY = Page(
     "theory",
     "Theory",
     f"Why should the place of the {_LAYER_NORM} matter?",
-    "Encoders before any training and in its first steps, computed while you wait.",
+    "A gradient says how hard a training step pulls at the weights: measured here before any training, and in its first steps.",
 )
 TRAINING = Page(
     "training",
@@ -164,7 +165,7 @@ COST = Page(
     "cost",
     "Cost",
     "What does an encoder cost?",
-    "Parameters and multiply-adds of an encoder of any size, part by part.",
+    "How many numbers it learns (parameters), and how many products one input takes (multiply-adds), part by part.",
 )
 READING = Page(
     "reading",
@@ -176,14 +177,13 @@ YOUR_OWN = Page(
     "your_own",
     "Your own",
     "What does my encoder look at?",
-    "Open an encoder in Hugging Face format to see its attention heads. From then on it is in the list of encoders on "
-    "every page, and a copied link opens it again.",
+    "Press Open: from then on the encoder is in the list of encoders on every page, and a copied link opens it again.",
 )
 MANY_INPUTS = Page(
     "many_inputs",
     "Many inputs",
     "Where does my encoder go wrong?",
-    "A list of your texts or pictures, with the encoder's prediction for each: open any of them, and step to the next.",
+    "A list of inputs, with the encoder's prediction for each. Take ours, or your own; a click on a row opens it.",
 )
 # As the navigation shows them.
 GROUPS = {
@@ -196,4 +196,6 @@ GROUPS = {
 }
 PAGES = {page.name: page for group in GROUPS.values() for page in group}
 FIRST = ATTENTION
-PRESENTED = (ATTENTION, INSIDE_A_HEAD, HEADS, MASKS, POSITIONS, COMPARE, THEORY, COST)  # by their figures
+PRESENTED = tuple(
+    page for page in PAGES.values() if page not in (READING, TRAINING, YOUR_OWN)
+)  # by their figures

@@ -102,7 +102,7 @@ def draw_parts(config: ModelConfig) -> None:
             "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
             "the feed-forward); at smaller $n$ these need more."
         )
-    st.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
+        st.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
     with st.expander("Every number with its formula", icon=":material/function:"):
         st.table(_formula_table(parts), hide_index=True, border="horizontal")
         st.markdown(f"{_SYMBOLS} {_COUNTING}")

@@ -20,7 +20,7 @@ from app_pages.show.show import show
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.toolkit.callbacks import callback
-from app_pages.training.tasks import GLANCES, explain, judged_on
+from app_pages.training.tasks import GLANCES, explain, judged_on, title_of
 from model.checkpoint import read_config
 from model.checkpoint.training_history import standard_error
 from model.checkpoint.training_recording import TrainingRecording, formation_step, read_recording
@@ -96,9 +96,9 @@ def draw_player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: Del
         scale = choose_scale()
     # Only this part runs again for another moment, which the browser reports once nothing moves any more.
     st.fragment(_draw_heads)(films, probe, scale)
+    explain(task for recorded in films.values() for task in recorded.tasks)
     _draw_formation(films, probe)
     _draw_curves(films, probe)
-    explain(task for recorded in films.values() for task in recorded.tasks)
 
 
 def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: ColourScale) -> None:
@@ -164,7 +164,7 @@ def _runs(films: dict[Checkpoint, TrainingRecording], probe: int) -> list[Run]:
             step=recorded.run_step,
             n_steps=recorded.n_steps,
             phase=recorded.phase,
-            tasks=recorded.tasks,
+            tasks=[title_of(task) for task in recorded.tasks],
             accuracy=recorded.accuracy,
             error_text=[_error_text(recorded, index) for index in range(len(recorded))],
         )
@@ -199,7 +199,7 @@ def _at_moment(films: Mapping[Checkpoint, TrainingRecording], moment: int, n: in
     """What the slider says to whoever does not see the chart."""
     own = [round(moment * (len(recorded) - 1) / max(n - 1, 1)) for recorded in films.values()]
     steps = [
-        f"step {recorded.run_step[index]:,} of {recorded.n_steps:,}, phase: {recorded.tasks[recorded.phase[index]]}"
+        f"step {recorded.run_step[index]:,} of {recorded.n_steps:,}, phase: {title_of(recorded.tasks[recorded.phase[index]])}"
         for recorded, index in zip(films.values(), own, strict=True)
     ]
     accuracies = [
@@ -234,7 +234,7 @@ def _by_moment(film: TrainingRecording, values: np.ndarray, run: str) -> pd.Data
             "line": line,
             "run": run,
             "training step": [f"{step:,}" for step in film.run_step[moment]],
-            "task": [film.tasks[phase] for phase in film.phase[moment]],
+            "task": [title_of(film.tasks[phase]) for phase in film.phase[moment]],
         }
     )
 

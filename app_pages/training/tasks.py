@@ -32,6 +32,15 @@ TASKS = {
     "true labels": "is the review positive? By its label alone, with no pre-training.",
 }
 
+# Names in plain words, where the one in the recording takes some explaining.
+_TITLES = {
+    "masked tokens, short windows": "hidden words, short texts",
+    "masked tokens": "hidden words",
+    "sentiment of pieces": "pieces of reviews",
+    "sentiment": "whole reviews",
+    "sentiment, two teachers": "whole reviews, taught by two models",
+}
+
 # Held-out examples behind an accuracy of the film, as `n_glance` of the tasks has them. Of masked tokens there are as many
 # as a few texts hide.
 GLANCES = {
@@ -51,6 +60,11 @@ GLANCES = {
 }
 
 
+def title_of(task: str) -> str:
+    """The name of a recorded task, as the page shows it."""
+    return _TITLES.get(task, task)
+
+
 def judged_on(tasks: Iterable[str]) -> str:
     """Name of the data on which a run's accuracies were measured: the training digits if it learned all of them, else held-out data."""
     return "training digits" if set(tasks) == {"unchanged digits"} else "held-out data"
@@ -61,10 +75,10 @@ def explain(tasks: Iterable[str]) -> None:
     explained = [task for task in dict.fromkeys(tasks) if task in TASKS]
     if explained:
         with st.expander("What the tasks are"):
-            st.markdown("\n".join(f"- **{task}**: {TASKS[task]}" for task in explained))
+            st.markdown("\n".join(f"- **{title_of(task)}**: {TASKS[task]}" for task in explained))
 
 
 def in_words(tasks: Sequence[str]) -> str:
     """Names of the tasks in the order in which they were learned, as part of a sentence."""
-    phases = [(task, len(list(group))) for task, group in groupby(tasks)]
+    phases = [(title_of(task), len(list(group))) for task, group in groupby(tasks)]
     return ", then ".join(f"“{task}”" if n == 1 else f"“{task}” ({n} phases)" for task, n in phases)

@@ -65,7 +65,7 @@ def explain_option(title: str, sentence: str, command: str) -> None:
 def explain_models_folder() -> None:
     """Draws how to start the app with a folder of models."""
     explain_option(
-        "A models folder",
+        "From a folder",
         "To list your models here, start the app with the folder that holds them. Nothing outside that folder is read.",
         WITH_MODELS,
     )
@@ -91,7 +91,7 @@ def explain_supported() -> None:
 def draw_upload_form(at_most_mb: int) -> None:
     """Draws the upload form; `at_most_mb` is the limit of the session, 0 if uploads are off."""
     if not at_most_mb:
-        explain_option("Upload (off)", "To allow up to 500 MB, start the app with:", WITH_UPLOADS)
+        explain_option("By upload (off)", "To allow up to 500 MB, start the app with:", WITH_UPLOADS)
         return
     heading("Upload")
     file_limit = min(at_most_mb, st.get_option("server.maxUploadSize"))
@@ -143,11 +143,12 @@ def _save(files: list, at_most: int) -> None:
 
 def draw_hub_form(is_allowed: bool) -> None:
     """Draws the form for a model's name; if downloads are off, how to start the app with them."""
-    title = "Download from the Hugging Face Hub"
     if not is_allowed:
-        explain_option(f"{title} (off)", "To download models by name, start the app with:", WITH_HUB)
+        explain_option(
+            "From the Hugging Face Hub (off)", "To download models by name, start the app with:", WITH_HUB
+        )
         return
-    heading(title)
+    heading("Download from the Hugging Face Hub")
     with st.form("hub", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             "Model name", placeholder="owner/name, or owner/name@revision", key="hub_name", width=420

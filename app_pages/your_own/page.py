@@ -24,6 +24,7 @@ with here:
         empty=adding.EMPTY_CACHE,
     )
 with more:
+    adding.heading("More encoders")
     if not locations.has_root():
         adding.explain_models_folder()
     adding.draw_upload_form(start_options.OPTIONS.uploads_mb)

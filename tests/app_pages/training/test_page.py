@@ -212,7 +212,7 @@ def test_the_page_needs_no_input(open_app: Open) -> None:
 
 def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:
     assert in_words(("masked tokens", "masked tokens", "sentiment")) == (
-        "“masked tokens” (2 phases), then “sentiment”"
+        "“hidden words” (2 phases), then “whole reviews”"
     )
     assert in_words(()) == ""
 
