@@ -24,7 +24,7 @@ _SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"
 COLUMNS = {
     "entropy": Column(
         title="entropy",
-        unit="0 on one, 1 on all alike",
+        unit="0 to 1",
         words="how evenly a query spreads its weight: 0 is all on one key, 1 the same on each",
         formula=r"mean over queries of $H_i / \ln n_i$, $H_i = -\sum_j A_{ij} \ln A_{ij}$, with $n_i$ the number of keys that "
         "query $i$ may attend to",
@@ -75,7 +75,7 @@ COLUMNS = {
     ),
     "importance": Column(
         title="importance",
-        unit="estimate, nats",
+        unit="nats",
         words="how much the head's output matters for the answer, estimated without taking it away",
         formula=r"$\left| z^{\top} \, \partial L / \partial z \right|$, how fast the loss $L$, {loss}, changes when the output "
         "$z$ of the head is scaled down a little (Michel et al. 2019): a first-order estimate, to be compared with true "
@@ -85,7 +85,7 @@ COLUMNS = {
     ),
     "zero": Column(
         title="zeroed",
-        unit="change of the answer, {change}",
+        unit="change, {change}",
         words="how much the answer changes when the head puts out zeros",
         formula="{answer} with zeros in the place of the output $z$ of the head",
         form="#.2g",
@@ -93,7 +93,7 @@ COLUMNS = {
     ),
     "mean": Column(
         title="mean-ablated",
-        unit="change of the answer, {change}",
+        unit="change, {change}",
         words="how much the answer changes when the head puts out its mean over the data set",
         formula="the same with the mean of $z$ over the data set in its place",
         form="#.2g",

@@ -69,7 +69,8 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
         write_summary(predictions)
         say_filter(row_filter, len(lines), predictions)
     if predictions.n_labelled:
-        left, right = st.columns([5, 3], gap="medium")
+        with st.container(horizontal=True, gap="medium"):
+            left, right = st.container(key="many_table_place"), st.container(key="many_accuracy")
         with right:
             draw_accuracy(predictions, row_filter.cell)
     else:

@@ -9,7 +9,7 @@ from ..builders.cells import BARE_AXIS, grid
 from ..builders.chart import Column
 from ..builders.figure import VegaFigure, need_shape
 from ..builders.number_format import abbreviated
-from ..builders.theme import MIDDLE, SMALL
+from ..builders.theme import MIDDLE, ON_DARK, SMALL
 from ..builders.vega_colours import ENDS, colour_legend
 
 _SIDE, _NARROWEST, _WIDEST, _LOWEST, _HIGHEST = (
@@ -61,6 +61,10 @@ def confusion_matrix(
         largest=max(float(counts.max(initial=0)), 1.0),
         signed=False,
         written=[abbreviated(int(count)) for count in counts.flat],
+        # In the middle of the scale both inks have a contrast of 4.5, and white reads better.
+        ink=alt.expr(
+            f"{ON_DARK} ? (datum.value > largest / 2 ? 'black' : 'white') : (datum.value < largest / 2 ? 'black' : 'white')"
+        ),
         font_size=SMALL if width < _LARGE_CELL else MIDDLE,
         legend=colour_legend("number of inputs", ENDS, format=",d"),
         click=("cell", "label", "answer", "selected"),
