@@ -204,7 +204,7 @@ def _say_most_needed(numbers: Numbers) -> None:
     """Writes without which head the answer changes most, where that was measured."""
     change = numbers.values.get("zero")
     if change is not None and np.isfinite(change).all():
-        layer, head = np.unravel_index(change.argmax(), change.shape)
+        layer, head = divmod(int(change.argmax()), change.shape[1])
         st.markdown(f"The answer changes most without **{head_name(layer, head)}**.", width="content")
 
 
