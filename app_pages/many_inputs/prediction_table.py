@@ -83,8 +83,10 @@ def _row_cells(item: Item, predictions: Predictions, line: Prediction) -> list[T
             _label_cell(item.label if line.label is None else predictions.classes[line.label], line.is_right)
         )
     number_format = ".3f" if predictions.surprise == "distance" else ".2f"
-    for name in predictions.quantities:
-        text = format_number(line.surprise, number_format) if predictions.quantity_of(line) == name else ""
+    for quantity in predictions.quantities:
+        text = (
+            format_number(line.surprise, number_format) if predictions.quantity_of(line) == quantity else ""
+        )
         cells.append({"name": "surprise", "text": text})
     return cells
 
