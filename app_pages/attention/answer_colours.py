@@ -88,19 +88,5 @@ def _hiding(checked: Checked, record: AttentionRecord) -> Hiding:
     effects: list[float | None] = [None] * len(record)
     for position, effect in zip(checked.positions, checked.effects.tolist(), strict=True):
         effects[position] = effect
-    answer, read = checked.answer, checked.record
-    if not answer.is_masked_word and not read.has_classes:
-        return Hiding(
-            changes=effects,
-            unit="cosine distance",
-            note=f"The darker a {record.unit}, the further the pooled state moves without it (cosine distance).",
-        )
-    unit, name = f"nats, log P({answer.name})", answer.name
-    if not answer.is_masked_word:
-        predicted = read.class_names[read.logits.argmax()]
-        unit, name = f"log-odds of {predicted}", f"“{predicted}”"
-    return Hiding(
-        changes=effects,
-        unit=unit,
-        note=f"Purple: without this {record.unit}, {name} gets less likely; gold: more likely.",
-    )
+    answer = checked.answer
+    return Hiding(changes=effects, unit=answer.unit, note=answer.hidden.replace("{unit}", record.unit))

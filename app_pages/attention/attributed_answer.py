@@ -13,12 +13,12 @@ from app_pages.attention.attribution_target import (
     target_of,
 )
 from app_pages.attention.shown_head import ShownHead
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import ATTRIBUTION, GRADIENT, INTEGRATED, KNOCKED_OUT
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, with_curves, with_scores
 from app_pages.show.linked_view import Hiding
+from app_pages.subject.answer import Answer
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.attribution import (
@@ -105,7 +105,7 @@ def _say_whether_knock_outs_agree(
         are_shown=False,
         what="attribution",
     )
-    sentence = words.conclusion_sentence(of_attribution.verdict, subject.record, answer, what="attribution")
+    sentence = words.conclusion_sentence(of_attribution.verdict, answer, what="attribution")
     line.markdown(f"{method.capitalize()}: {sentence}")
 
 

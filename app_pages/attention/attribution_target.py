@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import (
     ATTRIBUTION,
     BY_ANSWER,
@@ -19,6 +18,7 @@ from app_pages.controls.attention_controls import (
 from app_pages.controls.knock_out_choice import NAMES, knock_out_answers
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked
+from app_pages.subject.answer import Answer, ClassAnswer, StateAnswer, WordAnswer
 from app_pages.subject.subject import LensChoice, LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
 from model.experiments import faithfulness as rule
@@ -76,24 +76,22 @@ def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method:
 
     Draws a sentence and returns None if the `method` says nothing about it.
     """
-    record, config = subject.record, subject.loaded.config
-    if answer.word is not None:
-        name = f"log P({answer.name})"
+    if isinstance(answer, WordAnswer):
         return Target(
             explained=answer.word,
-            name=f"{plain(name)}, in nats",
-            unit=f"nats, {name}",
-            purple=f"makes {answer.name} more likely",
+            name=f"{answer.noun}, in nats",
+            unit=answer.unit,
+            purple=f"makes {answer.said} more likely",
             gold="less likely",
         )
-    if record.has_classes:
-        number = through.class_number(config)
-        name = record.class_names[int(record.logits.argmax()) if number is None else number]
+    if isinstance(answer, ClassAnswer):
+        number = through.class_number(subject.loaded.config)
+        followed = ClassAnswer.of(answer.record, number)
         return Target(
             explained=number,
-            name=f"log-odds of “{plain(name)}”, in nats",
-            unit=f"log-odds of {name}",
-            purple=f"speaks for “{name}”",
+            name=f"log-odds of “{plain(followed.name)}”, in nats",
+            unit=followed.unit,
+            purple=f"speaks for “{followed.name}”",
             gold="against it",
         )
     return _similarity(subject, answer, method)
@@ -128,9 +126,9 @@ def say_agreement(
 
 def _compares_texts(subject: Subject, answer: Answer) -> bool:
     """Whether the answer is the pooled state of a text."""
-    if not isinstance(subject, LiveSubject) or answer.is_masked_word:
-        return False
-    return not subject.record.has_classes and subject.loaded.config.is_text
+    return (
+        isinstance(subject, LiveSubject) and isinstance(answer, StateAnswer) and subject.loaded.config.is_text
+    )
 
 
 def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | None:

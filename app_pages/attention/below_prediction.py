@@ -14,7 +14,7 @@ from app_pages.attention.token_predictions import (
     draw_token_classes,
 )
 from app_pages.attention.try_links import try_links
-from app_pages.controls.answer_choice import Answer, choose_answer
+from app_pages.controls.answer_choice import choose_answer
 from app_pages.controls.attention_controls import (
     BY_LAYER,
     COLOURED_BY,
@@ -29,6 +29,7 @@ from app_pages.controls.head_choice import choose_head, choose_query, draw_head_
 from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.controls.lens import about_lens, choose_lens
 from app_pages.show.measures_note import measures_note
+from app_pages.subject.answer import Answer, whole_answer
 from app_pages.subject.subject import LiveSubject, Subject
 from model.lenses import ATTENTION
 
@@ -49,7 +50,7 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
     with slots.controls:
         query = choose_query(view.record)
         form = VIEW.choose(VIEW.options if view.record.unit == "token" else (MATRIX, BY_LAYER))
-    answer = Answer()
+    answer: Answer = whole_answer(subject.record)
     if isinstance(subject, LiveSubject):
         with slots.view:
             answer = choose_answer(subject)

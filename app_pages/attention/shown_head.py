@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from app_pages.attention.record_view import RecordView
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.head_choice import HeadChoice
+from app_pages.subject.answer import Answer
 from app_pages.subject.subject import LensChoice, Subject
 from model.experiments.knock_out import KnockOutKind
 from model.lenses import Lens
@@ -41,4 +41,4 @@ class ShownHead:
     @property
     def why_unchecked(self) -> str | None:
         """Why nothing says whether the map explains the answer; None where it is checked."""
-        return self.through.why_unchecked(self.subject.record, of_masked_word=self.answer.is_masked_word)
+        return self.through.why_unchecked(self.subject.record, of_masked_word=self.answer.word is not None)

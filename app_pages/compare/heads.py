@@ -127,7 +127,7 @@ def draw_heads(
             if own_query is None:
                 st.caption("The chosen query has no counterpart here.")
             answer = answers[i]
-            reason = through.why_unchecked(side.record, of_masked_word=answer.is_masked_word)
+            reason = through.why_unchecked(side.record, of_masked_word=answer.word is not None)
             if reason is None:
                 key, pattern = f"faithfulness_{NUMBERS[i]}", side.subject.through(through).pattern[own_head]
                 draw_faithfulness_of_side(side, pattern, kind, answer, lens=lens.name, head=own_head, key=key)

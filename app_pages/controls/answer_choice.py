@@ -1,30 +1,14 @@
 """Choice of what counts as the answer: what the encoder says of the whole input, or one word in place of [MASK]."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from app_pages.controls.address import INDEX, Box, Row, TextLine
-from app_pages.subject.cache import of
+from app_pages.subject.answer import Answer, WordAnswer, whole_answer
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import POOLED
 from app_pages.toolkit.markdown import plain
-from model.capture.intervention import Intervention
-from model.experiments.knock_out import changes, falls
-from model.experiments.masked_word import (
-    LOGITS,
-    AnswerRead,
-    MaskedWord,
-    guesses,
-    log_probability_changes,
-    masked_word,
-)
-from model.experiments.probabilities import probabilities
-from model.measures.changes import ROUNDING
-from model.record import ForwardRecord
-from viz.builders.number_format import format_number, percent, told_apart
+from model.experiments.masked_word import MaskedWord, guesses, masked_word
 from viz.builders.token_label import visible
 
 WHOLE, MASKED = "whole input", "masked word"
@@ -38,93 +22,6 @@ MASK_NUMBER = Box[int]("answer_mask", "Masked token", pattern=INDEX, width=90)
 WORD = TextLine(
     "answer_word", "Its word", label_visibility="collapsed", placeholder="word: the first guess", width=170
 )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What experiments measure: log P of the masked `word`, or, where that is None, the predicted class or the pooled state."""
-
-    word: MaskedWord | None = None
-    name: str = ""  # of the word, such as "“very” at [MASK]"
-
-    @property
-    def is_masked_word(self) -> bool:
-        """Whether log P of a masked word is measured."""
-        return self.word is not None
-
-    @property
-    def measured(self) -> AnswerRead:
-        """What experiments take as their `answer`: the masked word, or the logits, of which log-odds are made."""
-        return self.word or LOGITS
-
-    def is_signed(self, record: ForwardRecord) -> bool:
-        """Whether changes rise and fall; a cosine distance does not."""
-        return self.is_masked_word or record.predicted_class is not None
-
-    def changed_quantity(self, record: ForwardRecord) -> str:
-        """What changes, and its unit, as a title."""
-        if self.is_masked_word:
-            return f"change of log P({self.name}) in nats"
-        predicted = record.predicted_class
-        return POOLED if predicted is None else f"change of the log-odds of {record.class_names[predicted]}"
-
-    def changes(self, subject: LiveSubject, answers: np.ndarray) -> np.ndarray:
-        """Changes from the subject's answer to `answers` [*interventions, answer], as `measured`, in nats or as cosine distances."""
-        if self.is_masked_word:
-            return log_probability_changes(self.log_probability(subject), answers)
-        return changes(subject.record, answers)
-
-    def falls(self, subject: LiveSubject, answers: np.ndarray) -> np.ndarray:
-        """Falls of the subject's answer to `answers` [*interventions, answer], as `measured`, in nats, below 0 where it rises; or
-        cosine distances.
-        """
-        return -self.changes(subject, answers) if self.is_masked_word else falls(subject.record, answers)
-
-    def quantity(self, record: ForwardRecord) -> str:
-        """What the answer is, as a noun in Markdown: "prediction", "pooled state", or log P of the masked word."""
-        if self.is_masked_word:
-            return plain(f"log P({self.name})")
-        return "prediction" if record.has_classes else "pooled state"
-
-    def fall(self, record: ForwardRecord) -> str:
-        """What is measured as the answer falls, and its unit, as plain text, such as "fall of the log-odds of positive, nats"."""
-        if self.is_masked_word:
-            return f"fall of log P({self.name}), nats"
-        predicted = record.predicted_class
-        return (
-            "cosine distance"
-            if predicted is None
-            else f"fall of the log-odds of {record.class_names[predicted]}, nats"
-        )
-
-    def log_probability(self, subject: LiveSubject) -> float:
-        """log P of the masked word in nats, under the subject's intervention."""
-        interventions: tuple[Intervention, ...] = (subject.changed,)
-        answers = of(probabilities, subject.checkpoint, (subject.model_input,), interventions, self.word)
-        return float(answers[0, 0, 0])
-
-    def change_sentence(self, what: str, before: LiveSubject, after: LiveSubject) -> str:
-        """Sentence on how log P of the masked word changed, as plain text; `what` is its beginning and names the change."""
-        return change_sentence(what, self.name, self.log_probability(before), self.log_probability(after))
-
-    def value_sentence(self, subject: LiveSubject) -> str:
-        """log P and P of the masked word, as plain text."""
-        value = self.log_probability(subject)
-        return (
-            f"log P({self.name}) is {format_number(value, '+.3f')} nats, P {percent(float(np.exp(value)), 2)}"
-        )
-
-
-def change_sentence(what: str, name: str, old: float, new: float) -> str:
-    """Sentence on how log P of the masked word called `name` changed from `old` to `new`, in nats, as plain text; a change below
-    `ROUNDING` is none.
-    """
-    if abs(new - old) <= ROUNDING:
-        return f"{what}, log P({name}) stays as it is: {format_number(old, '+.3f')} nats, P {percent(float(np.exp(old)), 2)}."
-    direction = "falls" if new < old else "rises"
-    numbers = " to ".join(told_apart(old, new, "+.3f"))
-    shares = f"P {percent(float(np.exp(old)), 2)} before, {percent(float(np.exp(new)), 2)} after"
-    return f"{what}, log P({name}) {direction}: from {numbers} nats, {format_number(new - old, '+.3f' if abs(new - old) >= 0.0005 else '+.2g')} nats. {shares}."
 
 
 def choose_answer(subject: LiveSubject) -> Answer:
@@ -144,11 +41,11 @@ def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
     asked.
     """
     positions = {title: _predicted_positions(subject) for title, subject in subjects.items()}
-    whole = [Answer()] * len(subjects)
+    whole: list[Answer] = [whole_answer(subject.record) for subject in subjects.values()]
     if not any(positions.values()):
         return whole
     has_classes = any(
-        subject.record.predicted_class is not None for title, subject in subjects.items() if positions[title]
+        answer.signed for answer, masked in zip(whole, positions.values(), strict=True) if masked
     )
     if ANSWER.choose((WHOLE, MASKED) if has_classes else (MASKED, WHOLE)) == WHOLE:
         return whole
@@ -156,20 +53,20 @@ def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
     number = MASK_NUMBER.choose(range(1, n_masked + 1)) if n_masked > 1 else 1
     answers: list[Answer] = []
     words: Sequence[str] | None = None
-    for title, subject in subjects.items():
+    for (title, subject), of_whole in zip(subjects.items(), whole, strict=True):
         name = f"{plain(title)}: " if title else ""
         if number > len(positions[title]):
             st.caption(
                 f"{name}there is no such masked word to predict, so the answer is that of the whole input."
             )
-            answers.append(Answer())
+            answers.append(of_whole)
             continue
         position = positions[title][number - 1]
         if not subject.compute(guesses)[position]:
             st.caption(
                 f"{name}The first guesses of this encoder are numbers for which its tokenizer has no token."
             )
-            answers.append(Answer())
+            answers.append(of_whole)
             continue
         if words is None:
             typed = WORD.choose().strip()
@@ -179,7 +76,7 @@ def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
             st.caption(f"{name}{plain(problem)}. The first guess is taken instead.")
         if problem or not words:
             words = _spellings(subject, masked)
-        answers.append(Answer(masked, _name(subject, masked, len(positions[title]))))
+        answers.append(WordAnswer.of(subject, masked, _name(subject, masked, len(positions[title]))))
     return answers
 
 

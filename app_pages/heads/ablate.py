@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.answer_choice import Answer, choose_answer
+from app_pages.controls.answer_choice import choose_answer
 from app_pages.controls.control_bar import Slots, bar
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
@@ -30,15 +30,16 @@ from app_pages.show.drawn_part import drawn_part, say_part
 from app_pages.show.input_in_colours import Toggling, input_in_colours
 from app_pages.show.show import show, toggled
 from app_pages.show.side_predictions import beside, predictions, tell
+from app_pages.subject.answer import Answer
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side, difference, verdict
+from app_pages.subject.two_sides import Side, difference
 from app_pages.toolkit.markdown import beginning
 from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
 from model.atlas.results import HeadResults
 from model.experiments.ablation import ablated
-from model.measures.changes import largest_indices, log_odds, prediction_change
+from model.measures.changes import largest_indices
 from model.measures.head_measures import head_summary
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import attention_heatmap
@@ -82,7 +83,12 @@ def draw_ablation() -> None:
     means = _choose_means(slots, stored, record)
     intervention = ablated(*ablated_now, means=means)
     before, after = Side(subject, "Before"), Side(subject.under(intervention), "After")
-    tell(_headline(ablated_now, before, after, answer), is_headline=True)
+    if any(ablated_now):
+        headline = answer.change_sentence(_without_clause(ablated_now, record), after.subject)
+    else:
+        clause = answer.value_clause and f": {answer.value_clause}"
+        headline = f"Nothing is taken away{clause}. Click a part, or a {record.unit}, to take it away."
+    tell(headline, is_headline=True)
     if any(ablated_now):
         predictions(before, after, key="ablate_predictions")
     grid, input_column = beside("ablate")
@@ -90,8 +96,8 @@ def draw_ablation() -> None:
         _draw_effects(subject, chosen, answer, ablated_now, stored, means)
     with input_column:
         _draw_input(subject, chosen, after, ablated_now, query)
-        if any(ablated_now) and not answer.is_masked_word:
-            st.caption(_change_sentence(before.record, after.record))
+        if any(ablated_now) and (more := answer.more_of_change(after.subject)):
+            st.caption(more)
     _draw_maps(chosen, before, after, query)
 
 
@@ -156,35 +162,6 @@ def _without_clause(ablated_now: AblatedParts, record: ForwardRecord) -> str:
     return "Without " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _headline(ablated_now: AblatedParts, before: Side, after: Side, answer: Answer) -> str:
-    """Sentence on how the answer changes, or what it is while nothing is taken away, as plain text."""
-    if not any(ablated_now):
-        return _nothing_removed_sentence(before, answer)
-    what = _without_clause(ablated_now, before.record)
-    if answer.is_masked_word:
-        return answer.change_sentence(what, before.subject, after.subject)
-    return verdict(what, before.record, after.record)
-
-
-def _nothing_removed_sentence(before: Side, answer: Answer) -> str:
-    clause = f": the encoder says {before.predicted}" if before.predicted else ""
-    if answer.is_masked_word:
-        clause = f": {answer.value_sentence(before.subject)}"
-    return f"Nothing is taken away{clause}. Click a part, or a {before.record.unit}, to take it away."
-
-
-def _change_sentence(before: ForwardRecord, after: ForwardRecord) -> str:
-    change = prediction_change(before, after)
-    sentence = f"{change.name[0].upper()}{change.name[1:]}: {format_number(change.value, '#.2g')}"
-    if (predicted := before.predicted_class) is None:
-        return f"{sentence}."
-    old, new = (float(log_odds(record.logits, predicted)) for record in (before, after))
-    return (
-        f"Log-odds of {before.class_names[predicted]}: {format_number(old, '+.2f')} before, {format_number(new, '+.2f')} after, a change of "
-        f"{format_number(new - old, '+.2f')}. {sentence}."
-    )
-
-
 def _draw_effects(
     subject: LiveSubject,
     chosen: HeadChoice,
@@ -203,12 +180,10 @@ def _draw_effects(
     effects = np.full((n_layers, n_heads + 2), np.nan)
     if is_wanted(subject, work_key, n_forwards_of_heads(record), label, "ablate_all"):
         with until_done(work_key):
-            effects = answer.changes(subject, answers_without_each_part(subject, vectors, answer.measured))
+            effects = answer.changes(answers_without_each_part(subject, vectors, answer.measured))
     # What is stored over a data set is the change of the classes or of the pooled state.
     spread = (
-        None
-        if stored is None or answer.is_masked_word
-        else stored.spreads.get("zero" if means is None else "mean")
+        None if stored is None or answer.word else stored.spreads.get("zero" if means is None else "mean")
     )
     over_data = None
     if spread is not None and spread.mean.shape == (n_layers, n_heads):
@@ -227,8 +202,7 @@ def _draw_effects(
     def take(marks: set[int]) -> None:
         set_ablated_parts(ablated_parts(record).parts - {*parts} | {parts[mark] for mark in marks})
 
-    what, signed = answer.changed_quantity(record), answer.is_signed(record)
-    figure = ablation_grid(effects, is_gone, what=what, signed=signed, over=over_data)
+    figure = ablation_grid(effects, is_gone, what=answer.change, signed=answer.signed, over=over_data)
     toggled(
         figure,
         key="ablate_grid",
@@ -244,7 +218,7 @@ def _draw_effects(
         f"{NO_PROOF} "
         + (
             largest_fall_sentence(effects)
-            if answer.is_masked_word
+            if answer.word
             else _over_data_sentence(subject, chosen, stored, spread)
         )
     )

@@ -3,7 +3,6 @@ takes.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,7 +11,7 @@ from app_pages.subject.cache import Checkpoint, cached, loaded, of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, with_progress
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
-from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord, masked_word, n_answers
+from model.experiments.masked_word import LOGITS, AnswerRead, masked_word, n_answers
 from model.experiments.one_head_changed import HeadAnswers, stack_answers
 from model.experiments.patching import FEED_FORWARD, HeadPart, Part, patch_layer, patch_positions_in_steps
 from model.experiments.patching_over_pairs import (
@@ -81,31 +80,20 @@ def _answers_of_layer(
     return np.concatenate([of(patch_layer, checkpoint, first, source, layer, kind, answer) for kind in parts])
 
 
-@dataclass(frozen=True)
-class AnswerOfPairs:
-    """What is measured in each pair: log P of a masked word of its own, or else its predicted class or pooled state."""
-
-    is_masked_word: bool = False
-    word: str = ""  # "" for the first guess
-
-    def of_first(self, checkpoint: Checkpoint, first: Input) -> MaskedWord | None:
-        """The masked word of the first input of a pair. Raises ValueError if the input has no [MASK]."""
-        return of(masked_word, checkpoint, first, self.word or None) if self.is_masked_word else None
-
-
 @cached
 def effects_over_pairs(
     checkpoint: Checkpoint,
     pairs: tuple[tuple[Input, Input, int], ...],
     part: HeadPart,
-    measured: AnswerOfPairs,
+    measured_word: str | None,
     *,
     normalised: bool,
 ) -> MeanEffects:
     """Mean effects [layer, part], the feed-forward last, over pairs (first, second, line); shows a progress bar if that
     takes long.
 
-    Raises ValueError, which names the line of the pair, for a pair that cannot be read, and where no pair is left.
+    Measured is log P of `measured_word` in place of [MASK] ("" for the first guess of each pair), or if it is None the predicted
+    class or the pooled state. Raises ValueError, which names the line of the pair, for a pair that cannot be read, and where no pair is left.
     """
     encoder, effects, n_equal, pairs_read = loaded(checkpoint), [], 0, set()
     config = encoder.config
@@ -119,7 +107,9 @@ def effects_over_pairs(
                     yield config.n_layers
                     continue
                 pairs_read.add(pair_read)
-                word = measured.of_first(checkpoint, first)
+                word = None
+                if measured_word is not None:
+                    word = of(masked_word, checkpoint, first, measured_word or None)
                 answer = word or LOGITS
                 clean, other = of(probabilities, checkpoint, (first, second), UNCHANGED, answer)[:, 0]
                 whole = float(answer_changes(config, clean, other, word))
@@ -140,7 +130,7 @@ def effects_over_pairs(
                 effects.append(answer_changes(config, clean, answers, word))
 
     n_steps, text = config.n_layers * len(pairs), "Patching one pair after the other …"
-    work_key = ("pairs patched", checkpoint, pairs, part, measured, normalised)
+    work_key = ("pairs patched", checkpoint, pairs, part, measured_word, normalised)
     for _ in with_progress(steps(), lambda n: n / n_steps, text, work_key):
         pass
     if not effects:
@@ -152,7 +142,7 @@ def effects_over_pairs(
         effects,
         n_equal=n_equal,
         n_repeated=len(pairs) - len(pairs_read),
-        signed=normalised or config.chooses_class or measured.is_masked_word,
+        signed=normalised or config.chooses_class or measured_word is not None,
     )
 
 

@@ -1,13 +1,13 @@
 """Numbers of every head: on this input and, where measured, over a data set."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls.answer_choice import Answer, choose_answer
+from app_pages.controls.answer_choice import choose_answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice
@@ -17,6 +17,7 @@ from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, Page, go_to
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.effects import answers_without_each_head, as_hashable_means, n_forwards_of_heads
 from app_pages.inputs.row import choose_usable_encoder
+from app_pages.subject.answer import DISTANCE, Answer, WordAnswer, whole_answer
 from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
@@ -36,7 +37,7 @@ from model.measures.head_roles import (
     roles_from_numbers,
 )
 from model.measures.head_statistics import statistics, statistics_of_even_weights
-from model.record import AttentionRecord, ForwardRecord
+from model.record import AttentionRecord
 from viz.builders.number_format import head_name, percent
 
 LINKS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
@@ -53,7 +54,7 @@ class Numbers:
     stored: HeadResults | None
     chance: Mapping[str, np.ndarray] | None  # what even weights would give here; None over a data set
     first: str  # which of the two is compared and gives names, `HERE` or `OVER`
-    answer: Answer = field(default_factory=Answer)  # whose change without a head is measured on this input
+    answer: Answer  # whose change without a head is measured on this input
 
     @property
     def spreads(self) -> Mapping[str, Spread]:
@@ -63,7 +64,7 @@ class Numbers:
         What is stored of a head's worth is about classes or the pooled state, not about a masked word.
         """
         spreads = {} if self.stored is None else self.stored.spreads
-        if not self.answer.is_masked_word:
+        if self.answer.word is None:
             return spreads
         return {name: spread for name, spread in spreads.items() if name not in OF_THE_ANSWER}
 
@@ -100,7 +101,8 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
     if stored is not None:
         with slots.controls:
             first = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
-    input_measures, answer = subject.measure(statistics), Answer()
+    input_measures = subject.measure(statistics)
+    answer: Answer = whole_answer(record)
     if isinstance(subject, LiveSubject):
         if first == HERE:  # over a data set, the answer is that of the whole input
             with slots.controls:
@@ -154,9 +156,9 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
         st.caption("A record holds one input, so these are the numbers of that input alone.")
     elif source is None:
         st.caption(f"These are the numbers of this input alone. {measuring_sentence(subject.checkpoint)}")
-    elif numbers.answer.is_masked_word:
+    elif isinstance(numbers.answer, WordAnswer):
         st.caption(
-            f"What a head is worth for {plain(numbers.answer.name)} is measured on this input alone, not over the data set."
+            f"What a head is worth for {plain(numbers.answer.said)} is measured on this input alone, not over the data set."
         )
     elif not {"importance", "zero"} <= set(numbers.spreads):
         st.caption(
@@ -204,16 +206,10 @@ def column_unit(numbers: Numbers, name: str) -> str:
 
 
 def _column_formula(numbers: Numbers, name: str) -> str:
-    answer, record = "cosine distance of the pooled state", numbers.record
-    loss = r"here $\ln |p|$ of the pooled state $p$"
-    if numbers.answer.is_masked_word:
-        log_p = f"log P({plain(numbers.answer.name)})"
-        answer, loss = f"size of the change of {log_p}, in nats,", f"here −{log_p}, in nats"
-    elif isinstance(record, ForwardRecord) and (predicted := record.predicted_class) is not None:
-        answer = f"size of the change of the log-odds of {plain(record.class_names[predicted])}"
-        loss = "here the cross-entropy with the predicted class (Michel et al. take the right one)"
-    formula = COLUMNS[name].formula.replace("{answer}", answer).replace("{loss}", loss)
-    return formula.replace("{units}", record.units)
+    answer = numbers.answer
+    size = f"size of the {plain(answer.change)}," if answer.signed else DISTANCE
+    formula = COLUMNS[name].formula.replace("{answer}", size).replace("{loss}", f"here {answer.loss}")
+    return formula.replace("{units}", numbers.record.units)
 
 
 def measuring_sentence(name: str, *options: str) -> str:
@@ -250,8 +246,8 @@ def effects_by_head(
         inputs = (subject.model_input,)
         values = {"importance": of(importance, subject.checkpoint, inputs, None, answer.word)[0]}
         without = answers_without_each_head(subject, None, answer.measured)
-        values["zero"] = np.abs(answer.changes(subject, without))
+        values["zero"] = np.abs(answer.changes(without))
         if means is not None:
             without = answers_without_each_head(subject, as_hashable_means(means), answer.measured)
-            values["mean"] = np.abs(answer.changes(subject, without))
+            values["mean"] = np.abs(answer.changes(without))
     return values

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.answer_choice import Answer, choose_answer
+from app_pages.controls.answer_choice import choose_answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, choose_query, take_query
@@ -29,6 +29,7 @@ from app_pages.inputs.picture_input import second_picture
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, predictions, tell
 from app_pages.subject import encoders
+from app_pages.subject.answer import Answer, ClassAnswer, WordAnswer
 from app_pages.subject.cache import of
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, similarity
@@ -75,7 +76,7 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
-    whole = _whole_change(subject, second, answer)
+    whole = answer.change_to(second)
     tell(_distance_sentence(subject, second, answer, whole), is_headline=True)
     noun = _input_noun(before)
     predictions(Side(subject, f"first {noun}"), Side(second, f"second {noun}"), key="patch_predictions")
@@ -84,7 +85,7 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
         with heads:
             st.info(_too_close_sentence(whole, noun), icon=":material/info:")
         return
-    shown = quantity(answer, before, normalised=normalised)
+    shown = quantity(answer, normalised=normalised)
     patch = _Patch(subject, source, answer, shown, second if normalised else None)
     with heads:
         _draw_parts(patch, chosen, taken)
@@ -112,7 +113,7 @@ class _Patch:
     def effects(self, answers: np.ndarray) -> np.ndarray:
         """Effects of patches whose answers [*patches, answer] these are."""
         if self.second is None:
-            return self.answer.changes(self.subject, answers)
+            return self.answer.changes(answers)
         clean, other = (
             of(probabilities, subject.checkpoint, (subject.model_input,), UNCHANGED, self.answer.measured)[
                 0, 0
@@ -120,17 +121,6 @@ class _Patch:
             for subject in (self.subject, self.second)
         )
         return shares_of_the_way(self.subject.record.config, clean, other, answers, self.answer.word)
-
-
-def _whole_change(subject: LiveSubject, second: LiveSubject, answer: Answer) -> float:
-    """The change from the first answer to that of the `second` input; NaN where it has no [MASK] to compare with."""
-    record = second.record
-    if answer.word is not None:
-        if answer.word.position not in record.positions_with_role("mask"):
-            return np.nan
-        return answer.log_probability(second) - answer.log_probability(subject)
-    answers = record.pooled if record.predicted_class is None else record.logits
-    return float(answer.changes(subject, answers[None])[0])
 
 
 def _too_close_sentence(whole: float, noun: str) -> str:
@@ -167,23 +157,18 @@ def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer
     """Sentence, as plain text, with both answers and the `whole` change from one to the other, which a patch could make at most
     if it carried all of it.
     """
-    before, unit = subject.record, ""
-    if answer.word is not None:
-        sentence, unit = answer.value_sentence(subject), " nats"
+    if isinstance(answer, WordAnswer):
         if np.isnan(whole):
-            return f"{sentence}; the second has no {before.tokens[answer.word.position]} at that position to compare with."
-        first = answer.log_probability(subject)
-    elif (predicted := before.predicted_class) is None:
-        return similarity(before, second.record)
+            return f"{answer.value_clause}; the second has no [MASK] at that position to compare with."
+        sentence, first = answer.value_clause, answer.value
+    elif isinstance(answer, ClassAnswer):
+        first = float(log_odds(answer.record.logits, answer.followed))
+        sentence = f"Log-odds of {answer.name}: {format_number(first, '+.3f')} nats for the first"
     else:
-        first = float(log_odds(before.logits, predicted))
-        sentence = (
-            f"Log-odds of {before.class_names[predicted]}: {format_number(first, '+.2f')} for the first"
-        )
-    digits = "+.2f" if answer.word is None else "+.3f"
+        return similarity(subject.record, second.record)
     return (
-        f"{sentence}, {format_number(first + whole, digits)}{unit} for the second. A patch that carried the whole difference "
-        f"would change it by {format_number(whole, digits)}{unit}."
+        f"{sentence}, {format_number(first + whole, '+.3f')} nats for the second. A patch that carried the whole difference "
+        f"would change it by {format_number(whole, '+.3f')} nats."
     )
 
 

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.head_choice import take_head
 from app_pages.controls.heads_controls import KEYS, OUTPUT, QUERIES, VALUES
-from app_pages.subject.two_sides import POOLED
+from app_pages.subject.answer import Answer
 from app_pages.toolkit.markdown import beginning
 from model.config import ModelConfig
 from model.experiments.patching import HeadPart, n_parts
 from model.measures.changes import ROUNDING, ROUNDING_DISTANCE, largest_indices
-from model.record import ForwardRecord
 from viz.builders.number_format import format_number
 from viz.heads.part_grids import FEED_FORWARD
 
@@ -107,27 +105,9 @@ class Quantity:
         return f"Largest effect: {columns.listed(indices)} ({self.written(float(effects[layer, column]))})."
 
 
-def quantity(
-    answer: Answer,
-    record: ForwardRecord,
-    *,
-    normalised: bool,
-    over_pairs: bool = False,
-    guessed: bool = False,
-) -> Quantity:
-    """What is measured. `over_pairs` each pair has a predicted class, or if `guessed` a masked word, of its own."""
-    signed = answer.is_signed(record)
+def quantity(answer: Answer, *, normalised: bool, what: str = "") -> Quantity:
+    """What is measured of the `answer`; `what` names a change by default as the answer does."""
     if normalised:
-        formula = _SHARE_FORMULA if signed else _SHARE_FORMULA_OF_STATE
+        formula = _SHARE_FORMULA if answer.signed else _SHARE_FORMULA_OF_STATE
         return Quantity("share of the way to the second answer", True, ("away", "towards"), formula)
-    if answer.is_masked_word and over_pairs and guessed:
-        what = "change of log P(first guess at [MASK]) in nats"
-    elif answer.is_masked_word:
-        what = answer.changed_quantity(record)
-    elif record.predicted_class is None:
-        what = POOLED
-    elif over_pairs:
-        what = "change of the log-odds of the predicted class, in nats"
-    else:
-        what = f"{answer.changed_quantity(record)}, in nats"
-    return Quantity(what, signed, ("falls", "rises") if signed else ("as before", "furthest"))
+    return Quantity(what or answer.change, answer.signed, answer.ends)

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.answer_choice import WORD, Answer
+from app_pages.controls.answer_choice import WORD
 from app_pages.controls.estimated_work import AT_ONCE, duration, multiply_adds
 from app_pages.controls.head_choice import HeadChoice
-from app_pages.heads.effects import AnswerOfPairs, effects_over_pairs
+from app_pages.heads.effects import effects_over_pairs
 from app_pages.heads.parse_pairs import (
     MOST,
     DigitPair,
@@ -24,6 +24,7 @@ from app_pages.inputs.one_word_changed import OPPOSITES, one_word_changed
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, tell
+from app_pages.subject.answer import Answer
 from app_pages.subject.shipped_inputs import sentences, test_digits
 from app_pages.subject.subject import LiveSubject, encoded_text
 from app_pages.toolkit.markdown import counted, plain
@@ -75,19 +76,21 @@ def draw_patching_over_pairs(
     if (listed := _choose_pairs(kind)) is None:
         return
     pairs = _inputs(subject, listed)
-    measured = AnswerOfPairs(answer.is_masked_word, WORD.held("").strip() if answer.is_masked_word else "")
+    measured_word = None if answer.word is None else WORD.held("").strip()
     shown = quantity(
-        answer, subject.record, normalised=normalised, over_pairs=True, guessed=not measured.word
+        answer, normalised=normalised, what=answer.change if measured_word else answer.change_of_any
     )
     part = PARTS[taken]
-    work_key = ("patch pairs", subject.checkpoint, pairs, part, measured, normalised)
+    work_key = ("patch pairs", subject.checkpoint, pairs, part, measured_word, normalised)
     work = _work(subject, pairs)
     label = f"Patch each part in {counted(len(pairs), 'pair')}, {duration(work)}"
     if not is_wanted(work_key, label, "patch_pairs_all", is_short=work <= AT_ONCE):
         return
     try:
         with until_done(work_key):
-            effects = effects_over_pairs(subject.checkpoint, pairs, part, measured, normalised=normalised)
+            effects = effects_over_pairs(
+                subject.checkpoint, pairs, part, measured_word, normalised=normalised
+            )
     except ValueError as error:
         st.warning(plain(str(error)), icon=":material/warning:")
         return

@@ -10,11 +10,12 @@ from app_pages.inside_a_head.view import division_text
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import predictions, tell
+from app_pages.subject.answer import whole_answer
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side, answers_under, verdict
+from app_pages.subject.two_sides import Side, answers_under
 from model.capture.intervention import at_temperature
 from model.config import ModelConfig
-from model.measures.changes import class_changes, prediction_change
+from model.measures.changes import class_changes
 from model.measures.head_measures import entropy
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
@@ -40,12 +41,10 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_answer"):
             predictions(after, key="inside_answer")
-            tell(verdict(after.title, record, after.record))
-            if record.has_classes:
-                st.markdown(
-                    f"The two predictions are **{prediction_change(record, after.record).value:.3f}** apart (total variation "
-                    r"$\frac12 \sum |p - p'|$, from 0 to 1)."
-                )
+            answer = whole_answer(record)
+            tell(answer.change_sentence(after.title, after.subject))
+            if t != 1:
+                st.markdown(answer.more_of_change(after.subject))
             hint = "A click on a point of the curve sets the temperature. " if record.has_classes else ""
             st.caption(
                 f"{hint}{_undivided_sentence(record.config)} The encoder was trained at $T = 1$ alone. "

@@ -8,25 +8,25 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import NUMBER, NUMBERS
 from app_pages.masks.mask_sentences import without_or_with
 from app_pages.show.show import show
 from app_pages.show.side_predictions import beside, tell
+from app_pages.subject.answer import Answer
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.capture import capture
 from model.capture.intervention import Intervention, MaskChoice, Method, masked
-from model.experiments.masked_word import MaskedWord
+from model.experiments.masked_word import AnswerRead
 from model.experiments.probabilities import probabilities
-from model.measures.changes import cosine_distance, value_range, weight_on_masked
+from model.measures.changes import value_range, weight_on_masked
 from model.measures.head_measures import softmax_normaliser, weight_sums
 from model.record import ForwardRecord
 from viz.attention.token_bars import row_sums
-from viz.builders.number_format import format_number, format_tex, head_name, percent, share_of
+from viz.builders.number_format import format_number, format_tex, head_name
 
 SIZE = 4
 SHOWN = 2  # components of a value: as many as there is room for
@@ -51,9 +51,7 @@ class MaskedHead:
 
     mask: np.ndarray  # [query, key]
     pattern: np.ndarray  # [query, key]
-    probabilities: np.ndarray  # [class]
-    pooled: np.ndarray  # [d_model]
-    log_probability: float | None  # of the masked word, in nats, where that is the answer
+    answers: np.ndarray  # [answer], as experiments return them for what is measured
 
 
 def draw_methods(
@@ -73,7 +71,7 @@ def draw_methods(
     with slots.controls:
         number_name = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
-    arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name], answer.word)
+    arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name], answer.measured)
     forbids_nothing = (after.mask == unmasked.mask).all()
     if forbids_nothing:
         st.info("This mask hides nothing, so every way gives the same. Another one is chosen under “View”.")
@@ -81,7 +79,10 @@ def draw_methods(
         mask = plain(without_or_with(choice, subject.record))
         st.markdown(f"**{mask}: the same mask, applied in five ways, seen in {head}**")
     by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
-    rows = {name: _measured(result) | _answer(result, unmasked, answer) for name, result in by_method.items()}
+    rows = {
+        name: _measured(result) | dict([answer.in_table(result.answers)])
+        for name, result in by_method.items()
+    }
     st.table(pd.DataFrame(rows).T)
     if not forbids_nothing:
         st.markdown(
@@ -93,7 +94,8 @@ def draw_methods(
     st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
     fully_masked: dict[str, MaskedHead] = _masked_head_by_method(*arguments, closed=query)
     rows = {
-        name: _row(result, query) | _answer(result, unmasked, answer) for name, result in fully_masked.items()
+        name: _row(result, query) | dict([answer.in_table(result.answers)])
+        for name, result in fully_masked.items()
     }
     st.table(pd.DataFrame(rows).T)
     st.markdown(
@@ -113,7 +115,7 @@ def _masked_head_by_method(
     layer: int,
     head: int,
     value: float,
-    word: MaskedWord | None,
+    measured: AnswerRead,
     closed: int | None = None,
 ) -> dict[str, MaskedHead]:
     """Results by method; if `closed` is a query, the chosen head masks it from every key."""
@@ -130,11 +132,7 @@ def _masked_head_by_method(
         by_method[name] = MaskedHead(
             mask=record.mask[layer, head].copy(),
             pattern=record.pattern[layer, head].copy(),
-            probabilities=record.probabilities,
-            pooled=record.pooled,
-            log_probability=None
-            if word is None
-            else float(probabilities(subject.loaded, [subject.model_input], [intervention], word)[0, 0, 0]),
+            answers=probabilities(subject.loaded, [subject.model_input], [intervention], measured)[0, 0],
         )
     return by_method
 
@@ -159,21 +157,6 @@ def _span(values: np.ndarray) -> str:
 
 def _number_text(value: float) -> str:
     return format_number(value, ".4g", otherwise="NaN")
-
-
-def _answer(result: MaskedHead, unmasked: ForwardRecord, answer: Answer) -> dict[str, str]:
-    if result.log_probability is not None:
-        number = format_number(result.log_probability, "+.4g", otherwise="NaN")
-        return {f"log P({plain(answer.name)}) in nats": number}
-    if not unmasked.has_classes:
-        distance = float(cosine_distance(unmasked.pooled, result.pooled))
-        return {"cosine distance of the pooled state": format_number(distance, ".4g", otherwise="NaN")}
-    top_probability = result.probabilities.max()
-    if math.isnan(top_probability):
-        return {"prediction": "none: every probability is NaN"}
-    return {
-        "prediction": f"{unmasked.class_names[result.probabilities.argmax()]}, {percent(share_of(result.probabilities, int(result.probabilities.argmax())), 4)}"
-    }
 
 
 # By hand

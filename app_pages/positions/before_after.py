@@ -13,6 +13,7 @@ from app_pages.show.prediction import prediction
 from app_pages.show.show import show
 from app_pages.show.side_predictions import NUMBERS, beside, tell
 from app_pages.subject import two_sides
+from app_pages.subject.answer import whole_answer
 from app_pages.subject.two_sides import Side
 from model.experiments.shuffling import shuffled_picture
 from model.inputs import Picture
@@ -29,7 +30,7 @@ def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, 
     """Draws prediction and attention of the chosen head before and after; `what` names the change, `before` is not reordered."""
     with slots.view:
         query = choose_query(before.record)
-    tell(two_sides.verdict(what, before.record, after.record))
+    tell(whole_answer(before.record).change_sentence(what, after.subject))
     scale = chosen.of_head(before.record, after.record)
     for ordinal, side, column in zip(NUMBERS, (before, after), beside("positions_input"), strict=False):
         with column:

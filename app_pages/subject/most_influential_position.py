@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
+from app_pages.subject.answer import whole_answer
 from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import without_keys
 from model.experiments.masked_word import LOGITS
 from model.experiments.probabilities import probabilities
-from model.measures.changes import class_changes
 
 MOST_POSITIONS = 64  # of more it would take too long
 
@@ -29,11 +29,8 @@ def most_influential_position(subject: LiveSubject) -> InfluentialPosition | Non
         return None
     interventions = tuple(map(without_keys, positions))
     answers = of(probabilities, subject.checkpoint, (subject.model_input,), interventions, LOGITS)[0]
+    falls = whole_answer(record).falls(answers)
+    index = int(falls.argmax())  # the largest fall: the one that changes the class, if any does
     predicted = record.predicted_class
-    changes = class_changes(record, answers, predicted)
-    if predicted is None:
-        index = int(changes.argmax())
-        return InfluentialPosition(positions[index], float(changes[index]), False)
-    index = int(changes.argmin())  # the largest fall: the one that changes the class, if any does
-    is_other = int(answers[index].argmax()) != predicted
-    return InfluentialPosition(positions[index], float(-changes[index]), is_other)
+    is_other = predicted is not None and int(answers[index].argmax()) != predicted
+    return InfluentialPosition(positions[index], float(falls[index]), is_other)

@@ -1,4 +1,4 @@
-"""Two forward passes compared: how the answer changed, in words, and where a head's weights differ.
+"""Two forward passes compared: answers under interventions, and where a head's weights differ.
 
 The second differs from the first by an intervention, by its input or by its checkpoint.
 """
@@ -21,15 +21,13 @@ from model.experiments.masked_word import AnswerRead
 from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order
 from model.inputs import Input
-from model.measures.changes import ROUNDING_DISTANCE, prediction_change
+from model.measures.changes import ROUNDING_DISTANCE, cosine_distance
 from model.measures.word_alignment import AlignedWords
 from model.record import AttentionRecord, ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.builders.heatmap_figure import Heatmap
-from viz.builders.number_format import format_number, percent, share_of, told_apart
+from viz.builders.number_format import told_apart
 from viz.builders.palette import largest
-
-POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,8 @@ class Side:
     @property
     def predicted(self) -> str | None:
         """Name of the most probable class; None where there are no classes."""
-        return self.record.class_names[self.record.logits.argmax()] if self.record.has_classes else None
+        predicted = self.record.predicted_class
+        return None if predicted is None else self.record.class_names[predicted]
 
 
 def answers_under(
@@ -110,41 +109,13 @@ def answers_under(
     return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
 
 
-def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
-    """Sentence on how the prediction changed, as plain text; `what` is its beginning and names the change."""
-    if not before.has_classes:
-        return f"{what}, {_moved_clause(prediction_change(before, after).value)}; the encoder has no classes."
-    old_class, new_class = (int(record.probabilities.argmax()) for record in (before, after))
-    old_name, new_name = before.class_names[old_class], before.class_names[new_class]
-    old, new = (share_of(record.probabilities, old_class) for record in (before, after))
-    former, latter = percent(old, 2), percent(new, 2)
-    if old_class != new_class:
-        reached = percent(share_of(after.probabilities, new_class), 2)
-        if reached == latter:
-            reached, latter = told_apart(share_of(after.probabilities, new_class), new, ".2%")
-        return f"{what}, the prediction changes from {old_name} ({former}) to {new_name} ({reached}); {old_name} now has {latter}."
-    shares = f"{former} before, {latter} after"
-    if former == latter:
-        shares = f"{former}, as before" if old == new else f"{former} before and after"
-    return f"{what}, the prediction stays {old_name}: {shares}."
-
-
 def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
     """Sentence with the cosine similarity of two inputs' embeddings, as plain text."""
-    distance = prediction_change(one, other).value
+    distance = float(cosine_distance(one.pooled, other.pooled))
     if np.isnan(distance):
         return "An embedding of zeros has no direction: there is no cosine similarity."
     cosine, _ = told_apart(1 - distance, 1.0, ".3f") if distance > ROUNDING_DISTANCE else ("1.000", "")
     return f"Cosine similarity of the two embeddings: {cosine} (1: the same direction, 0: orthogonal)."
-
-
-def _moved_clause(distance: float) -> str:
-    """How far the pooled state has moved, as a cosine distance; NaN where one of the two is all zeros."""
-    if np.isnan(distance):
-        return "the pooled state becomes, or was, all zeros, which have no direction"
-    if distance <= ROUNDING_DISTANCE:
-        return "the pooled state stays as it is"
-    return f"the pooled state changes by a cosine distance of {format_number(distance, '.2g')}"
 
 
 def shared_limit(values: Iterable[np.ndarray]) -> float:

@@ -6,15 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.estimated_work import NOT_YET, Wanted, is_wanted
 from app_pages.controls.knock_out_choice import knock_out_answers
+from app_pages.subject.answer import Answer
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, until_done
 from model.experiments import faithfulness as rule
 from model.experiments.attribution import explained_positions
 from model.experiments.knock_out import KnockOutKind
-from model.record import ForwardRecord
 
 
 class Curves(NamedTuple):
@@ -30,7 +29,6 @@ class Curves(NamedTuple):
 class Checked(NamedTuple):
     """The check of one map on one input: scores of the map, effects of knock-outs, and how well they agree."""
 
-    record: ForwardRecord
     answer: Answer
     kind: KnockOutKind
     positions: tuple[int, ...]  # that were knocked out, one at a time
@@ -75,8 +73,8 @@ def check_map(
     if answer.word is not None:
         read_at = answer.word.position
     scores = rule.map_scores(pattern, record, read_at=read_at)[list(positions)]
-    effects = rule.rounded_effects(answer.falls(subject, answers), in_nats=answer.is_signed(record))
-    return Checked(record, answer, kind, positions, scores, effects, rule.agreement(scores, effects), None)
+    effects = rule.rounded_effects(answer.falls(answers), in_nats=answer.signed)
+    return Checked(answer, kind, positions, scores, effects, rule.agreement(scores, effects), None)
 
 
 def with_scores(checked: Checked, scores: np.ndarray) -> Checked:

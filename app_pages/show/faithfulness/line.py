@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.estimated_work import Wanted
 from app_pages.controls.head_choice import take_query
 from app_pages.controls.knock_out_choice import NAMES
@@ -16,6 +15,7 @@ from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, check_map, with_curves
 from app_pages.show.faithfulness.over_data import stored_over_data
 from app_pages.show.show import clickable, show
+from app_pages.subject.answer import Answer
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import FileSubject, LiveSubject, Subject
 from app_pages.subject.two_sides import Side
@@ -60,7 +60,7 @@ def faithfulness(
     if st.session_state.get(_MENU, False) != is_open:
         st.session_state[_MENU] = is_open
     with st.container(horizontal=True, vertical_alignment="center", key="explains", gap=None):
-        st.html(f"explains {escape(words.said(subject.record, answer))}?", width="content")
+        st.html(f"explains {escape(answer.said)}?", width="content")
         verdict = st.container(width="content")
         with st.popover("why", key=_MENU, type="tertiary", on_change=_keep_open):
             conclusion, button, controls, details = (st.container() for _ in range(4))
@@ -77,14 +77,12 @@ def faithfulness(
     if checked is None:
         conclusion.markdown(why_unchecked or words.NOT_CHECKED)
         return Faithfulness(None, controls)
-    conclusion.markdown(words.plain_sentence(checked.verdict, checked.record, checked.answer))
-    conclusion.markdown(
-        f":small[{words.conclusion_sentence(checked.verdict, checked.record, checked.answer)}]"
-    )
+    conclusion.markdown(words.plain_sentence(checked.verdict, checked.answer))
+    conclusion.markdown(f":small[{words.conclusion_sentence(checked.verdict, checked.answer)}]")
     if is_open and isinstance(subject, LiveSubject):
         with details:
             changes = subject.compute(other_attention, answer=answer.word)
-            sentence = words.other_attention_sentence(changes, checked.record, answer)
+            sentence = words.other_attention_sentence(changes, answer)
             st.markdown(
                 f"{_check_sentences(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]"
             )
@@ -112,7 +110,7 @@ def draw_faithfulness_of_side(
     if checked is not None:
         line = st.container()
         checked = with_curves(side.subject, checked, key=f"{key}_curves", are_shown=False)
-        conclusion = words.conclusion_sentence(checked.verdict, checked.record, checked.answer)
+        conclusion = words.conclusion_sentence(checked.verdict, checked.answer)
         line.markdown(
             f":small[explains the answer? **{words.short_verdict(checked.verdict)}**]",
             help=f"{conclusion} {_check_sentences(checked, side.checkpoint, lens, head)}",
@@ -120,8 +118,8 @@ def draw_faithfulness_of_side(
 
 
 def _check_sentences(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
-    sentences = [words.agreement_sentence(checked.verdict, checked.kind, checked.record, checked.answer)]
-    is_stored = checked.kind == "keys" and not checked.answer.is_masked_word  # which is what was measured
+    sentences = [words.agreement_sentence(checked.verdict, checked.kind, checked.answer)]
+    is_stored = checked.kind == "keys" and checked.answer.word is None  # which is what was measured
     over_data = stored_over_data(name, lens, head) if is_stored else None
     if over_data is not None:
         sentences.append(words.over_data_sentence(over_data))
@@ -129,12 +127,10 @@ def _check_sentences(checked: Checked, name: Checkpoint, lens: str, head: tuple[
 
 
 def _draw_details(checked: Checked, query: int) -> None:
-    record, verdict, answer = checked.record, checked.verdict, checked.answer
+    record, verdict, answer = checked.answer.record, checked.verdict, checked.answer
     left, right = beside("faithful_points", "faithful_rule")
     with left:
-        effect = "effect (fall of log P, nats)"
-        if not answer.is_masked_word:
-            effect = f"effect ({'fall of the log-odds, nats' if record.has_classes else 'cosine distance'})"
+        effect = f"effect (fall of {answer.scale}, nats)" if answer.signed else "effect (cosine distance)"
         tokens = [record.tokens[position] for position in checked.positions]
         figure = score_effect(
             checked.positions,
@@ -155,7 +151,7 @@ def _draw_details(checked: Checked, query: int) -> None:
     with right:
         st.markdown(f":small[{words.uncertainty_text(verdict)} {words.areas_sentence(verdict)}]")
         with st.expander("The rule, the formulas and the papers", icon=":material/function:"):
-            st.markdown(words.rule_markdown(record, answer))
+            st.markdown(words.rule_markdown(answer))
     if (curves := checked.curves) is None:
         return
     columns = beside("faithful_deletion", "faithful_insertion")
@@ -175,7 +171,7 @@ def _draw_details(checked: Checked, query: int) -> None:
                     curves.counts,
                     curve,
                     random,
-                    what=answer.fall(record),
+                    what=answer.fall,
                     units=record.units,
                     reading=reading,
                 ),

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.knock_out_choice import NAMES
 from app_pages.show.faithfulness.over_data import OverData
+from app_pages.subject.answer import Answer, ClassAnswer, WordAnswer
 from app_pages.toolkit.markdown import plain
 from model.experiments.faithfulness import (
     BAND,
@@ -24,15 +24,8 @@ from model.experiments.faithfulness import (
     Verdict,
 )
 from model.experiments.knock_out import KnockOutKind
-from model.record import AttentionRecord, ForwardRecord
-from viz.builders.number_format import THIN, format_number, percent, told_apart, with_error
-from viz.builders.token_label import label
+from viz.builders.number_format import THIN, format_number, percent, told_apart
 
-_DISTANCES = {
-    True: r"The shift of a prediction is its total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$.",
-    False: r"Cosine distance: $1 - \cos(x, x')$ of the pooled states.",
-}
-WHOLE_INPUT = Answer()
 NO_ENCODER = (
     "Whether this map explains an answer cannot be checked: a record from a file comes without the encoder."
 )
@@ -47,17 +40,15 @@ _WHY = {
 }
 
 
-def agreement_sentence(
-    of_map: Verdict, kind: KnockOutKind, record: ForwardRecord, answer: Answer = WHOLE_INPUT
-) -> str:
+def agreement_sentence(of_map: Verdict, kind: KnockOutKind, answer: Answer) -> str:
     """Sentence with the rank correlation between the map's scores and the effects of hiding each token or patch."""
     value = (
         "cannot be computed" if math.isnan(of_map.spearman) else f"**{_correlation_text(of_map.spearman)}**"
     )
+    record = answer.record
     units = record.unit if of_map.n == 1 else record.units
-    name = f"{_the(answer)}{answer.quantity(record)}"
     return (
-        f"Does {name} hang on what this map shows? Rank correlation with the effect of hiding each {record.unit} "
+        f"Does {answer.noun} hang on what this map shows? Rank correlation with the effect of hiding each {record.unit} "
         f"({NAMES[kind]}): {value} over {of_map.n} {units}."
     )
 
@@ -77,78 +68,50 @@ def short_verdict(of_map: Verdict | None) -> str:
     return "yes" if of_map.readable else "no"
 
 
-def said(record: AttentionRecord, answer: Answer = WHOLE_INPUT) -> str:
-    """The answer as the encoder gives it, such as “positive”."""
-    if answer.is_masked_word:
-        return answer.name
-    if not isinstance(record, ForwardRecord) or record.predicted_class is None:
-        return "the answer"
-    return f"“{label(record.class_names[record.predicted_class], 14)}”"
-
-
-def plain_sentence(of_map: Verdict, record: ForwardRecord, answer: Answer = WHOLE_INPUT) -> str:
+def plain_sentence(of_map: Verdict, answer: Answer) -> str:
     """Whether the map shows what the answer depends on, in one sentence without numbers, as Markdown."""
-    strong = f"the {record.units} that it shows as strong are"
+    strong = f"the {answer.record.units} that it shows as strong are"
     reasons = {
         "yes": f"**Yes**: {strong} those without which it changes.",
         "no": f"**No**: {strong} not, clearly enough, those without which it changes.",
         "cannot be told": "That **cannot be told** from this input.",
         "not checked": "That is not checked yet.",
     }
-    return f"Does this map show what {plain(said(record, answer))} hangs on? {reasons[short_verdict(of_map)]}"
+    return f"Does this map show what {plain(answer.said)} hangs on? {reasons[short_verdict(of_map)]}"
 
 
-def conclusion_sentence(
-    of_map: Verdict, record: ForwardRecord, answer: Answer = WHOLE_INPUT, what: str = "map"
-) -> str:
+def conclusion_sentence(of_map: Verdict, answer: Answer, what: str = "map") -> str:
     """Sentence on whether the map, or `what` is judged, may be read as an explanation, by the rule of `model.experiments.faithfulness`.
 
     It names the numbers that decide: the rank correlation, or the area under the deletion curve.
     """
-    quantity = answer.quantity(record)
+    units = answer.record.units
     if of_map.n < 2:
         return "There is nothing to rank."
     if of_map.undecidable is not None:
-        reason = _WHY[of_map.undecidable].format(units=record.units, answer=f"{_the(answer)}{quantity}")
+        reason = _WHY[of_map.undecidable].format(units=units, answer=answer.noun)
         return f"Whether this {what} is an explanation **cannot be told on this input**: {reason}."
     if of_map.area is None or of_map.deleted is None:
         return "Not decided yet: hiding more and more of the input, in the order of this map, takes a while. A button starts it."
-    spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {record.units}"
+    spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {units}"
     area = f"area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deleted)}"
-    of_answer = quantity if answer.is_masked_word else f"this {quantity}"
     if of_map.readable:
-        return f"By the rule, this {what} **may be read as an explanation** of {of_answer}: {spearman}; deletion {area}."
-    negative = f"This {what} is **not a reliable explanation** of {of_answer}"
+        return f"By the rule, this {what} **may be read as an explanation** of {answer.noun}: {spearman}; deletion {area}."
+    negative = f"This {what} is **not a reliable explanation** of {answer.noun}"
     if math.isnan(of_map.spearman):
-        return f"{negative}: it gives all {record.units} the same score."
+        return f"{negative}: it gives all {units} the same score."
     if of_map.correlates:
         return f"{negative}: hiding first what it shows as strongest changes the answer no faster than hiding in random order (deletion {area})."
     if of_map.spearman < LEAST_CORRELATION:
-        strong = f"the {record.units} that it shows as strong are not those that matter when they are hidden"
+        strong = f"the {units} that it shows as strong are not those that matter when they are hidden"
         return f"{negative}: {strong} ({spearman}, below {LEAST_CORRELATION:g})."
     return f"{negative}: {spearman}, but p = {format_number(of_map.p, '.2g')}."
 
 
-def other_attention_sentence(
-    changes: OtherAttention, record: ForwardRecord, answer: Answer = WHOLE_INPUT
-) -> str:
+def other_attention_sentence(changes: OtherAttention, answer: Answer) -> str:
     """Sentence on how the answer changes with uniform or permuted attention: about the encoder, not about the shown map."""
-    mean, sd = float(np.mean(changes.permuted)), float(np.std(changes.permuted, ddof=1))
-    if answer.is_masked_word:
-        uniform = f"{format_number(changes.uniform, '+.2f')} nats"
-        permuted, change = (
-            f"{format_number(mean, '+.2f')} ± {format_number(sd, '.2f')} nats",
-            f"{answer.quantity(record)} changes by",
-        )
-    elif record.has_classes:
-        uniform = percent(changes.uniform)
-        permuted, change = with_error(mean, sd), "the prediction shifts by"
-    else:
-        uniform = format_number(changes.uniform, ".2g")
-        permuted, change = (
-            f"{format_number(mean, '.2g')} ± {format_number(sd, '.1g')}",
-            "the pooled state turns by a cosine distance of",
-        )
+    change, uniform = answer.shift(changes.uniform)
+    _, permuted = answer.shift(float(np.mean(changes.permuted)), float(np.std(changes.permuted, ddof=1)))
     return (
         f"If all heads attended evenly, {change} {_with_unbroken_spaces(uniform)}; with their weights in a random order, by "
         f"{_with_unbroken_spaces(permuted)}."
@@ -195,32 +158,24 @@ def over_data_sentence(held: OverData) -> str:
     )
 
 
-def rule_markdown(record: ForwardRecord, answer: Answer = WHOLE_INPUT) -> str:
+def rule_markdown(answer: Answer) -> str:
     """The rule by which a map counts as faithful, with thresholds, formulas and sources, as Markdown."""
-    units, is_class = record.units, record.has_class_token
-    score = (
-        "the weight that the class token, which is classified, gives it in this map"
-        if is_class
-        else "the mean weight that all queries give it in this map"
-    )
-    effect = (
-        r"the fall of $\ln \frac{p}{1 - p}$ of the predicted class (below 0 where it rises)"
-        if record.has_classes
-        else "the cosine distance of the pooled state from what it was"
-    )
-    fall = (
-        "how far the log-odds of the predicted class have fallen, in nats"
-        if record.has_classes
-        else "the cosine distance of the pooled state from what it was"
-    )
-    left_out, distance = "Class token and padding", _DISTANCES[record.has_classes]
-    if answer.is_masked_word:
-        quantity = answer.quantity(record)
-        score = "the weight that the masked token, where the word is read, gives it in this map"
-        effect = f"the fall of {quantity}, in nats (below 0 where it rises),"
-        fall = f"how far {quantity} has fallen, in nats"
-        left_out = "Class token, padding and that masked token"
-        distance = f"The change is that of {quantity}, below 0 where it falls."
+    units = answer.record.units
+    match answer:
+        case WordAnswer():
+            score = "the weight that the masked token, where the word is read, gives it in this map"
+            effect = f"the fall of {answer.noun}, in nats (below 0 where it rises),"
+            shift = f"The change is that of {answer.noun}, below 0 where it falls."
+        case ClassAnswer():
+            effect = r"the fall of $\ln \frac{p}{1 - p}$ of the predicted class (below 0 where it rises)"
+            shift = r"The shift of a prediction is its total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$."
+        case _:
+            effect = "the cosine distance of the pooled state from what it was"
+            shift = r"Cosine distance: $1 - \cos(x, x')$ of the pooled states."
+    if answer.word is None:
+        score = "the mean weight that all queries give it in this map"
+        if answer.record.has_class_token:
+            score = "the weight that the class token, which is classified, gives it in this map"
     return "\n".join(
         (
             "**The rule.** A map may be read as an explanation of an answer where both of these hold:",
@@ -236,19 +191,19 @@ def rule_markdown(record: ForwardRecord, answer: Answer = WHOLE_INPUT) -> str:
             "Such inputs are left out of the shares over a data set.",
             "",
             f"The thresholds are a convention of this app. The **score** of each of the {units} is {score}; its **effect** is "
-            f"{effect} when it is knocked out alone. {left_out} are left out. p is the share of {N_SHUFFLES:,} "
+            f"{effect} when it is knocked out alone. Class token, padding and the [MASK] of a word that is the answer are left out. p is the share of {N_SHUFFLES:,} "
             "random orders of the effects that correlate as strongly, either way; it is not corrected for how many maps one "
             r"looks at. Effects that differ by no more than rounding count as equal, and so do scores. The interval is $\tanh(\operatorname{artanh} \rho \pm 1.96 \sqrt{(1 + \rho^2/2)/(n - 3)})$ (Bonett & "
             f"Wright 2000), as if {units} were independent draws.",
             "",
             f"**Curves**: x is the share of the {units} that are gone (deletion) or back (insertion), from 0 to 1 in about "
-            f"{N_STEPS} steps, those with the largest scores first; y is {fall}. The area is by the trapezoidal rule; a large one "
+            f"{N_STEPS} steps, those with the largest scores first; y is that effect of all that are gone. The area is by the trapezoidal rule; a large one "
             "under deletion and a small one under insertion speak for the map (after Petsiuk et al. 2018, who use the probability: "
             "that of a sure answer has little room to fall).",
             "",
             "**Other attention**, in all layers and heads at once, whatever map is shown: uniform over the keys that a query may "
             f"attend to, or each row's weights in a random order among those (mean ± standard deviation of {N_PERMUTATIONS}). "
-            f"{distance}",
+            f"{shift}",
             "",
             "**Papers**: the correlation is the check of Abnar & Zuidema 2020. Permuted attention: “Attention is not "
             "Explanation” (Jain & Wallace 2019), who permuted the one attention layer of a recurrent model. "
@@ -256,11 +211,6 @@ def rule_markdown(record: ForwardRecord, answer: Answer = WHOLE_INPUT) -> str:
             "does not show that these are no explanation.",
         )
     )
-
-
-def _the(answer: Answer) -> str:
-    """The article before the answer's quantity; log P has none."""
-    return "" if answer.is_masked_word else "the "
 
 
 def _correlation_text(spearman: float) -> str:

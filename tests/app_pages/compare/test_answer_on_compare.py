@@ -108,7 +108,7 @@ def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare: Open)
         (line,) = (text for text in sentences if text.startswith(f"**{name}**: log P"))
         assert line == (
             f"**{name}**: log P(“great” at [MASK]) is {numbers[0]} nats; without `{record.tokens[index]}` (position {index}) it is "
-            f"{numbers[1]}, the largest change ({numbers[2]} nats)."
+            f"{numbers[1]} ({numbers[2]} nats), the largest change."
         )
         largest.append(abs(changes[index]))
     assert f"Both scales reach to {format_number(max(largest), '.3g')}, the largest change" in captions(app)

@@ -7,8 +7,8 @@ import pytest
 from scipy import special
 
 from app_pages.compare.token_knock_out import Changes, largest_change_sentence
-from app_pages.controls.answer_choice import Answer
 from app_pages.subject import cache, shipped_inputs
+from app_pages.subject.answer import whole_answer
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from model.capture import capture
@@ -38,8 +38,8 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None
         line = next(block.value for block in app.markdown if block.value.startswith(f"**{name}**: P("))
         assert (
             f"P({record.class_names[asked]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}` "
-            f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009%, the largest change "
-            f"({format_number(moved[strongest], '+.2f')} in log-odds). "
+            f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009% "
+            f"({format_number(moved[strongest], '+.2f')} in log-odds), the largest change. "
         ) in line
         assert line.endswith(f"Hidden alone, {flips} of {len(record)} tokens change the answer.")
 
@@ -134,23 +134,17 @@ def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Pa
     [
         ([0.0, 1e-7, 0.0], "**tiny**: hidden alone, none of the 3 tokens changes the answer."),
         ([-0.5, 0.1, 0.5 + 1e-7], "without `[CLS]` (position 0) it is"),
-        ([-0.5, 0.1, 0.5 + 1e-7], "the largest change, and as large without 1 more (−0.50 in log-odds)"),
-        ([0.0, -0.5, 0.1], "the largest change (−0.50 in log-odds)"),
+        ([-0.5, 0.1, 0.5 + 1e-7], "(−0.50 in log-odds), the largest change, and as large without 1 more."),
+        ([0.0, -0.5, 0.1], "(−0.50 in log-odds), the largest change."),
     ],
 )
 def test_the_largest_change_is_that_of_all_that_are_equal_and_none_within_rounding(
     changes: list[float], words: str
 ) -> None:
     record = capture(tiny.loaded(tiny.TEXT), "film")
-    name = record.class_names[record.predicted_class]
-    answers = np.tile(record.probabilities, (3, 1))
-    result = Changes(
-        Side(SimpleNamespace(record=record), "tiny"),
-        "keys",
-        Answer(),
-        name,
-        range(3),
-        answers,
-        np.array(changes),
-    )
+    answer = whole_answer(record)
+    answers = np.tile(record.logits.astype(float), (3, 1))
+    answers[:, answer.followed] += changes  # of two classes the log-odds change as the logit does
+    side = Side(SimpleNamespace(record=record), "tiny")
+    result = Changes(side, "keys", answer, range(3), answers, answer.changes(answers))
     assert words in largest_change_sentence(result)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls.answer_choice import change_sentence
 from app_pages.subject import cache
+from app_pages.subject.answer import change_sentence
 from model import checkpoint
 from model.capture import capture
 from model.experiments.ablation import ablate_heads, ablated

@@ -3,11 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app_pages.controls.answer_choice import Answer
 from app_pages.heads import patch_effect
 from app_pages.heads.patch_effect import Columns, Quantity, quantity
+from app_pages.subject.answer import whole_answer
 from model.capture import capture
-from model.experiments.masked_word import MaskedWord
 from model.family_options import Family, Parts
 from tests.model import tiny
 from tests.model.tiny import TEXT
@@ -59,28 +58,13 @@ def test_equal_effects_are_named_together() -> None:
 @pytest.mark.parametrize("n_classes", [2, 0])
 def test_what_is_measured_is_named_with_its_unit(n_classes: int) -> None:
     record = capture(tiny.loaded(replace(TEXT, class_names=TEXT.class_names[:n_classes])), "not great film")
-    change = quantity(Answer(), record, normalised=False)
-    share = quantity(Answer(), record, normalised=True)
-    assert share.what == "share of the way to the second answer"
+    answer = whole_answer(record)
+    change, share = quantity(answer, normalised=False), quantity(answer, normalised=True)
+    assert (share.what, share.signed) == ("share of the way to the second answer", True)
     if n_classes:
         name = record.class_names[record.predicted_class]
         assert (change.what, change.signed) == (f"change of the log-odds of {name}, in nats", True)
-        over = quantity(Answer(), record, normalised=False, over_pairs=True)
-        assert over.what == "change of the log-odds of the predicted class, in nats"
     else:
         assert (change.what, change.signed) == ("pooled state (cosine distance)", False)
-        assert (share.signed, share.ends) == (True, ("away", "towards"))
+        assert share.ends == ("away", "towards")
         assert "(cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other))" in share.formula
-
-
-def test_over_pairs_each_has_its_own_first_guess() -> None:
-    record = capture(tiny.loaded(TEXT), "not great film")
-    answer = Answer(MaskedWord(1, 5), "“great” at [MASK]")
-    whole = [
-        quantity(answer, record, normalised=False, over_pairs=True, guessed=guessed)
-        for guessed in (True, False)
-    ]
-    assert [one.what for one in whole] == [
-        "change of log P(first guess at [MASK]) in nats",
-        "change of log P(“great” at [MASK]) in nats",
-    ]

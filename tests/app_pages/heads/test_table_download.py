@@ -14,6 +14,7 @@ from app_pages.heads.table_download import (
     latex_bytes,
     note,
 )
+from app_pages.subject.answer import whole_answer
 from model.atlas.data_source import DataSource, Spread
 from model.atlas.results import HeadResults
 from model.record.from_arrays import from_arrays
@@ -34,7 +35,14 @@ def numbers(first: str = HERE, *, stored: bool = False) -> Numbers:
         spreads = {"entropy": Spread(mean=np.array([[0.5, 0.75]]), sd=np.array([[0.01, 0.02]]))}
         results = HeadResults(source=source, spreads=spreads, z=np.zeros((1, 2, 4), np.float32))
     here = {"entropy": ENTROPY, "distance": DISTANCE}
-    return Numbers(record=RECORD, here=here, stored=results, chance=None, first=first)
+    return Numbers(
+        record=RECORD,
+        here=here,
+        stored=results,
+        chance=None,
+        first=first,
+        answer=whole_answer(RECORD),
+    )
 
 
 def test_the_csv_holds_all_digits_of_all_heads_in_their_order() -> None:

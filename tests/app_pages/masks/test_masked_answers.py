@@ -78,15 +78,15 @@ def test_padding_that_is_masked_leaves_it_and_padding_that_is_not_does_not(open_
     padding = MaskChoice(kind="padding", n_padding=4)
     old, ignored = log_probability(), log_probability(padding, "ignored")
     assert f"stays as it is: {number(old)} nats" in headline(app)
-    (said,) = (c.value for c in app.caption if c.value.startswith("Difference of log P(“great” at"))
-    assert said.endswith(f"masked, {format_number(abs(ignored - old), '.2g')} where it is not.")
+    (said,) = (c.value for c in app.caption if c.value.startswith("Change of log P\\(“great” at"))
+    assert said.endswith(f"masked, {format_number(ignored - old, '+.2g')} where it is not.")
 
 
 def test_every_way_of_masking_has_its_own_log_p(open_masks: Open) -> None:
     app = open_masks(BLOCKED_KEYS.to("1"), LAYER.to(0), HEAD.to(0), PART.to(WAYS))
     assert not app.exception
     ways, row = (table.value for table in app.table)
-    (column,) = (name for name in ways if name.startswith("log P("))
+    (column,) = (name for name in ways if name.startswith("log P\\("))
     choice = MaskChoice(kind="keys", keys=(1,))
     expected = [log_probability(choice, method) for method in ("encoder", "replaced", "zeroed")]
     shown = [float(value.replace("−", "-")) for value in ways[column].iloc[[0, 1, 4]]]

@@ -27,6 +27,7 @@ from model import checkpoint
 from model.capture.intervention import MaskChoice, masked
 from model.config import ModelConfig
 from model.inputs import Input
+from model.measures.changes import class_changes
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import table, weights
 from tests.app_pages.shown_subject import subject_of
@@ -226,11 +227,12 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
         "Padding, not masked",
     ]
     assert app.metric[0].value == app.metric[1].value
-    (said,) = (c.value for c in app.caption if c.value.startswith("Largest difference of a logit"))
+    (said,) = (c.value for c in app.caption if c.value.startswith("Change of the log-odds of"))
     padding = MaskChoice(kind="padding", n_padding=4)
-    plain = LiveSubject("imdb-pre-ln", TEXT).record.logits
+    plain = LiveSubject("imdb-pre-ln", TEXT).record
     ignored = LiveSubject("imdb-pre-ln", TEXT, changed=masked(padding, "ignored")).record.logits
-    assert said.endswith(f"masked, {format_number(np.abs(ignored - plain).max(), '.2g')} where it is not.")
+    (change,) = class_changes(plain, ignored[None], plain.predicted_class)
+    assert said.endswith(f"masked, {format_number(change, '+.2g')} where it is not.")
     assert len(figures(app)["masks_map_pattern"]["data"][0]["x"]) == 9
 
 
@@ -374,7 +376,8 @@ def test_without_classes_the_pooled_state_stands_for_the_answer(
         expected = "stays as it is" if is_padded else "changes by a cosine distance of"
         assert f"the pooled state {expected}" in sentence(app)
         assert not is_padded or any(
-            caption.value.startswith("Cosine distance of the pooled state") for caption in app.caption
+            caption.value.startswith("Pooled state \\(cosine distance\\), from the text")
+            for caption in app.caption
         )
     else:
         ways, row = (table.value for table in app.table)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from app_pages.controls.answer_choice import change_sentence
 from app_pages.many_inputs import accuracy, predictions
 from app_pages.positions import (
     notation,
 )
 from app_pages.show import prediction
-from app_pages.subject.two_sides import similarity, verdict
+from app_pages.subject.answer import change_sentence, whole_answer
+from app_pages.subject.two_sides import similarity
 from app_pages.toolkit.markdown import beginning, counted
 from app_pages.training import histories, player
 from tests.app_pages.sentences.turns import Row, row, table
@@ -34,6 +34,10 @@ def answer(
         pooled=np.array(pooled, np.float32),
         unit="token",
     )
+
+
+def verdict(what: str, before: Any, after: Any) -> str:
+    return whole_answer(before).change_sentence(what, SimpleNamespace(record=after))
 
 
 def film(*accuracy: float, steps: tuple[int, ...] = (0, 1)) -> Any:

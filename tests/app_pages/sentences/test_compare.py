@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from app_pages.compare import by_words, pairing, representations, seed_curves, stream, token_knock_out
+from app_pages.subject.answer import ClassAnswer
 from model.measures.head_matching import Pairing
 from tests.app_pages.sentences.turns import Row, row, table
 
@@ -43,15 +44,16 @@ def knocked_out(before: tuple[float, float], *after: tuple[float, float]) -> str
     """What is said of the answers without one token after the other, of an encoder that chooses good."""
     probabilities = np.array(before, np.float32)
     record = SimpleNamespace(
-        has_classes=True, class_names=("bad", "good"), probabilities=probabilities, predicted_class=1
+        class_names=("bad", "good"),
+        probabilities=probabilities,
+        logits=np.log(np.array(before)),
+        predicted_class=1,
     )
     compared = SimpleNamespace(tokens=("a", "b"), units="tokens")
     side = SimpleNamespace(title="mine", record=record, words=None, is_text=True, compared=compared)
-    log_odds = [math.log(good / bad) for bad, good in (before, *after)]
-    changes = np.array(log_odds[1:]) - log_odds[0]
-    answer = SimpleNamespace(is_masked_word=False)
+    answer, answers = ClassAnswer.of(record, 1), np.log(np.array(after))
     result = token_knock_out.Changes(
-        side, "keys", answer, "good", range(len(after)), np.array(after, np.float32), changes
+        side, "keys", answer, range(len(after)), answers, answer.changes(answers)
     )
     return token_knock_out.largest_change_sentence(result)
 
@@ -144,7 +146,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "one changes the answer",
             lambda: knocked_out((0.1, 0.9), (0.6, 0.4), (0.2, 0.8)),
-            "P(good) is 90.00 %; without `a` (position 0) it is 40.00 %, the largest change (−2.60 in log-odds). Hidden alone, 1 of 2 tokens change the answer.",
+            "P(good) is 90.00 %; without `a` (position 0) it is 40.00 % (−2.60 in log-odds), the largest change. Hidden alone, 1 of 2 tokens change the answer.",
         ),
         row(
             "both change it",

@@ -8,15 +8,16 @@ import numpy as np
 
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.over_data import OverData
+from app_pages.subject.answer import whole_answer
 from model.capture import capture
 from model.experiments.faithfulness import Deletion, OtherAttention, Undecidable, Verdict, undecidable_reason
 from tests.app_pages.sentences.turns import Row, row, table
 from tests.model import tiny
 
-TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")  # [CLS] not great film [SEP]
+TEXT = whole_answer(capture(tiny.loaded(tiny.TEXT), "not great film"))  # [CLS] not great film [SEP]
 
 
-HEADLESS = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "not great film")
+HEADLESS = whole_answer(capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "not great film"))
 
 
 def judged(**changed: Any) -> Verdict:

@@ -12,7 +12,6 @@ from app_pages.subject.two_sides import (
     head_patterns,
     same_position,
     shared_limit,
-    verdict,
 )
 from model.capture import capture
 from model.capture.intervention import repositioned
@@ -46,48 +45,6 @@ def digit(config=tiny.DIGIT) -> Side:
 def shuffled(model_input: str, order: tuple[int, ...], zeroed: bool = False) -> Side:
     record = capture(tiny.loaded(tiny.TEXT), model_input, repositioned(order=order, zeroed=zeroed))
     return Side(Known("tiny", record), "shuffled", order)
-
-
-def answering(*probabilities: float) -> ForwardRecord:
-    return replace(text("film").record, logits=np.log(np.array(probabilities, np.float32)))
-
-
-# The verdict
-
-
-@pytest.mark.parametrize(
-    ("after", "end"),
-    [
-        (
-            (0.8, 0.2),
-            "changes from positive (75.00\u2009%) to negative (80.00\u2009%); positive now has 20.00\u2009%.",
-        ),
-        ((0.1, 0.9), "stays positive: 75.00\u2009% before, 90.00\u2009% after."),
-        ((0.25, 0.75), "stays positive: 75.00\u2009%, as before."),
-    ],
-)
-def test_what_became_of_the_answer(after: tuple[float, ...], end: str) -> None:
-    said = verdict("With a causal mask", answering(0.25, 0.75), answering(*after))
-    assert said == f"With a causal mask, the prediction {end}"
-
-
-def test_a_pooled_state_that_moves_by_rounding_stays_as_it_is() -> None:
-    before = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film")
-    after = replace(before, pooled=before.pooled * np.float32(1 + 1e-6))
-    said = verdict("With 4 [PAD]", before, after)
-    assert said == "With 4 [PAD], the pooled state stays as it is; the encoder has no classes."
-
-
-def test_without_classes_it_is_the_pooled_state_that_changes() -> None:
-    before = replace(
-        capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film"),
-        pooled=np.eye(8, dtype=np.float32)[0],
-    )
-    after = replace(before, pooled=np.array([3, 4, 0, 0, 0, 0, 0, 0], np.float32))
-    assert (
-        verdict("Shifted", before, after)
-        == "Shifted, the pooled state changes by a cosine distance of 0.4; the encoder has no classes."
-    )
 
 
 # The scale, and the patterns

@@ -6,13 +6,14 @@ import pytest
 
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.over_data import OverData
+from app_pages.subject.answer import whole_answer
 from model.capture import capture
 from model.experiments.faithfulness import Deletion, OtherAttention, Undecidable, Verdict
 from tests.model import tiny
 
-RECORD = capture(tiny.loaded(tiny.TEXT), "not great film")
-HEADLESS = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "not great film")
-DIGIT = capture(tiny.loaded(tiny.DIGIT), np.zeros((8, 8), np.uint8))
+TEXT = whole_answer(capture(tiny.loaded(tiny.TEXT), "not great film"))
+HEADLESS = whole_answer(capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "not great film"))
+DIGIT = whole_answer(capture(tiny.loaded(tiny.DIGIT), np.zeros((8, 8), np.uint8)))
 
 
 RANDOM = np.array([0.4, 0.5, 0.6])  # 0.5 ± 0.1: an area has to be above 0.7
@@ -33,7 +34,7 @@ WITHOUT_CURVES = judged()._replace(area=None, deleted=None)
 
 
 def test_how_far_it_agrees_and_with_what():
-    sentence = words.agreement_sentence(judged(), "keys", RECORD)
+    sentence = words.agreement_sentence(judged(), "keys", TEXT)
     assert sentence == (
         "Does the prediction hang on what this map shows? Rank correlation with the effect of hiding each token "
         "(from every query): **0.31** over 24 tokens."
@@ -41,15 +42,15 @@ def test_how_far_it_agrees_and_with_what():
     assert words.agreement_sentence(judged(-0.5), "grey", DIGIT).endswith(
         "(greyed): **−0.50** over 24 patches."
     )
-    assert words.agreement_sentence(judged(math.nan, n=1), "mask", RECORD).endswith(
+    assert words.agreement_sentence(judged(math.nan, n=1), "mask", TEXT).endswith(
         "(behind [MASK]): cannot be computed over 1 token."
     )
 
 
 def test_what_is_below_the_rule_is_not_rounded_up_to_it():
-    assert "**0.4983**" in words.agreement_sentence(judged(0.4983), "keys", RECORD)
-    assert "**0.50**" in words.agreement_sentence(judged(0.5), "keys", RECORD)
-    assert "**0.50**" in words.agreement_sentence(judged(0.5033), "keys", RECORD)
+    assert "**0.4983**" in words.agreement_sentence(judged(0.4983), "keys", TEXT)
+    assert "**0.50**" in words.agreement_sentence(judged(0.5), "keys", TEXT)
+    assert "**0.50**" in words.agreement_sentence(judged(0.5033), "keys", TEXT)
 
 
 @pytest.mark.parametrize(
@@ -57,26 +58,26 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
     [
         (
             judged(),
-            "This map is **not a reliable explanation** of this prediction: the tokens that it shows as strong are not those that matter "
+            "This map is **not a reliable explanation** of the prediction: the tokens that it shows as strong are not those that matter "
             "when they are hidden (Spearman 0.31 over 24 tokens, below 0.5).",
         ),
         (
             judged(-0.4983),
-            "This map is **not a reliable explanation** of this prediction: the tokens that it shows as strong are not those that matter "
+            "This map is **not a reliable explanation** of the prediction: the tokens that it shows as strong are not those that matter "
             "when they are hidden (Spearman −0.50 over 24 tokens, below 0.5).",
         ),
         (
             judged(0.4983),
-            "This map is **not a reliable explanation** of this prediction: the tokens that it shows as strong are not those that matter "
+            "This map is **not a reliable explanation** of the prediction: the tokens that it shows as strong are not those that matter "
             "when they are hidden (Spearman 0.4983 over 24 tokens, below 0.5).",
         ),
         (
             judged(0.6, n=7),
-            "This map is **not a reliable explanation** of this prediction: Spearman 0.60 over 7 tokens, but p = 0.2.",
+            "This map is **not a reliable explanation** of the prediction: Spearman 0.60 over 7 tokens, but p = 0.2.",
         ),
         (
             judged(0.8, True, True),
-            "By the rule, this map **may be read as an explanation** of this prediction: Spearman 0.80 over 24 tokens; "
+            "By the rule, this map **may be read as an explanation** of the prediction: Spearman 0.80 over 24 tokens; "
             "deletion area 0.800, random 0.500 ± 0.100.",
         ),
         (
@@ -85,18 +86,18 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
         ),
         (
             judged(math.nan),
-            "This map is **not a reliable explanation** of this prediction: it gives all tokens the same score.",
+            "This map is **not a reliable explanation** of the prediction: it gives all tokens the same score.",
         ),
         (judged(math.nan, n=1), "There is nothing to rank."),
         (
             judged(0.8, True, False),
-            "This map is **not a reliable explanation** of this prediction: hiding first what it shows as "
+            "This map is **not a reliable explanation** of the prediction: hiding first what it shows as "
             "strongest changes the answer no faster than hiding in random order (deletion area 0.250, random 0.500 ± 0.100).",
         ),
     ],
 )
 def test_what_follows(verdict, expected):
-    assert words.conclusion_sentence(verdict, RECORD) == expected
+    assert words.conclusion_sentence(verdict, TEXT) == expected
 
 
 @pytest.mark.parametrize(
@@ -114,9 +115,8 @@ def test_what_follows(verdict, expected):
     ],
 )
 def test_a_plain_sentence_without_numbers_names_the_answer(verdict, reply):
-    predicted = RECORD.class_names[RECORD.predicted_class]
-    sentence = words.plain_sentence(verdict, RECORD)
-    assert sentence.startswith(f"Does this map show what “{predicted}” hangs on? {reply}")
+    sentence = words.plain_sentence(verdict, TEXT)
+    assert sentence.startswith(f"Does this map show what “{TEXT.name}” hangs on? {reply}")
     assert words.plain_sentence(verdict, HEADLESS).startswith("Does this map show what the answer hangs on?")
 
 
@@ -131,7 +131,7 @@ def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold):
 
 def test_without_classes_it_is_about_the_pooled_state():
     assert words.conclusion_sentence(judged(), HEADLESS).startswith(
-        "This map is **not a reliable explanation** of this pooled state: the tokens that it shows as strong"
+        "This map is **not a reliable explanation** of the pooled state: the tokens that it shows as strong"
     )
     said = words.other_attention_sentence(OtherAttention(0.5, (0.1, 0.3)), HEADLESS)
     assert said.startswith(
@@ -141,7 +141,7 @@ def test_without_classes_it_is_about_the_pooled_state():
 
 
 def test_other_attention_by_hand():
-    said = words.other_attention_sentence(OtherAttention(0.123, (0.1, 0.3)), RECORD)
+    said = words.other_attention_sentence(OtherAttention(0.123, (0.1, 0.3)), TEXT)
     plain = said.replace("\u00a0", " ").replace("\u202f", "\u2009")
     assert plain == (
         "If all heads attended evenly, the prediction shifts by 12.3\u2009%; with their weights in a random order, by "
@@ -183,6 +183,6 @@ def test_over_a_data_set_it_is_said_on_how_many_it_can_be_told():
 
 
 def test_the_rule_says_what_is_scored():
-    assert "the weight that the class token" in words.rule_markdown(RECORD)
-    mean = capture(tiny.loaded(replace(tiny.TEXT, pooling="mean")), "film")
+    assert "the weight that the class token" in words.rule_markdown(TEXT)
+    mean = whole_answer(capture(tiny.loaded(replace(tiny.TEXT, pooling="mean")), "film"))
     assert "mean weight that all queries give it" in words.rule_markdown(mean)

@@ -1,0 +1,307 @@
+"""What an encoder answers to one input, by its kind: a class, a word in place of [MASK], a pooled state, or numbers.
+
+An answer knows how it changes under interventions, in which unit and with which sign, what it is called, and its sentences.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+
+from app_pages.subject import cache
+from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.markdown import plain
+from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord, log_probability_changes
+from model.experiments.probabilities import probabilities
+from model.measures.changes import (
+    ROUNDING,
+    ROUNDING_DISTANCE,
+    class_changes,
+    cosine_distance,
+    log_odds,
+    total_variation,
+)
+from model.record import AttentionRecord, ForwardRecord, read_answers
+from viz.builders.number_format import format_number, percent, share_of, told_apart, with_error
+from viz.builders.token_label import label
+
+POOLED = "pooled state (cosine distance)"
+DISTANCE = "cosine distance of the pooled state"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer:
+    """The answer to one input without any intervention, one of the four kinds below: these names and methods are all theirs.
+
+    `answers` [*interventions, answer] are what experiments return for `measured`.
+    """
+
+    signed: ClassVar[bool] = True  # whether changes rise and fall, in nats; a distance does neither
+    rounding: ClassVar[float] = ROUNDING  # changes up to this are none
+    ends: ClassVar[tuple[str, str]] = ("falls", "rises")  # of a colour scale of changes
+    scale: ClassVar[str]  # what is measured: changes on one scale can be compared
+
+    record: AttentionRecord  # of the input
+    noun: str  # in Markdown: "the prediction"
+    said: str  # as the encoder gives it, as plain text: "“positive”"
+    unit: str  # behind the number of a change: "log-odds of positive"
+    axis: str  # what changes, with its unit: "log-odds of positive, nats"
+    change: str  # as a title: "change of the log-odds of positive, in nats"
+    change_of_any: str  # the same over several inputs
+    fall: str  # "fall of the log-odds of positive, nats"
+    hidden: str  # what colours mean where a token is hidden; {unit} is a token or a patch
+    loss: str  # whose gradient tells the importance of a head, in Markdown
+    value_clause: str = ""  # what the answer is, as plain text; "" if that has no name
+    word: MaskedWord | None = None
+
+    @property
+    def measured(self) -> AnswerRead:
+        """What experiments take as their `answer`."""
+        return self.word or LOGITS
+
+    def changes(self, answers: np.ndarray) -> np.ndarray:
+        """Changes [*interventions] in nats, positive where the answer gets more probable; or cosine distances."""
+        raise NotImplementedError
+
+    def falls(self, answers: np.ndarray) -> np.ndarray:
+        """Falls [*interventions] in nats, below 0 where the answer gets more probable; or cosine distances."""
+        return -self.changes(answers) if self.signed else self.changes(answers)
+
+    def change_to(self, after: LiveSubject) -> float:
+        """The change to the answer of `after`; NaN where that has no such answer."""
+        raise NotImplementedError
+
+    def change_sentence(self, what: str, after: LiveSubject) -> str:
+        """Sentence on how the answer changes, as plain text; `what` is its beginning and names the change."""
+        raise NotImplementedError
+
+    def more_of_change(self, _after: LiveSubject) -> str:
+        """Sentences with the numbers that `change_sentence` leaves out."""
+        return ""
+
+    def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
+        """The size of a shift: words before the number, and the number, with its standard deviation if it is a mean."""
+        raise NotImplementedError
+
+    def without(self, token: str, answers: np.ndarray) -> str:
+        """What becomes of the answer without the `token`, in `answers` [answer], as Markdown."""
+        raise NotImplementedError
+
+    def in_table(self, answers: np.ndarray) -> tuple[str, str]:
+        """A heading, and the answer in `answers` [answer] as text."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassAnswer(Answer):
+    """One of several classes, of which log-odds are measured: the predicted one, or another that is `followed`."""
+
+    scale: ClassVar[str] = "the log-odds"
+    record: ForwardRecord
+    followed: int
+    name: str
+
+    @classmethod
+    def of(cls, record: ForwardRecord, followed: int | None = None) -> "ClassAnswer":
+        """The class with the number `followed`; None for the predicted one."""
+        followed = int(record.logits.argmax()) if followed is None else followed
+        name = record.class_names[followed]
+        return cls(
+            record=record,
+            followed=followed,
+            name=name,
+            noun="the prediction",
+            said=f"“{label(name, 14)}”",
+            unit=f"log-odds of {name}",
+            axis=f"log-odds of {name}, nats",
+            change=f"change of the log-odds of {name}, in nats",
+            change_of_any="change of the log-odds of the predicted class, in nats",
+            fall=f"fall of the log-odds of {name}, nats",
+            hidden=f"Purple: without this {{unit}}, “{name}” gets less likely; gold: more likely.",
+            loss="the cross-entropy with the predicted class (Michel et al. take the right one)",
+            value_clause=f"the encoder says {name} ({percent(share_of(record.probabilities, followed), 2)})",
+        )
+
+    def changes(self, answers: np.ndarray) -> np.ndarray:
+        rows = answers.reshape(-1, answers.shape[-1])
+        return class_changes(self.record, rows, self.followed).reshape(answers.shape[:-1])
+
+    def change_to(self, after: LiveSubject) -> float:
+        return float(self.changes(after.record.logits))
+
+    def change_sentence(self, what: str, after: LiveSubject) -> str:
+        before, changed = self.record.probabilities, after.record.probabilities
+        new_class = int(changed.argmax())
+        old, new = share_of(before, self.followed), share_of(changed, self.followed)
+        former, latter = percent(old, 2), percent(new, 2)
+        if new_class != self.followed:
+            new_name, reached = self.record.class_names[new_class], share_of(changed, new_class)
+            most, latter = (
+                told_apart(reached, new, ".2%")
+                if percent(reached, 2) == latter
+                else (percent(reached, 2), latter)
+            )
+            return f"{what}, the prediction changes from {self.name} ({former}) to {new_name} ({most}); {self.name} now has {latter}."
+        shares = f"{former} before, {latter} after"
+        if former == latter:
+            shares = f"{former}, as before" if old == new else f"{former} before and after"
+        return f"{what}, the prediction stays {self.name}: {shares}."
+
+    def more_of_change(self, after: LiveSubject) -> str:
+        old, new = (float(log_odds(record.logits, self.followed)) for record in (self.record, after.record))
+        shift = float(total_variation(self.record.probabilities, after.record.probabilities))
+        return (
+            f"Log-odds of {plain(self.name)}: {format_number(old, '+.2f')} before, {format_number(new, '+.2f')} after, a change of "
+            f"{format_number(new - old, '+.2f')}. Total variation of the prediction: {format_number(shift, '#.2g')}."
+        )
+
+    def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
+        return "the prediction shifts by", percent(mean) if sd is None else with_error(mean, sd)
+
+    def without(self, token: str, answers: np.ndarray) -> str:
+        now, then = (
+            percent(share_of(read_answers(logits, "choice"), self.followed), 2)
+            for logits in (self.record.logits, answers)
+        )
+        change = format_number(float(self.changes(answers)), "+.2f")
+        return f"P({plain(self.name)}) is {now}; without {token} it is {then} ({change} in log-odds)"
+
+    def in_table(self, answers: np.ndarray) -> tuple[str, str]:
+        values = read_answers(answers, "choice")
+        if np.isnan(values).any():
+            return "prediction", "none: every probability is NaN"
+        top = int(values.argmax())
+        return "prediction", f"{self.record.class_names[top]}, {percent(share_of(values, top), 4)}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WordAnswer(Answer):
+    """A word in place of [MASK], of which log P is measured."""
+
+    scale: ClassVar[str] = "log P"
+    value: float  # log P in nats
+
+    @classmethod
+    def of(cls, subject: LiveSubject, word: MaskedWord, name: str) -> "WordAnswer":
+        """The `word`, which is called `name`, such as "“very” at [MASK]"."""
+        log_p, value = f"log P({name})", _log_probability(subject, word)
+        return cls(
+            record=subject.record,
+            word=word,
+            value=value,
+            noun=plain(log_p),
+            said=name,
+            unit=f"nats, {log_p}",
+            axis=f"{log_p}, nats",
+            change=f"change of {log_p}, in nats",
+            change_of_any="change of log P(first guess at [MASK]), in nats",
+            fall=f"fall of {log_p}, nats",
+            hidden=f"Purple: without this {{unit}}, {name} gets less likely; gold: more likely.",
+            loss=f"−{plain(log_p)}, in nats",
+            value_clause=f"{log_p} is {format_number(value, '+.3f')} nats, P {percent(float(np.exp(value)), 2)}",
+        )
+
+    def changes(self, answers: np.ndarray) -> np.ndarray:
+        return log_probability_changes(self.value, answers)
+
+    def change_to(self, after: LiveSubject) -> float:
+        assert self.word is not None
+        if self.word.position not in after.record.positions_with_role("mask"):
+            return np.nan
+        return _log_probability(after, self.word) - self.value
+
+    def change_sentence(self, what: str, after: LiveSubject) -> str:
+        return change_sentence(what, self.said, self.value, self.value + self.change_to(after))
+
+    def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
+        error = "" if sd is None else f" ± {format_number(sd, '.2f')}"
+        return f"{self.noun} changes by", f"{format_number(mean, '+.2f')}{error} nats"
+
+    def without(self, token: str, answers: np.ndarray) -> str:
+        then = float(answers[0])
+        now, after, change = (
+            format_number(number, "+.2f") for number in (self.value, then, then - self.value)
+        )
+        return f"{self.noun} is {now} nats; without {token} it is {after} ({change} nats)"
+
+    def in_table(self, answers: np.ndarray) -> tuple[str, str]:
+        return f"{self.noun} in nats", format_number(float(answers[0]), "+.4g", otherwise="NaN")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StateAnswer(Answer):
+    """The pooled state of an encoder that chooses no class: experiments measure how far its direction turns."""
+
+    signed: ClassVar[bool] = False
+    rounding: ClassVar[float] = ROUNDING_DISTANCE
+    ends: ClassVar[tuple[str, str]] = ("as before", "furthest")
+    scale: ClassVar[str] = "the cosine distance"
+
+    noun: str = "the pooled state"
+    said: str = "the answer"
+    unit: str = "cosine distance"
+    axis: str = POOLED
+    change: str = POOLED
+    change_of_any: str = POOLED
+    fall: str = "cosine distance"
+    hidden: str = "The darker a {unit}, the further the pooled state moves without it (cosine distance)."
+    loss: str = r"$\ln |p|$ of the pooled state $p$"
+
+    def changes(self, answers: np.ndarray) -> np.ndarray:
+        return cosine_distance(cast(ForwardRecord, self.record).pooled, answers)
+
+    def change_to(self, after: LiveSubject) -> float:
+        return float(self.changes(after.record.pooled))
+
+    def change_sentence(self, what: str, after: LiveSubject) -> str:
+        distance = self.change_to(after)
+        if np.isnan(distance):
+            clause = "the pooled state becomes, or was, all zeros, which have no direction"
+        elif distance <= ROUNDING_DISTANCE:
+            clause = "the pooled state stays as it is"
+        else:
+            clause = f"the pooled state changes by a cosine distance of {format_number(distance, '.2g')}"
+        return f"{what}, {clause}; the encoder has no classes."
+
+    def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
+        error = "" if sd is None else f" ± {format_number(sd, '.1g')}"
+        return "the pooled state turns by a cosine distance of", f"{format_number(mean, '.2g')}{error}"
+
+    def without(self, token: str, answers: np.ndarray) -> str:
+        return (
+            f"without {token} the pooled state moves by {format_number(float(self.changes(answers)), '.2g')}"
+        )
+
+    def in_table(self, answers: np.ndarray) -> tuple[str, str]:
+        return DISTANCE, format_number(float(self.changes(answers)), ".4g", otherwise="NaN")
+
+
+class NumbersAnswer(StateAnswer):
+    """Numbers, or a probability of its own for each class: they are shown, and experiments measure the pooled state."""
+
+
+def whole_answer(record: AttentionRecord) -> ClassAnswer | StateAnswer:
+    """The answer to the whole input; of a record that holds attention alone, a pooled state that is not known."""
+    if record.has_classes:
+        return ClassAnswer.of(cast(ForwardRecord, record))
+    if isinstance(record, ForwardRecord) and len(record.logits):
+        return NumbersAnswer(record=record)
+    return StateAnswer(record=record)
+
+
+def change_sentence(what: str, name: str, old: float, new: float) -> str:
+    """Sentence on how log P of the masked word called `name` changed from `old` to `new`, in nats, as plain text; a change below
+    `ROUNDING` is none.
+    """
+    if abs(new - old) <= ROUNDING:
+        return f"{what}, log P({name}) stays as it is: {format_number(old, '+.3f')} nats, P {percent(float(np.exp(old)), 2)}."
+    direction = "falls" if new < old else "rises"
+    numbers = " to ".join(told_apart(old, new, "+.3f"))
+    shares = f"P {percent(float(np.exp(old)), 2)} before, {percent(float(np.exp(new)), 2)} after"
+    return f"{what}, log P({name}) {direction}: from {numbers} nats, {format_number(new - old, '+.3f' if abs(new - old) >= 0.0005 else '+.2g')} nats. {shares}."
+
+
+def _log_probability(subject: LiveSubject, word: MaskedWord) -> float:
+    """log P of the `word` in nats, under the intervention of the `subject`."""
+    inputs, interventions = (subject.model_input,), (subject.changed,)
+    return float(cache.of(probabilities, subject.checkpoint, inputs, interventions, word)[0, 0, 0])
