@@ -26,14 +26,14 @@ from app_pages.heads.numbers import measuring_sentence
 from app_pages.heads.prune import draw_pruning
 from app_pages.inputs.row import choose_input
 from app_pages.show.all_heads import overview_of
-from app_pages.show.drawn_part import drawn_part, say_part
+from app_pages.show.changed_head import draw_changed_maps
 from app_pages.show.input_in_colours import Toggling, input_in_colours
-from app_pages.show.show import show, toggled
+from app_pages.show.show import toggled
 from app_pages.show.side_predictions import beside, predictions, tell
 from app_pages.subject.answer import Answer
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side, difference
+from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import beginning
 from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
@@ -42,7 +42,6 @@ from model.experiments.ablation import ablated
 from model.measures.changes import largest_indices
 from model.measures.head_measures import head_summary
 from model.record import ForwardRecord
-from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import weight_scale
 from viz.heads.part_grids import ATTENTION, FEED_FORWARD, ablation_grid
@@ -291,20 +290,4 @@ def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> Non
             overview_of(record, head_summary(record), selected=head, scale="own", key=key, small=True)
     st.caption("Each map from 0 to its own maximum. A click chooses the head that is shown below.")
     scale = weight_scale("own", "the maximum of both", *(side.record.pattern[head] for side in sides))
-    n = len(before.record)
-    part = drawn_part(n, query)
-    columns = beside("ablate_maps", 3)
-    for side, column in zip(sides, columns, strict=False):
-        with column:
-            title = f"{head_name(*head)}, {side.title.lower()}"
-            figure = attention_heatmap(
-                side.record, *head, query=query, scale=scale, title=title, window=part, beside=True
-            )
-            show(figure, key=f"ablate_map_{side.title.lower()}")
-    with columns[2]:
-        title = f"{head_name(*head)}, after minus before"
-        figure = difference(
-            before, after, head, names=("before", "after"), query=query, title=title, window=part, beside=True
-        )
-        show(figure, key="ablate_difference")
-    say_part(part, n)
+    draw_changed_maps(before, after, head, query=query, scale=scale, key="ablate_map")

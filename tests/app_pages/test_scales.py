@@ -43,7 +43,7 @@ def reaches(app: AppTest) -> list[float]:
     for chart in app.get("plotly_chart"):
         trace = json.loads(chart.proto.spec)["data"][0]
         title = trace.get("colorbar", {}).get("title", {}).get("text", "")
-        is_compact = chart.key.startswith(("masks_map_pattern", "positions_try_map"))
+        is_compact = chart.key.startswith(("masks_map_pattern", "positions_try_map", "ablate_map"))
         if title.startswith("attention weight") or is_compact:
             found.append(trace["zmax"])
     for block in app.get("bidi_component"):

@@ -171,7 +171,7 @@ def test_of_many_positions_the_maps_show_those_around_the_query(
     monkeypatch.setattr(drawn_part, "MOST_DRAWN", 4)
     monkeypatch.setattr(drawn_part, "DRAWN", 2)
     app = open_ablate(ablated="h0-1", query="3 film")
-    for key in ("ablate_map_before", "ablate_map_after", "ablate_difference"):
+    for key in ("ablate_map_before", "ablate_map_after", "ablate_map_difference"):
         assert weights(shown(app, key)).shape == (2, 2)
     assert "Of 5 positions, 2 to 3 are drawn, around the query." in captions(app)
 

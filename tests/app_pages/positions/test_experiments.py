@@ -79,7 +79,7 @@ def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> Non
     loaded = checkpoint.load("imdb-pre-ln")
     order = shuffled_order(LiveSubject("imdb-pre-ln", TEXT).record.roles, 7)
     after = capture(loaded, TEXT, repositioned(order=order))
-    figure = shown(app, "positions_try_map_second")
+    figure = shown(app, "positions_try_map_after")
     assert figure["layout"]["annotations"][0]["text"] == "<b>Shuffled</b>, L1 H0"
     assert figure["data"][0]["y"] == list(after.tokens)
     np.testing.assert_allclose(weights(figure), after.pattern[1, 0], atol=1e-6)
@@ -89,7 +89,7 @@ def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> Non
 
 def test_put_back_in_order_without_positions_both_maps_are_the_same(open_part: Open) -> None:
     app = open_part(ORDER_SEED.to(7), IN_BOTH_ORDERS.to("without positions"), ROWS.to("put back in order"))
-    before, after = (shown(app, f"positions_try_map_{side}") for side in ("first", "second"))
+    before, after = (shown(app, f"positions_try_map_{side}") for side in ("before", "after"))
     assert before["data"][0]["y"] == after["data"][0]["y"]
     np.testing.assert_allclose(weights(after), weights(before), atol=1e-5)
     (verdict,) = (block.proto.body for block in app.get("html") if "the prediction stays" in block.proto.body)
@@ -98,7 +98,7 @@ def test_put_back_in_order_without_positions_both_maps_are_the_same(open_part: O
 
 def test_the_difference_is_token_by_token(open_part: Open) -> None:
     app = open_part(ORDER_SEED.to(7), IN_BOTH_ORDERS.to("without positions"), MAPS.to("after minus before"))
-    assert np.abs(weights(shown(app, "positions_try_difference"))).max() < 1e-5
+    assert np.abs(weights(shown(app, "positions_try_map_difference"))).max() < 1e-5
     assert "with rows and columns put back in order" in said(app)
 
 
@@ -109,7 +109,7 @@ def test_of_many_positions_those_around_the_query_are_drawn(
     monkeypatch.setattr(drawn_part, "MOST_DRAWN", 4)
     monkeypatch.setattr(drawn_part, "DRAWN", 2)
     app = open_part(*([MAPS.to("after minus before")] if view == "difference" else []), query="3 film")
-    key = "positions_try_difference" if view == "difference" else "positions_try_map_first"
+    key = "positions_try_map_difference" if view == "difference" else "positions_try_map_before"
     assert weights(shown(app, key)).shape == (2, 2)
     assert any("Of 8 positions, 2 to 3 are drawn" in caption.value for caption in app.caption)
 
@@ -120,7 +120,7 @@ def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Op
     )
     before = LiveSubject("imdb-pre-ln", TEXT).record.pattern
     change = LiveSubject("imdb-pre-ln", TEXT, changed=repositioned(shift=3)).record.pattern - before
-    np.testing.assert_allclose(weights(shown(app, "positions_try_difference")), change[0, 0], atol=1e-6)
+    np.testing.assert_allclose(weights(shown(app, "positions_try_map_difference")), change[0, 0], atol=1e-6)
     assert f"Largest change of any weight in this head: {number(np.abs(change[0, 0]).max(), '.2g')}." in said(
         app
     )
@@ -201,9 +201,7 @@ def test_what_stays_is_named(open_app: Open, query: dict, stay: str) -> None:
 def test_left_out_positions_are_zeros(open_part: Open) -> None:
     app = open_part(EXPERIMENT.to(LEAVE_OUT), LAYER.to(1), HEAD.to(1))
     after = capture(checkpoint.load("imdb-pre-ln"), TEXT, repositioned(zeroed=True))
-    np.testing.assert_allclose(
-        weights(shown(app, "positions_try_map_second")), after.pattern[1, 1], atol=1e-6
-    )
+    np.testing.assert_allclose(weights(shown(app, "positions_try_map_after")), after.pattern[1, 1], atol=1e-6)
     change = np.abs(after.pattern - LiveSubject("imdb-pre-ln", TEXT).record.pattern).max()
     assert f"**{change:.4f}**" in said(app)
     assert [metric.label for metric in app.metric] == ["With positions", "Without positions"]

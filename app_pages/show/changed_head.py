@@ -1,0 +1,114 @@
+"""One head before and after a change: the input in the colours of a query's weights, and the maps with their difference."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+
+from app_pages.controls.head_choice import take_position_from_second
+from app_pages.show.drawn_part import drawn_part, say_part
+from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.show import show
+from app_pages.show.side_predictions import beside
+from app_pages.subject.two_sides import Side, difference, head_patterns, put_back, same_position
+from model.experiments.shuffling import shuffled_picture
+from model.inputs import Picture
+from model.measures.changes import largest_change
+from viz.attention.token_heatmaps import weight_heatmap
+from viz.builders.heatmap import compact
+from viz.builders.heatmap_figure import Heatmap
+from viz.builders.number_format import format_number, head_name
+from viz.builders.palette import WeightScale
+
+MapKind = Literal["before", "after", "difference"]
+BOTH: tuple[MapKind, ...] = ("before", "after")
+CHANGE: tuple[MapKind, ...] = ("difference",)
+_HEIGHT = 440  # pixels of a map
+
+
+def draw_changed_input(
+    before: Side, side: Side, head: tuple[int, int], *, query: int, scale: WeightScale, key: str
+) -> None:
+    """Draws the input as `side` reads it, in the colours of the head's weights for the position that is `query` of `before`; a
+    click chooses another one.
+    """
+    record, shown_input = side.record, side.model_input
+    position = same_position(before, side, query)
+    assert position is not None  # both sides read the same tokens
+    if side.order is not None and record.patch_grid is not None:
+        shown_input = Picture.of(shuffled_picture(side.subject.loaded, shown_input, side.order))
+    input_in_colours(
+        shown_input,
+        record,
+        record.pattern[head][position],
+        query=position,
+        scale=scale,
+        key=key,
+        take=partial(take_position_from_second, before, side),
+        legend=False,
+    )
+
+
+def draw_changed_maps(
+    before: Side,
+    after: Side,
+    head: tuple[int, int],
+    kinds: Sequence[MapKind] = (*BOTH, *CHANGE),
+    *,
+    query: int,
+    scale: WeightScale,
+    key: str,
+    is_order_restored: bool = False,
+) -> None:
+    """Draws these kinds of maps of a head next to each other; keys of the figures are `key` with the kind behind it.
+
+    The difference is in the order of the input, as both maps are if `is_order_restored`. `before` is not reordered.
+    """
+    n, name = len(before.record), head_name(*head)
+    part = drawn_part(n, query)
+    for kind, column in zip(kinds, beside(f"{key}s", len(kinds)), strict=True):
+        with column:
+            if kind == "difference":
+                title = f"{name}, after minus before"
+                figure, heading = (
+                    difference(
+                        before, after, head, names=BOTH, query=query, title=title, window=part, beside=True
+                    ),
+                    f"<b>{title}</b>",
+                )
+            else:
+                side = before if kind == "before" else after
+                figure = _map(before, side, head, query, scale, is_order_restored)
+                heading = f"<b>{side.title}</b>, {name}"
+            show(compact(figure, heading, height=_HEIGHT), key=f"{key}_{kind}")
+    say_part(part, n)
+    if "difference" in kinds:
+        largest = format_number(largest_change(*head_patterns(before, after, head)), ".2g")
+        remark = "" if after.order is None else ", with rows and columns put back in order"
+        st.caption(f"Largest change of any weight in this head: {largest}{remark}.")
+
+
+def _map(
+    before: Side, side: Side, head: tuple[int, int], query: int, scale: WeightScale, is_order_restored: bool
+) -> Heatmap:
+    """All weights of the head, as they were read or put back in the order of the input."""
+    pattern, mask, tokens = side.record.pattern[head], side.record.mask[head], side.record.tokens
+    own_query = same_position(before, side, query)
+    if is_order_restored:
+        pattern, mask, tokens, own_query = (
+            put_back(side, pattern),
+            put_back(side, mask),
+            before.record.tokens,
+            query,
+        )
+    return weight_heatmap(
+        pattern,
+        tokens,
+        mask=mask,
+        query=own_query,
+        scale=scale,
+        title=f"{side.title}, {head_name(*head)}",
+        window=drawn_part(len(tokens), own_query or 0),
+        beside=True,
+    )
