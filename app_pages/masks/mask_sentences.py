@@ -69,43 +69,27 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
     )
     match choice.kind:
         case "keys":
-            class_token_hint = ""
+            of_class_token = ""
             if record.begins_with_class_token and not is_text:
-                class_token_hint = " The class token has no patch: block it in the box."
-            effect = f"No {record.unit} reads from a blocked one any more"
-            if not everywhere:
-                effect = f"In the chosen layers and heads no {record.unit} reads from a blocked one; the others still do"
+                of_class_token = " The class token has no patch: block it in the box."
+            where = "" if everywhere else " in the chosen layers and heads; the others still do"
             return (
-                f"Click a {record.unit} to block it as a key for every query; a second click unblocks "
-                f"it.{class_token_hint} {effect}. A blocked {record.unit} is not taken out: the encoder still computes its state."
+                f"Click a {record.unit} to block it as a key for every query; a second click unblocks it.{of_class_token} No {record.unit} "
+                f"reads from a blocked one any more{where}. It is not taken out: the encoder still computes its state."
             )
         case "cells":
             return "A cell is a pair of a query (row) and a key (column); where it is blocked, that query does not see that key. A click blocks it, a second one unblocks it."
-        case "causal" if record.has_class_token and everywhere:
-            return (
-                "A query attends to itself and to the positions before it. The class token is first and "
-                "sees only itself, in every layer: the answer is the same for every "
-                f"{'text' if is_text else 'digit'}."
-            )
-        case "causal" if record.config.family.parts.causal:
-            return (
-                "A query attends to itself and to the positions before it. This encoder has that mask anyway."
-            )
         case "causal":
-            return "A query attends to itself and to the positions before it."
+            own = " This encoder has that mask anyway." if record.config.family.parts.causal else ""
+            return f"A query attends to itself and to the positions before it.{own}"
         case "window" if is_text:
-            sentence = f"A query attends to the keys whose position is at most {choice.radius} away."
-            reach = n_layers * choice.radius
-            reach_sentence = (
-                f" Through {n_layers} layers, information reaches a position from up to {reach} away."
-            )
-            return sentence + reach_sentence if everywhere else sentence
+            reach = f" Through {n_layers} layers, information reaches a position from up to {n_layers * choice.radius} away."
+            return f"A query attends to the keys whose position is at most {choice.radius} away.{reach if everywhere else ''}"
         case "window":
-            beginning = f"A patch attends to those whose row and column are each at most {choice.radius} away"
+            of_class_token = "; the class token attends to all, and all attend to it"
             return (
-                f"{beginning}; the class token attends to all, and all attend to it."
-                if record.begins_with_class_token
-                else f"{beginning}."
+                f"A patch attends to those whose row and column are each at most {choice.radius} away"
+                f"{of_class_token if record.begins_with_class_token else ''}."
             )
         case "padding" if is_text:
             return (

@@ -95,28 +95,18 @@ def order_sentence(
     if is_masked and is_equal:
         return f"{token}. In this order every row's output stays the same, even with the mask."
     if is_masked:
-        clause = f"now sees {_n_keys_text(new_row + 1)} instead of {_n_keys_text(row + 1)}: itself and the rows before it"
-        if new_row == row:
-            clause = "sees as many keys as before: itself and the rows that now stand before it"
         return (
-            f"{token} and {clause}. Which keys are allowed depends on the row, so the mask does not move with the vectors, and the "
-            "equation fails."
-        )
-    if is_equal and by_position:
-        return (
-            f"{token} and takes its output along unchanged in this order, though this encoder {by_position}."
+            f"{token}. It saw itself and the rows before it, {_n_keys_text(row + 1)}; now it sees {_n_keys_text(new_row + 1)}, itself and "
+            "the rows that now stand before it. Which keys are allowed depends on the row, so the mask does not move with the vectors, and "
+            "the equation fails."
         )
     if is_equal:
-        return (
-            f"{token} and takes its output along unchanged: each row is a weighted mean over the same set of vectors, whichever order "
-            "they stand in. Any difference is rounding: sums in another order round differently."
-        )
-    if by_position:
-        return (
-            f"{token}, and its output changes: this encoder {by_position}, and in another order query and key are at other distances. "
-            "So its attention does not read a set."
-        )
-    return f"{token}, and its output changes by more than rounding."
+        why = "each row is a weighted mean over the same set of vectors, whichever order they stand in, up to rounding"
+        if by_position:
+            why = f"in this order it makes no difference that this encoder {by_position}"
+        return f"{token} and takes its output along unchanged: {why}."
+    why = f": this encoder {by_position}, and in another order query and key are at other distances"
+    return f"{token}, and its output changes{why if by_position else ' by more than rounding'}."
 
 
 def _position_clause(config: ModelConfig) -> str:

@@ -60,13 +60,6 @@ def test_what_was_masked_of_a_digit_is_named(digit: ForwardRecord, choice: MaskC
     assert without_or_with(choice, digit) == named
 
 
-def test_a_causal_mask_leaves_the_class_token_itself_alone_where_it_holds_everywhere(
-    text: ForwardRecord,
-) -> None:
-    assert "the answer is the same for every text" in explained(MaskChoice(kind="causal"), text)
-    assert "the answer" not in explained(MaskChoice(kind="causal", layers=(0,)), text)
-
-
 @pytest.mark.parametrize("parts", [Parts(causal=True), Parts(windows=(None, 3))])
 def test_what_the_encoder_masks_itself_is_not_left_out(text: ForwardRecord, parts: Parts) -> None:
     own = replace(text, config=replace(text.config, family=Family(name="other", parts=parts)))
@@ -89,12 +82,11 @@ def test_a_blocked_token_is_unread_only_where_the_mask_holds(text: ForwardRecord
     n_layers, n_heads = text.pattern.shape[:2]
     blocked = MaskChoice(kind="keys", keys=(1,))
     every = {"layers": tuple(range(n_layers)), "heads": tuple(range(n_heads))}
-    assert everywhere in explained(blocked, text)
-    assert everywhere in explained(replace(blocked, **every), text)
+    assert f"{everywhere}." in explained(blocked, text)
+    assert f"{everywhere}." in explained(replace(blocked, **every), text)
     for some in ({"layers": (0,)}, {"heads": (1,)}):
         said = explained(replace(blocked, **some), text)
-        assert everywhere not in said
-        assert "In the chosen layers and heads no token reads from a blocked one; the others still do" in said
+        assert f"{everywhere} in the chosen layers and heads; the others still do" in said
 
 
 def test_of_a_repeated_token_it_is_said_which_one_is_blocked() -> None:

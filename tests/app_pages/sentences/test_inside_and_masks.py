@@ -101,11 +101,11 @@ TABLE: dict[str, list[Row]] = {
         row(
             "equal in spite of positions",
             lambda: order(4, by_position="adds a bias"),
-            "in this order, though this encoder adds a bias",
+            "in this order it makes no difference that this encoder adds a bias",
             never=("whichever",),
         ),
         row(
-            "by position", lambda: order(4, is_equal=False, by_position="adds a bias"), "does not read a set"
+            "by position", lambda: order(4, is_equal=False, by_position="adds a bias"), "its output changes: this encoder adds a bias"
         ),
         row("more than rounding", lambda: order(4, is_equal=False), "by more than rounding"),
         row(
@@ -116,17 +116,17 @@ TABLE: dict[str, list[Row]] = {
         row(
             "a mask, more keys",
             lambda: order(4, is_masked=True, is_equal=False),
-            "now sees 5 keys instead of 3 keys",
+            "before it, 3 keys; now it sees 5 keys,",
         ),
         row(
             "a mask, one key",
             lambda: order(0, is_masked=True, is_equal=False),
-            "now sees one key instead of 3 keys",
+            "before it, 3 keys; now it sees one key,",
         ),
         row(
             "a mask, the same row",
             lambda: order(2, is_masked=True, is_equal=False),
-            "sees as many keys as before",
+            "keeps its row 2. It saw",
         ),
     ],
     "the steps of a head": [
@@ -189,17 +189,6 @@ TABLE: dict[str, list[Row]] = {
         row("no padding", lambda: masks(kind="padding"), "Without any mask"),
         row("in one layer", lambda: masks(kind="causal", layers=(1,)), "in layer 1", never=("layers",)),
         row(
-            "the class token sees itself alone",
-            lambda: explained(kind="causal"),
-            "the answer is the same for every text",
-        ),
-        row(
-            "not in all heads",
-            lambda: explained(kind="causal", heads=(0,)),
-            "positions before it.",
-            never=("the same for every",),
-        ),
-        row(
             "keys in some heads", lambda: explained(kind="keys", keys=(1,), heads=(0,)), "the others still do"
         ),
         row("a window through the layers", lambda: explained(kind="window", radius=2), "from up to 4 away"),
@@ -225,7 +214,7 @@ TABLE: dict[str, list[Row]] = {
             "and there are no classes",
             lambda: masked_answers._independent_sentence("Masked", side(answer(pooled=(1,)))),
             "class token.",
-            never=("so it is",),
+            never=("for every",),
         ),
     ],
 }
