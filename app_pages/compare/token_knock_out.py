@@ -33,12 +33,11 @@ _DESCRIPTIONS: dict[KnockOutKind, str] = {
 }
 
 
-_SCALES = _LOG_P, _LOG_ODDS, _DISTANCE = WordAnswer.scale, ClassAnswer.scale, StateAnswer.scale
 _QUANTITIES = {
-    _LOG_ODDS: r"the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability hardly moves, even when "
+    ClassAnswer.scale: r"the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability hardly moves, even when "
     "the logits do.",
-    _DISTANCE: "the cosine distance of the pooled state from what it was.",
-    _LOG_P: "the change of log P of the word at [MASK], in nats.",
+    StateAnswer.scale: "the cosine distance of the pooled state from what it was.",
+    WordAnswer.scale: "the change of log P of the word at [MASK], in nats.",
 }
 
 
@@ -68,12 +67,10 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
         _knock_out_changes(side, kind, answer, class_name)
         for side, answer in zip(sides, answers, strict=True)
     ]
+    results = [result for result in by_side if result is not None]
     limits = {
-        scale: shared_limit(
-            result.changes for result in by_side if result is not None and result.answer.scale == scale
-        )
-        for scale in _SCALES
-        if any(result is not None and result.answer.scale == scale for result in by_side)
+        scale: shared_limit(result.changes for result in results if result.answer.scale == scale)
+        for scale in dict.fromkeys(result.answer.scale for result in results)
     }
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
     take = partial(_take_from_first, first), partial(take_position_from_second, first, second)
@@ -86,31 +83,22 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
             position = same_position(first, side, query)
             limit = limits[result.answer.scale]
             _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
-    is_moved = any(result is not None and result.changes.any() for result in by_side)
     unit = first.record.unit if first.words is None else "word, with all its pieces,"
-    scale = scale_sentence(limits) if is_moved else "Nothing changes on either side."
-    st.caption(f"{_DESCRIPTIONS[kind].format(unit=unit)} {_quantity_sentences(sides, answers)} {scale}")
+    titles = {result.answer.scale: plain(result.side.title) for result in results}
+    st.caption(f"{_DESCRIPTIONS[kind].format(unit=unit)} {quantity_sentences(limits, titles)}")
 
 
-def _quantity_sentences(sides: Sequence[Side], answers: Sequence[Answer]) -> str:
-    """What is shown on each side, in Markdown."""
-    titles = {answer.scale: plain(side.title) for side, answer in zip(sides, answers, strict=True)}
-    first, *others = sorted(titles, key=_SCALES.index)
-    why = "is not asked for a masked word" if first == _LOG_P else "has no classes"
-    of_others = [f"{titles[other]} {why}: there it is {_QUANTITIES[other]}" for other in others]
-    return " ".join([f"Shown is {_QUANTITIES[first]}", *of_others])
-
-
-def scale_sentence(limits: Mapping[str, float]) -> str:
-    """Sentence on the largest values of the colour scales; `limits` holds them by quantity."""
+def quantity_sentences(limits: Mapping[str, float], titles: Mapping[str, str]) -> str:
+    """What is shown, and to where its colours reach, from the `limits` of each scale; `titles` are of the side that has the scale."""
     ends = {scale: format_number(limit, ".3g") for scale, limit in limits.items()}
     if len(ends) < 2:
-        return f"Both scales reach to {next(iter(ends.values()), 0)}, the largest change on either side."
-    (first, first_end), (second, second_end) = ends.items()
-    return (
-        f"The scale of {first} reaches to {first_end}, that of {second} to {second_end}, each the largest "
-        "change there. One cannot be converted into the other: compare which tokens matter, not how much."
-    )
+        return " ".join(
+            f"Shown is {_QUANTITIES[scale]} Both scales reach to {end}." for scale, end in ends.items()
+        )
+    of_each = [
+        f"{titles[scale]}: {_QUANTITIES[scale]} The scale reaches to {end}." for scale, end in ends.items()
+    ]
+    return f"{' '.join(of_each)} One cannot be converted into the other: compare which tokens matter, not how much."
 
 
 def _take_from_first(first: Side, position: int) -> None:

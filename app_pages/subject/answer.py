@@ -17,7 +17,6 @@ from model.measures.changes import (
     ROUNDING,
     ROUNDING_DISTANCE,
     class_changes,
-    cosine_distance,
     log_odds,
     total_variation,
 )
@@ -123,8 +122,7 @@ class ClassAnswer(Answer):
         )
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
-        rows = answers.reshape(-1, answers.shape[-1])
-        return class_changes(self.record, rows, self.followed).reshape(answers.shape[:-1])
+        return class_changes(self.record, answers, self.followed)
 
     def change_to(self, after: LiveSubject) -> float:
         return float(self.changes(after.record.logits))
@@ -236,6 +234,7 @@ class StateAnswer(Answer):
     rounding: ClassVar[float] = ROUNDING_DISTANCE
     ends: ClassVar[tuple[str, str]] = ("as before", "furthest")
     scale: ClassVar[str] = "the cosine distance"
+    reason: ClassVar[str] = "the encoder has no classes"  # why its pooled state is measured
 
     noun: str = "the pooled state"
     said: str = "the answer"
@@ -248,7 +247,7 @@ class StateAnswer(Answer):
     loss: str = r"$\ln |p|$ of the pooled state $p$"
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
-        return cosine_distance(cast(ForwardRecord, self.record).pooled, answers)
+        return class_changes(cast(ForwardRecord, self.record), answers, None)
 
     def change_to(self, after: LiveSubject) -> float:
         return float(self.changes(after.record.pooled))
@@ -261,7 +260,7 @@ class StateAnswer(Answer):
             clause = "the pooled state stays as it is"
         else:
             clause = f"the pooled state changes by a cosine distance of {format_number(distance, '.2g')}"
-        return f"{what}, {clause}; the encoder has no classes."
+        return f"{what}, {clause}; {self.reason}."
 
     def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
         error = "" if sd is None else f" ± {format_number(sd, '.1g')}"
@@ -278,6 +277,8 @@ class StateAnswer(Answer):
 
 class NumbersAnswer(StateAnswer):
     """Numbers, or a probability of its own for each class: they are shown, and experiments measure the pooled state."""
+
+    reason: ClassVar[str] = "the encoder chooses no single class"
 
 
 def whole_answer(record: AttentionRecord) -> ClassAnswer | StateAnswer:

@@ -13,7 +13,7 @@ from ..capture.intervention import Intervention, without_keys
 from ..capture.replacements import Greyed, OtherTokens, Replacement
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import answer_drop, class_changes
+from ..measures.changes import answer_drop
 from ..record import ForwardRecord, Positions
 from .masked_word import AnswerRead
 from .probabilities import probabilities
@@ -101,24 +101,6 @@ def knock_out(
         loaded, model_input, [(position,) for position in positions], kind
     )
     return probabilities(loaded, [model_input], interventions, answer)[0]
-
-
-def changes(
-    before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
-) -> Float[np.ndarray, " *intervention"]:
-    """Change of the log-odds of the predicted class from `before` to `answers`, which are logits, in nats; positive if they rose.
-
-    For an encoder that does not choose a class, it is the cosine distance of the pooled states, from 0 to 2.
-    """
-    flat_answers = answers.reshape(-1, answers.shape[-1])
-    return class_changes(before, flat_answers, before.predicted_class).reshape(answers.shape[:-1])
-
-
-def effects(
-    before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
-) -> Float[np.ndarray, " *intervention"]:
-    """Absolute values of `changes`."""
-    return np.abs(changes(before, answers))
 
 
 def falls(

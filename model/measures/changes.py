@@ -12,30 +12,6 @@ from ..record import ForwardRecord
 ROUNDING, ROUNDING_DISTANCE = 1e-5, 1e-6
 
 
-class PredictionChange(NamedTuple):
-    """How much a prediction changes, and the name of the measure."""
-
-    value: float
-    name: str
-
-
-def prediction_change(before: ForwardRecord, after: ForwardRecord) -> PredictionChange:
-    """Change from one record's prediction to another's, for encoders with the same classes.
-
-    It is the total variation of the probabilities, or, without classes, the cosine distance of the pooled states. Raises
-    ValueError where the classes differ.
-    """
-    if before.class_names != after.class_names:
-        classes = f"{before.class_names} and {after.class_names}"
-        raise ValueError(f"{classes} are different classes: nothing to compare")
-    if before.has_classes:
-        value = total_variation(before.probabilities, after.probabilities)
-        return PredictionChange(float(value), "total variation of the prediction")
-    return PredictionChange(
-        float(cosine_distance(before.pooled, after.pooled)), "cosine distance of the pooled state"
-    )
-
-
 def total_variation(
     before: Float[np.ndarray, "*axes class"], after: Float[np.ndarray, "*others class"]
 ) -> Float[np.ndarray, "*both"]:
@@ -81,8 +57,8 @@ def class_under_interventions(
 
 
 def class_changes(
-    before: ForwardRecord, answers: Float[np.ndarray, "intervention answer"], followed: int | None
-) -> Float[np.ndarray, " intervention"]:
+    before: ForwardRecord, answers: Float[np.ndarray, "*interventions answer"], followed: int | None
+) -> Float[np.ndarray, " *interventions"]:
     """Change of the log-odds of class `followed` under each intervention, in nats.
 
     Log-odds show changes that are hardly visible in probabilities near 0 or 1. `answers` are logits; for an encoder without

@@ -16,7 +16,7 @@ from model.capture.intervention import without_keys
 from model.config import ModelConfig
 from model.experiments.probabilities import probabilities
 from model.inputs import Picture
-from model.measures.changes import prediction_change
+from model.measures.changes import cosine_distance
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put, words
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
@@ -54,7 +54,7 @@ def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Op
         after, before = (special.logit(each.astype(float)) for each in answers)
         every += (after - before).tolist()
     reach = max(map(abs, every))
-    assert f"Both scales reach to {format_number(reach, '.3g')}, the largest" in captions(app)
+    assert f"Both scales reach to {format_number(reach, '.3g')}." in captions(app)
 
 
 @pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
@@ -70,7 +70,7 @@ def test_without_classes_the_pooled_state_is_measured(
     selection = subject_of(app)
     record = selection.record
     apart = [
-        prediction_change(record, selection.under(without_keys(position)).record).value
+        float(cosine_distance(record.pooled, selection.under(without_keys(position)).record.pooled))
         for position in range(len(record))
     ]
     assert f"the pooled state moves by {format_number(max(apart), '.2g')}" in words(app)
@@ -82,12 +82,12 @@ def test_beside_a_side_with_classes_the_pooled_state_of_one_without_is_shown(
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
     app = open_compare(text=TEXT, checkpoint="headless", compare_with="imdb-pre-ln", compare_part="Knock-out")
     assert not app.info
-    assert "headless has no classes: there it is the cosine distance" in captions(app)
+    assert "headless: the cosine distance of the pooled state from what it was." in captions(app)
     assert "**imdb-pre-ln**: P(" in words(app)
     subject = LiveSubject("headless", TEXT)
     record = subject.record
     distances = [
-        prediction_change(record, subject.under(without_keys(position)).record).value
+        float(cosine_distance(record.pooled, subject.under(without_keys(position)).record.pooled))
         for position in range(len(record))
     ]
     assert f"the pooled state moves by {format_number(max(distances), '.2g')}" in words(app)
@@ -97,10 +97,8 @@ def test_beside_a_side_with_classes_the_pooled_state_of_one_without_is_shown(
     moved = special.logit(answers[:, followed].astype(float)) - special.logit(
         float(log_odds.probabilities[followed])
     )
-    assert (
-        f"log-odds reaches to {format_number(np.abs(moved).max(), '.3g')}, that of the cosine distance to "
-        f"{format_number(max(distances), '.3g')}"
-    ) in captions(app)
+    assert f"from what it was. The scale reaches to {format_number(max(distances), '.3g')}." in captions(app)
+    assert f"The scale reaches to {format_number(np.abs(moved).max(), '.3g')}." in captions(app)
 
 
 def test_a_token_of_markup_stays_a_token(open_compare: Open) -> None:

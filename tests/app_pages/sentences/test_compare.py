@@ -132,13 +132,15 @@ TABLE: dict[str, list[Row]] = {
     "the scales of two sides": [
         row(
             "one quantity",
-            lambda: token_knock_out.scale_sentence({"log P": 0.5}),
-            "Both scales reach to 0.5, the largest change",
+            lambda: token_knock_out.quantity_sentences({"log P": 0.5}, {}),
+            "Both scales reach to 0.5.",
         ),
         row(
             "two quantities",
-            lambda: token_knock_out.scale_sentence({"log P": 0.5, "the log-odds": 2.0}),
-            "log P reaches to 0.5, that of the log-odds to 2",
+            lambda: token_knock_out.quantity_sentences(
+                {"log P": 0.5, "the log-odds": 2.0}, {"log P": "mine", "the log-odds": "yours"}
+            ),
+            "in nats. The scale reaches to 0.5. yours: the change of the log-odds",
             "cannot be converted",
         ),
     ],

@@ -105,7 +105,9 @@ TABLE: dict[str, list[Row]] = {
             never=("whichever",),
         ),
         row(
-            "by position", lambda: order(4, is_equal=False, by_position="adds a bias"), "its output changes: this encoder adds a bias"
+            "by position",
+            lambda: order(4, is_equal=False, by_position="adds a bias"),
+            "its output changes: this encoder adds a bias",
         ),
         row("more than rounding", lambda: order(4, is_equal=False), "by more than rounding"),
         row(

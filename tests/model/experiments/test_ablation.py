@@ -13,13 +13,12 @@ from model.capture.intervention import Intervention, without_keys
 from model.checkpoint import load
 from model.experiments import batching
 from model.experiments.ablation import ablate_heads, ablated
-from model.experiments.knock_out import changes
 from model.experiments.probabilities import probabilities
 from model.experiments.pruning import greedy
 from model.hooks import watch
 from model.inputs.digits import examples
 from model.loaded import Loaded
-from model.measures.changes import log_odds
+from model.measures.changes import class_changes, log_odds
 from tests.model import tiny
 from tests.model.experiments.known_heads import GIVEN_STREAM, answer_with, silence, uniform_encoder
 from tests.model.huggingface.folders import encoder
@@ -251,7 +250,8 @@ def test_log_odds_do_not_end_where_a_probability_is_1_in_single_precision():
     record = capture(loaded, "A gripping film.")
     assert record.probabilities.max() == 1
     assert log_odds(record.logits, 1) == pytest.approx(203.18, abs=0.01)
-    by_head = changes(record, ablate_heads(loaded, ["A gripping film."], answer="logits")[0])
+    answers = ablate_heads(loaded, ["A gripping film."], answer="logits")[0]
+    by_head = class_changes(record, answers, record.predicted_class)
     assert (by_head.min(), by_head[2, 1], by_head.max()) == pytest.approx((-56.3, -40.1, 24.9), abs=0.05)
 
 

@@ -8,7 +8,7 @@ from model.capture import capture
 from model.capture.intervention import Intervention, without_keys
 from model.experiments import batching
 from model.experiments.knock_out import (
-    effects,
+    falls,
     kinds,
     knock_out,
     knock_out_interventions,
@@ -142,11 +142,11 @@ def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):
     assert (inputs >= loaded.config.vocab_size).any()
 
 
-def test_effects_by_hand(text_loaded):
+def test_falls_by_hand(text_loaded):
     record = replace(capture(text_loaded, TEXT), logits=np.log(np.array([0.25, 0.75], np.float32)))
     # Odds of 3 become 9 and 1.
-    result = effects(record, np.log([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]))
-    np.testing.assert_allclose(result, [np.log(3), np.log(3), 0], atol=1e-6)
+    result = falls(record, np.log([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]))
+    np.testing.assert_allclose(result, [-np.log(3), np.log(3), 0], atol=1e-6)
 
 
 def test_without_classes_the_pooled_state_is_followed():
@@ -158,4 +158,4 @@ def test_without_classes_the_pooled_state_is_followed():
         1 - record.pooled @ answer / np.linalg.norm(record.pooled) / np.linalg.norm(answer)
         for answer in answers
     ]
-    np.testing.assert_allclose(effects(record, answers), by_hand, atol=1e-6)
+    np.testing.assert_allclose(falls(record, answers), by_hand, atol=1e-6)

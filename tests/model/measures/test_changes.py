@@ -8,14 +8,12 @@ from scipy.spatial import distance
 from model.capture import capture
 from model.measures.changes import (
     ClassUnderInterventions,
-    PredictionChange,
     class_changes,
     class_under_interventions,
     cosine_distance,
     largest_change,
     largest_indices,
     log_odds,
-    prediction_change,
     total_variation,
     value_range,
     weight_lost_to_mask,
@@ -134,35 +132,6 @@ def test_many_at_once_are_the_single_ones():
     ):
         expected = [[reference(one, other) for other in row] for row in others]
         np.testing.assert_allclose(measure(one, others), expected, rtol=1e-12)
-
-
-def test_a_change_is_one_of_the_prediction_where_there_are_classes():
-    loaded = tiny.loaded(tiny.TEXT)
-    before, after = (capture(loaded, text) for text in ("great film", "not great"))
-    moved = abs(before.probabilities - after.probabilities).max()  # of two classes: what one loses
-    assert prediction_change(before, after) == (
-        pytest.approx(moved, abs=1e-6),
-        "total variation of the prediction",
-    )
-    assert prediction_change(before, before).value == 0
-
-
-def test_a_change_is_one_of_the_pooled_state_where_there_are_none(image):
-    loaded = tiny.loaded(replace(tiny.DIGIT, class_names=()))
-    before, after = (capture(loaded, picture) for picture in (image, 255 - image))
-    expected = distance.cosine(before.pooled.astype(float), after.pooled.astype(float))
-    assert prediction_change(before, after) == PredictionChange(
-        pytest.approx(expected, abs=1e-6), "cosine distance of the pooled state"
-    )
-    assert prediction_change(before, before).value == pytest.approx(0, abs=1e-6)
-
-
-def test_other_classes_are_refused():
-    records = [
-        capture(tiny.loaded(replace(tiny.TEXT, class_names=names)), "film") for names in (("a", "b"), ())
-    ]
-    with pytest.raises(ValueError, match=r"\('a', 'b'\) and \(\) are different classes"):
-        prediction_change(*records)
 
 
 def test_the_extremes_of_many_arrays_by_hand():
