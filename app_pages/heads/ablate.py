@@ -23,6 +23,7 @@ from app_pages.heads.effects import (
     n_forwards_of_heads,
 )
 from app_pages.heads.numbers import measuring_sentence
+from app_pages.heads.patch_effect import Columns, quantity
 from app_pages.heads.prune import draw_pruning
 from app_pages.inputs.row import choose_input
 from app_pages.show.all_heads import overview_of
@@ -34,12 +35,10 @@ from app_pages.subject.answer import Answer
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
-from app_pages.toolkit.markdown import beginning
 from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
 from model.atlas.results import HeadResults
 from model.experiments.ablation import ablated
-from model.measures.changes import largest_indices
 from model.measures.head_measures import head_summary
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number, head_name
@@ -211,29 +210,16 @@ def _draw_effects(
         stamp=subject.checkpoint,
         width="content",
     )
+    largest, data = "", "" if answer.word else f" {_over_data_sentence(subject, chosen, stored, spread)}"
+    if not np.isnan(effects).any():
+        parts_alone = np.delete(effects, n_heads, axis=1)  # without those that are all heads
+        columns = Columns.of(record.config, "z")
+        largest = f" {quantity(answer, normalised=False).largest_sentence(parts_alone, columns)}"
     st.caption(
         f"{ATTENTION}: all heads of the layer at once (the bias of W_O stays); {FEED_FORWARD}: all that the layer's "
         "feed-forward puts out, its bias included. Framed: taken away now. "
-        f"{NO_PROOF} "
-        + (
-            largest_fall_sentence(effects)
-            if answer.word
-            else _over_data_sentence(subject, chosen, stored, spread)
-        )
+        f"{NO_PROOF}{largest}{data}"
     )
-
-
-def largest_fall_sentence(effects: np.ndarray) -> str:
-    """Sentence on the head without which log P falls most, from effects [layer, part] in nats; "" if none is known."""
-    heads = effects[:, :-2]
-    if np.isnan(heads).any():
-        return ""
-    indices = largest_indices(np.minimum(heads, 0))
-    if not len(indices):
-        return "No head's removal makes log P fall."
-    names = [head_name(*divmod(int(index), heads.shape[1])) for index in indices]
-    fall = format_number(-float(heads.flat[indices[0]]), ".3g")
-    return f"The largest fall of log P without one head: {beginning(names, AT_MOST)}, {fall} nats."
 
 
 def _over_data_sentence(

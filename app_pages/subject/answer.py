@@ -134,11 +134,7 @@ class ClassAnswer(Answer):
         former, latter = percent(old, 2), percent(new, 2)
         if new_class != self.followed:
             new_name, reached = self.record.class_names[new_class], share_of(changed, new_class)
-            most, latter = (
-                told_apart(reached, new, ".2%")
-                if percent(reached, 2) == latter
-                else (percent(reached, 2), latter)
-            )
+            most, latter = told_apart(reached, new, ".2%")
             return f"{what}, the prediction changes from {self.name} ({former}) to {new_name} ({most}); {self.name} now has {latter}."
         shares = f"{former} before, {latter} after"
         if former == latter:

@@ -77,8 +77,7 @@ def faithfulness(
     if checked is None:
         conclusion.markdown(why_unchecked or words.NOT_CHECKED)
         return Faithfulness(None, controls)
-    conclusion.markdown(words.plain_sentence(checked.verdict, checked.answer))
-    conclusion.markdown(f":small[{words.conclusion_sentence(checked.verdict, checked.answer)}]")
+    conclusion.markdown(words.conclusion_sentence(checked.verdict, checked.answer))
     if is_open and isinstance(subject, LiveSubject):
         with details:
             changes = subject.compute(other_attention, answer=answer.word)

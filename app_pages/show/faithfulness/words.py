@@ -47,10 +47,7 @@ def agreement_sentence(of_map: Verdict, kind: KnockOutKind, answer: Answer) -> s
     )
     record = answer.record
     units = record.unit if of_map.n == 1 else record.units
-    return (
-        f"Does {answer.noun} hang on what this map shows? Rank correlation with the effect of hiding each {record.unit} "
-        f"({NAMES[kind]}): {value} over {of_map.n} {units}."
-    )
+    return f"Rank correlation with the effect of hiding each {record.unit} ({NAMES[kind]}): {value} over {of_map.n} {units}."
 
 
 NOT_CHECKED = (
@@ -68,44 +65,35 @@ def short_verdict(of_map: Verdict | None) -> str:
     return "yes" if of_map.readable else "no"
 
 
-def plain_sentence(of_map: Verdict, answer: Answer) -> str:
-    """Whether the map shows what the answer depends on, in one sentence without numbers, as Markdown."""
-    strong = f"the {answer.record.units} that it shows as strong are"
-    reasons = {
-        "yes": f"**Yes**: {strong} those without which it changes.",
-        "no": f"**No**: {strong} not, clearly enough, those without which it changes.",
-        "cannot be told": "That **cannot be told** from this input.",
-        "not checked": "That is not checked yet.",
-    }
-    return f"Does this map show what {plain(answer.said)} hangs on? {reasons[short_verdict(of_map)]}"
-
-
 def conclusion_sentence(of_map: Verdict, answer: Answer, what: str = "map") -> str:
-    """Sentence on whether the map, or `what` is judged, may be read as an explanation, by the rule of `model.experiments.faithfulness`.
-
-    It names the numbers that decide: the rank correlation, or the area under the deletion curve.
+    """Whether the map, or `what` is judged, shows what the answer depends on, by the rule of `model.experiments.faithfulness`, with
+    the numbers that decide: the rank correlation and the area under the deletion curve.
     """
+    return f"Does this {what} show what {plain(answer.said)} hangs on? {_reply(of_map, answer)}"
+
+
+def _reply(of_map: Verdict, answer: Answer) -> str:
     units = answer.record.units
     if of_map.n < 2:
         return "There is nothing to rank."
     if of_map.undecidable is not None:
         reason = _WHY[of_map.undecidable].format(units=units, answer=answer.noun)
-        return f"Whether this {what} is an explanation **cannot be told on this input**: {reason}."
+        return f"That **cannot be told** from this input: {reason}."
     if of_map.area is None or of_map.deleted is None:
         return "Not decided yet: hiding more and more of the input, in the order of this map, takes a while. A button starts it."
+    strong = f"the {units} that it shows as strong are"
     spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {units}"
-    area = f"area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deleted)}"
+    area = f"deletion area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deleted)}"
     if of_map.readable:
-        return f"By the rule, this {what} **may be read as an explanation** of {answer.noun}: {spearman}; deletion {area}."
-    negative = f"This {what} is **not a reliable explanation** of {answer.noun}"
+        return f"**Yes**: {strong} those without which it changes ({spearman}; {area})."
     if math.isnan(of_map.spearman):
-        return f"{negative}: it gives all {units} the same score."
+        return f"**No**: it gives all {units} the same score."
     if of_map.correlates:
-        return f"{negative}: hiding first what it shows as strongest changes the answer no faster than hiding in random order (deletion {area})."
-    if of_map.spearman < LEAST_CORRELATION:
-        strong = f"the {units} that it shows as strong are not those that matter when they are hidden"
-        return f"{negative}: {strong} ({spearman}, below {LEAST_CORRELATION:g})."
-    return f"{negative}: {spearman}, but p = {format_number(of_map.p, '.2g')}."
+        return f"**No**: hiding first what it shows as strongest changes the answer no faster than hiding in random order ({area})."
+    limit = f"below {LEAST_CORRELATION:g}"
+    if of_map.spearman >= LEAST_CORRELATION:
+        limit = f"but p = {format_number(of_map.p, '.2g')}"
+    return f"**No**: {strong} not, clearly enough, those without which it changes ({spearman}, {limit})."
 
 
 def other_attention_sentence(changes: OtherAttention, answer: Answer) -> str:

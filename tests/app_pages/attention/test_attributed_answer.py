@@ -42,7 +42,7 @@ def test_tokens_have_the_colours_of_the_attribution(open_app: Open, method: str)
     effects = falls(record, knock_out(loaded, TEXT, answer="logits"))
     expected = f"{stats.spearmanr(attributed.values[positions], effects).statistic:.2f}".replace("-", "−")
     (line,) = (block.value for block in app.markdown if block.value.startswith(method.capitalize()))
-    assert "this attribution" in line.lower()
+    assert "this attribution show" in line.lower()
     assert f"Spearman {expected} over 7 tokens" in line or "deletion" in line or "cannot be told" in line
 
 

@@ -232,4 +232,4 @@ def test_the_map_of_another_class_is_not_checked_against_the_answer(open_app: Op
         app = open_app(lens_class=name, faithful="true", **look)
         assert not app.exception
         assert (unchecked in [line.value for line in app.markdown]) == is_unchecked
-        assert any("hang on what this map shows?" in line.value for line in app.markdown) != is_unchecked
+        assert any("Rank correlation with" in line.value for line in app.markdown) != is_unchecked

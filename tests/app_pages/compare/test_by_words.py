@@ -155,7 +155,7 @@ def test_words_are_knocked_out_with_all_their_pieces(open_both: Open) -> None:
     text = "\n".join(block.value for block in app.markdown)
     assert "Each word, with all its pieces, in turn" in captions(app)
     assert "of 6 words change the answer" in text
-    assert "bytes has no classes: there it is the cosine distance of the pooled state" in captions(app)
+    assert "bytes: the cosine distance of the pooled state" in captions(app)
     assert "**bytes**: without" in text
     assert "the pooled state moves by" in text
     assert "the pieces of a word knocked out together" in captions(app)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.heads.ablate import NO_PROOF, largest_fall_sentence
+from app_pages.heads.ablate import NO_PROOF
 from app_pages.show import drawn_part
 from app_pages.subject import cache
 from model.atlas.data_source import DataSource, Spread
@@ -174,20 +174,3 @@ def test_of_many_positions_the_maps_show_those_around_the_query(
     for key in ("ablate_map_before", "ablate_map_after", "ablate_map_difference"):
         assert weights(shown(app, key)).shape == (2, 2)
     assert "Of 5 positions, 2 to 3 are drawn, around the query." in captions(app)
-
-
-@pytest.mark.parametrize(
-    ("heads", "sentence"),
-    [
-        ([[-0.5, 0.1], [0.2, -0.25]], "The largest fall of log P without one head: L0 H0, 0.5 nats."),
-        (
-            [[-0.5, 0.1], [0.2, -0.5 - 1e-7]],
-            "The largest fall of log P without one head: L0 H0, L1 H1, 0.5 nats.",
-        ),
-        ([[0.5, 0.1], [0.2, -9e-6]], "No head's removal makes log P fall."),
-        ([[0.0, 0.0], [0.0, 0.0]], "No head's removal makes log P fall."),
-        ([[np.nan, 0.0], [0.0, 0.0]], ""),
-    ],
-)
-def test_the_largest_fall_is_named_where_there_is_one(heads: list[list[float]], sentence: str) -> None:
-    assert largest_fall_sentence(np.pad(np.array(heads), ((0, 0), (0, 2)))) == sentence

@@ -38,7 +38,7 @@ def judged(**changed: Any) -> Verdict:
 
 TABLE: dict[str, list[Row]] = {
     "whether a map is an explanation": [
-        row("it passes", lambda: words.conclusion_sentence(judged(), TEXT), "may be read as an explanation"),
+        row("it passes", lambda: words.conclusion_sentence(judged(), TEXT), "**Yes**"),
         row("one position", lambda: words.conclusion_sentence(judged(n=1), TEXT), "nothing to rank"),
         row(
             "it correlates, deletion fails",
@@ -48,7 +48,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "deletion at the bound",
             lambda: words.conclusion_sentence(judged(area=0.5), TEXT),
-            "not a reliable explanation",
+            "**No**",
         ),
         row(
             "too small a correlation",
@@ -76,9 +76,9 @@ TABLE: dict[str, list[Row]] = {
         row(
             "too few",
             lambda: words.conclusion_sentence(judged(n=4, undecidable=Undecidable.TOO_FEW), TEXT),
-            "cannot be told on this input",
+            "cannot be told** from this input",
             "too few",
-            never=("not a reliable",),
+            never=("**No**",),
         ),
         row(
             "nothing moves the answer",
@@ -152,9 +152,9 @@ TABLE: dict[str, list[Row]] = {
         row(
             "too many equal effects",
             lambda: words.conclusion_sentence(judged(undecidable=Undecidable.TOO_EQUAL), TEXT),
-            "cannot be told on this input",
+            "cannot be told** from this input",
             "have the same effect",
-            never=("not a reliable",),
+            never=("**No**",),
         ),
         row(
             "no order is better than chance",

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from app_pages.heads import ablate, patch, patch_over_pairs, prune, relations_tab
+from app_pages.heads import patch, patch_over_pairs, prune, relations_tab
 from app_pages.heads.patch_effect import Columns, Quantity
 from app_pages.heads.table import beyond_clause
 from model.atlas.data_source import DataSource
@@ -60,10 +60,6 @@ def over_pairs(*effects: tuple[float, float], signed: bool = True) -> str:
 
 def patched(*effects: float, signed: bool = True) -> str:
     return of_effects(signed).largest_sentence(np.array([effects]), COLUMNS)
-
-
-def fall(changes: tuple[float, float]) -> str:
-    return ablate.largest_fall_sentence(np.array([[*changes, 0.0, 0.0]]))
 
 
 TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")
@@ -212,13 +208,6 @@ TABLE: dict[str, list[Row]] = {
             "not tested against",
             never=("beyond",),
         ),
-    ],
-    "the fall of log P without one head": [
-        row("one head", lambda: fall((-0.5, 0.2)), "L0 H0, 0.5 nats"),
-        row("a tie", lambda: fall((-0.5, -0.5)), "L0 H0, L0 H1, 0.5 nats"),
-        row("it rises", lambda: fall((0.5, 0.2)), "No head's removal makes log P fall."),
-        row("rounding", lambda: fall((-1e-7, 0.0)), "No head's removal makes log P fall."),
-        row("not measured", lambda: f"[{fall((math.nan, 0.1))}]", "[]"),
     ],
 }
 
