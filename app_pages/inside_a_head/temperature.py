@@ -10,12 +10,11 @@ from app_pages.inside_a_head.view import division_text
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import predictions, tell
-from app_pages.subject.answer import whole_answer
+from app_pages.subject.answer import DISTANCE, whole_answer
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, answers_under
 from model.capture.intervention import at_temperature
 from model.config import ModelConfig
-from model.measures.changes import class_changes
 from model.measures.head_measures import entropy
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
@@ -89,11 +88,13 @@ def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: di
     changes = (at_temperature(value, **heads) for value in TEMPERATURES)
     answers = answers_under(subject, changes, "Asking the classifier at every temperature …")
     if not record.has_classes:
-        distances = {"pooled state": class_changes(record, answers, None)}
-        title = "cosine distance of the pooled state"
+        distances = {"pooled state": whole_answer(record).changes(answers)}
         show(
             stage_curves(
-                distances, list(map(temperature_label, TEMPERATURES)), y_title=title, x_title="temperature T"
+                distances,
+                list(map(temperature_label, TEMPERATURES)),
+                y_title=DISTANCE,
+                x_title="temperature T",
             ),
             key="inside_temperatures",
         )

@@ -19,6 +19,7 @@ from app_pages.positions.notation import format_scientific
 from app_pages.positions.reordered_head import draw_reordered_head
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache
+from app_pages.subject.answer import DISTANCE, whole_answer
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, answers_under
@@ -28,7 +29,7 @@ from model.capture.intervention import repositioned
 from model.experiments.position_kinds import PositionKind, is_everything_seen, position_kinds
 from model.experiments.shuffling import movable_positions, restore_order, shuffled_order
 from model.inputs import Input
-from model.measures.changes import ROUNDING_DISTANCE, class_changes, class_under_interventions, largest_change
+from model.measures.changes import ROUNDING_DISTANCE, class_under_interventions, largest_change
 from model.record import ForwardRecord
 from viz.builders.number_format import percent
 from viz.compare.stage_curves import stage_curves
@@ -38,7 +39,6 @@ N_SEEDS = 32
 N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 SMALL = 0.0001  # a change below it is written with its power of ten
 MINUTE = 60 * A_SECOND  # multiply-adds
-POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
 
 
 def draw_experiment(subject: LiveSubject, slots: Slots) -> None:
@@ -138,10 +138,10 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
     zeroed = subject.under(repositioned(zeroed=True)).record
     if not record.has_classes:
         changes = {
-            controls.WITH: class_changes(record, with_positions, None),
-            controls.WITHOUT: class_changes(zeroed, without, None),
+            controls.WITH: whole_answer(record).changes(with_positions),
+            controls.WITHOUT: whole_answer(zeroed).changes(without),
         }
-        figure = stage_curves(changes, list(map(str, range(N_SEEDS))), y_title=POOLED, x_title="seed")
+        figure = stage_curves(changes, list(map(str, range(N_SEEDS))), y_title=DISTANCE, x_title="seed")
         show(figure, key="positions_pooled_by_order")
         return
     predicted = int(record.probabilities.argmax())
@@ -211,13 +211,13 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
         answers = answers_under(subject, changes, "Running many shifts …")
     unit = "positions" if record.patch_grid is None or "added" in kinds else "rows"
     if not record.has_classes:
-        distances = class_changes(record, answers, None)
+        distances = whole_answer(record).changes(answers)
         if distances.max() < ROUNDING_DISTANCE:
             st.markdown(no_effect_sentence(len(shifts), largest_change(record.pooled, answers)))
             return
         st.markdown(f"**{len(shifts)} shifts** of the same input: how far each moves the pooled state")
         figure = stage_curves(
-            {"shifted": distances}, list(map(str, shifts)), y_title=POOLED, x_title=f"shift k, in {unit}"
+            {"shifted": distances}, list(map(str, shifts)), y_title=DISTANCE, x_title=f"shift k, in {unit}"
         )
         show(figure, key="positions_pooled_by_shift")
         return

@@ -11,12 +11,13 @@ import numpy as np
 from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
-from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord, log_probability_changes
+from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord
 from model.experiments.probabilities import probabilities
 from model.measures.changes import (
     ROUNDING,
     ROUNDING_DISTANCE,
     class_changes,
+    cosine_distance,
     log_odds,
     total_variation,
 )
@@ -196,7 +197,7 @@ class WordAnswer(Answer):
         )
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
-        return log_probability_changes(self.value, answers)
+        return np.asarray(answers[..., 0], np.float64) - self.value
 
     def change_to(self, after: LiveSubject) -> float:
         assert self.word is not None
@@ -243,7 +244,7 @@ class StateAnswer(Answer):
     loss: str = r"$\ln |p|$ of the pooled state $p$"
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
-        return class_changes(cast(ForwardRecord, self.record), answers, None)
+        return cosine_distance(cast(ForwardRecord, self.record).pooled, answers)
 
     def change_to(self, after: LiveSubject) -> float:
         return float(self.changes(after.record.pooled))

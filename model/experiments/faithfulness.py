@@ -38,11 +38,11 @@ from ..capture import capture
 from ..capture.intervention import Intervention, at_temperature, permuted_attention
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import ROUNDING, ROUNDING_DISTANCE, answer_drop, cosine_distance, total_variation
+from ..measures.changes import ROUNDING, ROUNDING_DISTANCE, cosine_distance, total_variation
 from ..record import AttentionRecord, Positions
 from .attribution import explained_positions
 from .knock_out import KnockOutKind, falls, knock_out, knock_out_interventions
-from .masked_word import LOGITS, MaskedWord, log_probability_changes
+from .masked_word import LOGITS, MaskedWord, answer_changes, answer_falls
 from .probabilities import probabilities
 
 LEAST_CORRELATION, SIGNIFICANT, BAND = 0.5, 0.05, 2.0
@@ -208,12 +208,7 @@ def deletion(
         answer or LOGITS,
     )[0]
     unchanged = answers[distinct_sets.index(())]
-    if answer is not None:
-        drops = -log_probability_changes(float(unchanged[0]), answers)
-    else:
-        drops = answer_drop(
-            unchanged, answers, int(unchanged.argmax()) if loaded.config.chooses_class else None
-        )
+    drops = answer_falls(loaded.config, unchanged, answers, answer)
     drop_by_set = dict(zip(distinct_sets, drops.tolist(), strict=True))
     return np.array([drop_by_set[removed] for removed in removed_sets]).reshape(len(orders), len(counts))
 
@@ -252,7 +247,7 @@ def other_attention(
     interventions = (Intervention(), at_temperature(math.inf), *permutations)
     answers = probabilities(loaded, [model_input], interventions, answer)[0]
     if answer is not None:
-        changes = log_probability_changes(float(answers[0, 0]), answers[1:])
+        changes = answer_changes(loaded.config, answers[0], answers[1:], answer)
     else:
         distance = total_variation if loaded.config.chooses_class else cosine_distance
         changes = distance(answers[:1], answers[1:])
@@ -394,8 +389,8 @@ def faithfulness(
     if answer is None:
         effect = falls(record, knocked_out)
     else:
-        before = float(probabilities(loaded, [model_input], answer=answer)[0, 0, 0])
-        effect = -log_probability_changes(before, knocked_out)
+        unchanged = probabilities(loaded, [model_input], answer=answer)[0, 0]
+        effect = answer_falls(loaded.config, unchanged, knocked_out, answer)
     effect = rounded_effects(effect, in_nats=answer is not None or loaded.config.chooses_class)
     agreements = {name: agreement(scores[..., positions], effect) for name, scores in maps.items()}
     readable = {

@@ -13,9 +13,8 @@ from ..capture.intervention import Intervention, without_keys
 from ..capture.replacements import Greyed, OtherTokens, Replacement
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import answer_drop
 from ..record import ForwardRecord, Positions
-from .masked_word import AnswerRead
+from .masked_word import AnswerRead, answer_falls
 from .probabilities import probabilities
 
 # "keys": no query attends to it, in all layers and heads, its own included; its state stays in the stream.
@@ -111,7 +110,7 @@ def falls(
     For an encoder that does not choose a class, it is the cosine distance of the pooled states, from 0 to 2.
     """
     unchanged = before.logits if before.has_classes else before.pooled
-    return answer_drop(unchanged, answers, before.predicted_class)
+    return answer_falls(before.config, unchanged, answers)
 
 
 def replacement_token_id(loaded: Loaded, kind: KnockOutKind) -> int | None:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from tokenizers import Tokenizer
 from torch import Tensor
 
@@ -19,6 +19,7 @@ from ..config import ModelConfig
 from ..inputs import InputLike, prepare
 from ..inputs.text import vocabulary_texts
 from ..loaded import Loaded
+from ..measures.changes import cosine_distance, log_odds
 from ..record.pieces import SPACE
 from ..transformer import Transformer
 
@@ -99,11 +100,32 @@ def log_probability(
     return logits.log_softmax(dim=-1)[:, answer.token_id, None]
 
 
-def log_probability_changes(
-    before: float, answers: Float[np.ndarray, "*interventions 1"]
-) -> Float[np.ndarray, " *interventions"]:
-    """Change of log P of the masked word from `before` to each of `answers`, in nats; negative where it fell."""
-    return np.asarray(np.asarray(answers[..., 0], np.float64) - before)
+def answer_changes(
+    config: ModelConfig,
+    clean: Float[np.ndarray, " answer"],
+    answers: Float[np.ndarray, "*interventions answer"],
+    answer: MaskedWord | None = None,
+) -> Float64[np.ndarray, "*interventions"]:
+    """Change from the `clean` answer to each of `answers`: nats of the predicted class's log-odds, whose answers are logits,
+    or of log P of the masked word `answer`, or for an encoder that chooses no class the cosine distance of the pooled states.
+    """
+    if answer is not None:
+        return np.asarray(np.asarray(answers[..., 0], np.float64) - float(clean[0]))
+    if config.chooses_class:
+        predicted = int(clean.argmax())
+        return np.asarray(log_odds(answers, predicted) - log_odds(clean, predicted))
+    return cosine_distance(np.asarray(clean, np.float64), np.asarray(answers, np.float64))
+
+
+def answer_falls(
+    config: ModelConfig,
+    clean: Float[np.ndarray, " answer"],
+    answers: Float[np.ndarray, "*interventions answer"],
+    answer: MaskedWord | None = None,
+) -> Float64[np.ndarray, "*interventions"]:
+    """How far the answer falls from `clean` to each of `answers`, as `answer_changes`: nats, negative where it rises, or distances."""
+    changes = answer_changes(config, clean, answers, answer)
+    return -changes if config.chooses_class or answer is not None else changes
 
 
 def _token_id(tokenizer: Tokenizer, word: str) -> int:

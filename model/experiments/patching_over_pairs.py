@@ -18,9 +18,9 @@ from scipy.special import stdtrit
 from ..config import ModelConfig
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import ROUNDING, cosine_distance, log_odds
+from ..measures.changes import ROUNDING
 from ..measures.significance import holm
-from .masked_word import LOGITS, MaskedWord, log_probability_changes
+from .masked_word import LOGITS, MaskedWord, answer_changes
 from .patching import Part, patch_layer
 from .probabilities import probabilities
 
@@ -66,23 +66,6 @@ class MeanEffects(NamedTuple):
     def is_shown(self) -> Bool[np.ndarray, "layer part"]:
         """Whether each part has an effect, by its p-value; False where it is not tested."""
         return self.p < SIGNIFICANT
-
-
-def answer_changes(
-    config: ModelConfig,
-    clean: Float[np.ndarray, " answer"],
-    answers: Float[np.ndarray, "*patches answer"],
-    answer: MaskedWord | None = None,
-) -> Float64[np.ndarray, "*patches"]:
-    """Change from the `clean` answer to each of `answers`: nats of the predicted class's log-odds, whose answers are logits,
-    or of log P of the masked word `answer`, or for an encoder that chooses no class the cosine distance of the pooled states.
-    """
-    if answer is not None:
-        return log_probability_changes(float(clean[0]), answers)
-    if config.chooses_class:
-        predicted = int(clean.argmax())
-        return np.asarray(log_odds(answers, predicted) - log_odds(clean, predicted))
-    return cosine_distance(np.asarray(clean, np.float64), np.asarray(answers, np.float64))
 
 
 def shares_of_the_way(

@@ -57,32 +57,13 @@ def class_under_interventions(
 
 
 def class_changes(
-    before: ForwardRecord, answers: Float[np.ndarray, "*interventions answer"], followed: int | None
+    before: ForwardRecord, answers: Float[np.ndarray, "*interventions class"], followed: int
 ) -> Float[np.ndarray, " *interventions"]:
-    """Change of the log-odds of class `followed` under each intervention, in nats.
+    """Change of the log-odds of class `followed` from the record to each of `answers`, which are logits, in nats.
 
-    Log-odds show changes that are hardly visible in probabilities near 0 or 1. `answers` are logits; for an encoder without
-    classes (`followed` is None) they are pooled states [d_model], and the result is their cosine distance from the
-    unchanged state, from 0 to 2.
+    Log-odds show changes that are hardly visible in probabilities near 0 or 1.
     """
-    if followed is None:
-        return cosine_distance(before.pooled, answers)
     return log_odds(answers, followed) - log_odds(before.logits, followed)
-
-
-def answer_drop(
-    whole: Float[np.ndarray, " answer"],
-    answers: Float[np.ndarray, "*interventions answer"],
-    followed: int | None,
-) -> Float[np.ndarray, " *interventions"]:
-    """Drop of the log-odds of class `followed` from the answer to the `whole` input to each of `answers`, in nats.
-
-    The answers are logits. The drop is negative where the log-odds rose. Without classes (`followed` is None) it is the cosine distance of the pooled
-    states, from 0 to 2.
-    """
-    if followed is None:
-        return cosine_distance(whole, answers)
-    return log_odds(whole, followed) - log_odds(answers, followed)
 
 
 def log_odds(logits: Float[np.ndarray, "*axes class"], followed: int) -> Float64[np.ndarray, "*axes"]:

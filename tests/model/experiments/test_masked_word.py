@@ -18,9 +18,10 @@ from model.experiments.importance import importance
 from model.experiments.knock_out import knock_out, knock_out_interventions
 from model.experiments.masked_word import (
     MaskedWord,
+    answer_changes,
+    answer_falls,
     check_answer,
     guesses,
-    log_probability_changes,
     masked_word,
     masked_word_by_layer,
 )
@@ -180,7 +181,9 @@ def test_importance_is_the_slope_of_the_log_probability(bert):
 
 def test_the_changes_are_negative_where_the_word_became_less_probable():
     answers = np.log([[[0.5], [0.125]]])
-    np.testing.assert_allclose(log_probability_changes(np.log(0.25), answers), [[np.log(2), -np.log(2)]])
+    changes = answer_changes(tiny.TEXT, np.log([0.25]), answers, WORD)
+    np.testing.assert_allclose(changes, [[np.log(2), -np.log(2)]])
+    np.testing.assert_allclose(answer_falls(tiny.TEXT, np.log([0.25]), answers, WORD), -changes)
 
 
 # Which word

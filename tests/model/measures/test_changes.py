@@ -82,13 +82,6 @@ def test_log_odds_keep_what_a_probability_near_one_has_lost(size):
     assert log_odds(logits, 1) == pytest.approx(-size, rel=1e-6)
 
 
-def test_without_classes_the_changes_are_those_of_the_pooled_state():
-    record = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film")
-    states = np.random.default_rng(0).normal(size=(3, tiny.TEXT.d_model)).astype(np.float32)
-    expected = [distance.cosine(record.pooled, state) for state in states]
-    np.testing.assert_allclose(class_changes(record, states, None), expected, rtol=1e-5)
-
-
 def test_what_is_lost_to_masked_keys_by_hand():
     result = weight_lost_to_mask(np.array([0.125, 0.5, 0.125, 0.25]), np.array([False, True, False, False]))
     assert result == (0.5, (3, 0, 2), (0.25, 0.125, 0.125))
