@@ -9,20 +9,14 @@ import numpy as np
 
 from app_pages.subject.cache import Checkpoint, cached, loaded, of
 from app_pages.subject.subject import LiveSubject
-from app_pages.toolkit.stoppable import in_steps, with_progress
+from app_pages.toolkit.stoppable import in_steps, progress, with_progress
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
-from model.experiments.masked_word import LOGITS, AnswerRead, answer_changes, masked_word, n_answers
+from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord, masked_word, n_answers
 from model.experiments.one_head_changed import HeadAnswers, stack_answers
 from model.experiments.patching import FEED_FORWARD, HeadPart, Part, patch_layer, patch_positions_in_steps
-from model.experiments.patching_over_pairs import (
-    MeanEffects,
-    as_read,
-    is_too_small,
-    mean_effects,
-    shares_of_the_way,
-)
-from model.experiments.probabilities import UNCHANGED, probabilities
-from model.inputs import Input
+from model.experiments.patching_over_pairs import MeanEffects, PairError, effects_of_patches
+from model.experiments.probabilities import probabilities
+from model.inputs import Input, InputLike
 from model.record import ForwardRecord
 
 Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can stand in the cache's key
@@ -72,7 +66,12 @@ def answers_with_each_part_patched(
 
 
 def _answers_of_layer(
-    checkpoint: Checkpoint, first: Input, source: Input, layer: int, part: HeadPart, answer: AnswerRead
+    checkpoint: Checkpoint,
+    first: InputLike,
+    source: InputLike,
+    layer: int,
+    part: HeadPart,
+    answer: AnswerRead,
 ) -> np.ndarray:
     """Answers [part, answer] with each part of one layer from `source`, the feed-forward last; cached."""
     parts: tuple[Part, ...] = (part, FEED_FORWARD)
@@ -94,55 +93,27 @@ def effects_over_pairs(
     Measured is log P of `measured_word` in place of [MASK] ("" for the first guess of each pair), or if it is None the predicted
     class or the pooled state. Raises ValueError, which names the line of the pair, for a pair that cannot be read, and where no pair is left.
     """
-    encoder, effects, n_equal, pairs_read = loaded(checkpoint), [], 0, set()
-    config = encoder.config
 
-    def steps() -> Iterator[int]:
-        """Yields the number of layers that are done."""
-        nonlocal n_equal
-        for first, second, line in pairs:
-            try:
-                if (pair_read := as_read(encoder, first, second)) in pairs_read:
-                    yield config.n_layers
-                    continue
-                pairs_read.add(pair_read)
-                word = None
-                if measured_word is not None:
-                    word = of(masked_word, checkpoint, first, measured_word or None)
-                answer = word or LOGITS
-                clean, other = of(probabilities, checkpoint, (first, second), UNCHANGED, answer)[:, 0]
-                whole = float(answer_changes(config, clean, other, word))
-                if normalised and is_too_small(config, whole, word, of_mean=True):
-                    n_equal += 1
-                    yield config.n_layers
-                    continue
-                layers = []
-                for layer in range(config.n_layers):
-                    layers.append(_answers_of_layer(checkpoint, first, second, layer, part, answer))
-                    yield 1
-            except ValueError as error:
-                raise ValueError(f"The pair in line {line:,} cannot be read: {error}.") from error
-            answers = np.stack(layers)
-            if normalised:
-                effects.append(shares_of_the_way(config, clean, other, answers, word))
-            else:
-                effects.append(answer_changes(config, clean, answers, word))
+    def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
+        return _answers_of_layer(checkpoint, first, second, layer, part, answer)
 
-    n_steps, text = config.n_layers * len(pairs), "Patching one pair after the other …"
+    def word_of(first: InputLike) -> MaskedWord:
+        return of(masked_word, checkpoint, first, measured_word or None)
+
+    answer_of = None if measured_word is None else word_of
     work_key = ("pairs patched", checkpoint, pairs, part, measured_word, normalised)
-    for _ in with_progress(steps(), lambda n: n / n_steps, text, work_key):
-        pass
-    if not effects:
-        pairs_text = "the only pair" if n_equal == 1 else f"all {n_equal} pairs"
-        raise ValueError(
-            f"The two answers are too close to divide by their difference in {pairs_text}: choose “change”."
-        )
-    return mean_effects(
-        effects,
-        n_equal=n_equal,
-        n_repeated=len(pairs) - len(pairs_read),
-        signed=normalised or config.chooses_class or measured_word is not None,
-    )
+    try:
+        with progress("Patching one pair after the other …", work_key) as step:
+            inputs = [(first, second) for first, second, _ in pairs]
+            return effects_of_patches(
+                loaded(checkpoint), inputs, patch, normalised=normalised, answer_of=answer_of, step=step
+            )
+    except PairError as error:
+        line = pairs[error.index][2]
+        raise ValueError(f"The pair in line {line:,} cannot be read: {error.__cause__}.") from error
+    except ValueError as error:
+        reason = str(error)
+        raise ValueError(f"{reason[0].upper()}{reason[1:]}: choose “change”.") from error
 
 
 @cached

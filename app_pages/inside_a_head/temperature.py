@@ -7,7 +7,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import APPLIED_TO, HEAD, LAYER, TEMPERATURE, temperature_label
 from app_pages.inside_a_head.view import division_text
-from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.changed_head import draw_changed_input
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject.answer import DISTANCE, whole_answer
@@ -124,11 +124,6 @@ def _draw_patterns(chosen: HeadChoice, query: int, sides: tuple[Side, ...]) -> N
                     f"**{side.title}**: weights of query {query} in {head_name(chosen.layer, chosen.head)}, "
                     f"entropy {evenness:.2f} of 1"
                 )
-                input_in_colours(
-                    side.model_input,
-                    side.record,
-                    pattern[query],
-                    query=query,
-                    scale=scale,
-                    key=f"inside_row_{key}",
+                draw_changed_input(
+                    sides[0], side, head, query=query, scale=scale, key=f"inside_row_{key}", legend=True
                 )

@@ -1,7 +1,7 @@
 """The chosen head step by step: scores with the mask, pattern, and the change by the mask."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import SHOWN
 from app_pages.show.show import show
 from app_pages.subject.two_sides import Side, difference
-from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
+from viz.attention.token_heatmaps import MapOptions, attention_heatmap, score_heatmap
 from viz.builders.heatmap import compact
 from viz.builders.heatmap_figure import Heatmap
 from viz.builders.number_format import head_name
@@ -22,14 +22,6 @@ TITLES = {
     "pattern": "Pattern",
     "change": "Change",
 }
-
-
-class _Shown(NamedTuple):
-    """The query, whose row is framed, and what is in sight of the maps; of a `window` that part alone is sent to the browser."""
-
-    query: int
-    zoom: tuple[int, int] | None = None  # first and last position
-    window: tuple[range, range] | None = None  # queries and keys
 
 
 def draw_maps(
@@ -47,13 +39,37 @@ def draw_maps(
     if last - first >= MOST_DRAWN:
         last = first + MOST_DRAWN - 1
         st.caption(f"The maps have room for {MOST_DRAWN} positions, here {first} to {last}.")
-    whole = _Shown(query, zoom=(first, last))
-    part = range(first, last + 1)
-    on_screen = whole if n <= MOST_DRAWN else _Shown(query, window=(part, part))
-    drawn = {
-        "scores": partial(_scores, chosen, after),
-        "pattern": partial(_pattern, chosen, unmasked, after),
-        "change": partial(_change, chosen, unmasked, after),
+    whole: MapOptions = {"query": query, "zoom": (first, last)}
+    part = range(
+        first, last + 1
+    )  # of more positions than `MOST_DRAWN`, that part alone is sent to the browser
+    on_screen: MapOptions = whole if n <= MOST_DRAWN else {"query": query, "window": (part, part)}
+    drawn: dict[str, Callable[..., Heatmap]] = {
+        "scores": partial(
+            score_heatmap,
+            after.record.scores[head],
+            after.record.tokens,
+            mask=after.record.mask[head],
+            title=f"Scores of {name}",
+        ),
+        "pattern": partial(
+            attention_heatmap,
+            after.record,
+            *head,
+            scale=chosen.of_head(unmasked.record, after.record),
+            title=f"Pattern of {name}",
+            description=f"Attention of {name} under the mask, queries down, keys across",
+            beside=not after.is_text,  # the picture itself takes room from the maps
+        ),
+        "change": partial(
+            difference,
+            unmasked,
+            after,
+            head,
+            names=("unmasked", "masked"),
+            title=f"Change of the pattern of {name}",
+            description=f"Change of the attention of {name} by the mask, queries down, keys across",
+        ),
     }
     if not with_pattern:
         del drawn["pattern"]
@@ -61,10 +77,10 @@ def draw_maps(
         for number, (figure_name, draw) in enumerate(drawn.items(), start=1):
             with st.container(key=f"mask_map_{figure_name}"):
                 show(
-                    compact(draw(on_screen), f"<b>{number} {TITLES[figure_name]}</b>"),
+                    compact(draw(**on_screen), f"<b>{number} {TITLES[figure_name]}</b>"),
                     key=f"masks_map_{figure_name}",
                     height="stretch",
-                    in_file=partial(draw, whole),
+                    in_file=partial(draw, **whole),
                 )
     scores = score_formula(after.record.config)
     with st.expander("How these maps come about", icon=":material/function:"):
@@ -81,47 +97,3 @@ def draw_maps(
             "The change is the pattern with the mask minus the pattern without. In later layers the scores change too: they come "
             "from states that the mask has already changed."
         )
-
-
-def _scores(chosen: HeadChoice, after: Side, shown: _Shown) -> Heatmap:
-    head, record = (chosen.layer, chosen.head), after.record
-    return score_heatmap(
-        record.scores[head],
-        record.tokens,
-        mask=record.mask[head],
-        title=f"Scores of {head_name(*head)}",
-        query=shown.query,
-        zoom=shown.zoom,
-        window=shown.window,
-    )
-
-
-def _pattern(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> Heatmap:
-    name = head_name(chosen.layer, chosen.head)
-    return attention_heatmap(
-        after.record,
-        chosen.layer,
-        chosen.head,
-        scale=chosen.of_head(unmasked.record, after.record),
-        title=f"Pattern of {name}",
-        description=f"Attention of {name} under the mask, queries down, keys across",
-        query=shown.query,
-        zoom=shown.zoom,
-        window=shown.window,
-        beside=after.record.unit == "patch",  # the picture itself takes room from the maps
-    )
-
-
-def _change(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> Heatmap:
-    name = head_name(chosen.layer, chosen.head)
-    return difference(
-        unmasked,
-        after,
-        (chosen.layer, chosen.head),
-        names=("unmasked", "masked"),
-        title=f"Change of the pattern of {name}",
-        description=f"Change of the attention of {name} by the mask, queries down, keys across",
-        query=shown.query,
-        zoom=shown.zoom,
-        window=shown.window,
-    )

@@ -17,7 +17,6 @@ from model.inputs import Picture
 from model.measures.changes import largest_change
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.heatmap import compact
-from viz.builders.heatmap_figure import Heatmap
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
 
@@ -28,7 +27,14 @@ _HEIGHT = 440  # pixels of a map
 
 
 def draw_changed_input(
-    before: Side, side: Side, head: tuple[int, int], *, query: int, scale: WeightScale, key: str
+    before: Side,
+    side: Side,
+    head: tuple[int, int],
+    *,
+    query: int,
+    scale: WeightScale,
+    key: str,
+    legend: bool = False,
 ) -> None:
     """Draws the input as `side` reads it, in the colours of the head's weights for the position that is `query` of `before`; a
     click chooses another one.
@@ -46,7 +52,7 @@ def draw_changed_input(
         scale=scale,
         key=key,
         take=partial(take_position_from_second, before, side),
-        legend=False,
+        legend=legend,
     )
 
 
@@ -68,47 +74,33 @@ def draw_changed_maps(
     n, name = len(before.record), head_name(*head)
     part = drawn_part(n, query)
     for kind, column in zip(kinds, beside(f"{key}s", len(kinds)), strict=True):
+        if kind == "difference":
+            heading = title = f"{name}, after minus before"
+            figure = difference(
+                before, after, head, names=BOTH, query=query, title=title, window=part, beside=True
+            )
+        else:
+            side = before if kind == "before" else after
+            heading = f"{side.title}, {name}"
+            record, own_query = side.record, same_position(before, side, query)
+            pattern, mask, tokens = record.pattern[head], record.mask[head], record.tokens
+            if is_order_restored:
+                pattern, mask = put_back(side, pattern), put_back(side, mask)
+                tokens, own_query = before.record.tokens, query
+            figure = weight_heatmap(
+                pattern,
+                tokens,
+                mask=mask,
+                query=own_query,
+                scale=scale,
+                title=heading,
+                window=drawn_part(n, own_query or 0),
+                beside=True,
+            )
         with column:
-            if kind == "difference":
-                title = f"{name}, after minus before"
-                figure, heading = (
-                    difference(
-                        before, after, head, names=BOTH, query=query, title=title, window=part, beside=True
-                    ),
-                    f"<b>{title}</b>",
-                )
-            else:
-                side = before if kind == "before" else after
-                figure = _map(before, side, head, query, scale, is_order_restored)
-                heading = f"<b>{side.title}</b>, {name}"
-            show(compact(figure, heading, height=_HEIGHT), key=f"{key}_{kind}")
+            show(compact(figure, f"<b>{heading}</b>", height=_HEIGHT), key=f"{key}_{kind}")
     say_part(part, n)
     if "difference" in kinds:
         largest = format_number(largest_change(*head_patterns(before, after, head)), ".2g")
         remark = "" if after.order is None else ", with rows and columns put back in order"
         st.caption(f"Largest change of any weight in this head: {largest}{remark}.")
-
-
-def _map(
-    before: Side, side: Side, head: tuple[int, int], query: int, scale: WeightScale, is_order_restored: bool
-) -> Heatmap:
-    """All weights of the head, as they were read or put back in the order of the input."""
-    pattern, mask, tokens = side.record.pattern[head], side.record.mask[head], side.record.tokens
-    own_query = same_position(before, side, query)
-    if is_order_restored:
-        pattern, mask, tokens, own_query = (
-            put_back(side, pattern),
-            put_back(side, mask),
-            before.record.tokens,
-            query,
-        )
-    return weight_heatmap(
-        pattern,
-        tokens,
-        mask=mask,
-        query=own_query,
-        scale=scale,
-        title=f"{side.title}, {head_name(*head)}",
-        window=drawn_part(len(tokens), own_query or 0),
-        beside=True,
-    )

@@ -20,7 +20,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.changes import ROUNDING
 from ..measures.significance import holm
-from .masked_word import LOGITS, MaskedWord, answer_changes
+from .masked_word import LOGITS, AnswerRead, MaskedWord, answer_changes
 from .patching import Part, patch_layer
 from .probabilities import probabilities
 
@@ -139,6 +139,34 @@ def patch_pairs(
     >>> effects.mean.shape, effects.n
     ((4, 4), 2)
     """
+
+    def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
+        return patch_layer(loaded, first, second, layer, part, answer)
+
+    return effects_of_patches(loaded, pairs, patch, normalised=normalised, answer_of=answer_of, step=step)
+
+
+class PairError(ValueError):
+    """A pair that cannot be read, by its `index`."""
+
+    def __init__(self, index: int, error: ValueError) -> None:
+        super().__init__(f"pair {index + 1}: {error}")
+        self.index = index
+
+
+def effects_of_patches(
+    loaded: Loaded,
+    pairs: Sequence[tuple[InputLike, InputLike]],
+    patch: Callable[[InputLike, InputLike, int, AnswerRead], np.ndarray],
+    *,
+    normalised: bool = False,
+    answer_of: Callable[[InputLike], MaskedWord] | None = None,
+    step: Callable[[float], None] | None = None,
+) -> MeanEffects:
+    """Mean effects as those of `patch_pairs`, of any parts: `patch(first, second, layer, answer)` returns answers [part, answer].
+
+    Raises PairError for a pair that cannot be read, and ValueError where no pair is left.
+    """
     config, effects, n_equal, pairs_read = loaded.config, [], 0, set()
     for index, (first, second) in enumerate(pairs):
         try:
@@ -154,11 +182,11 @@ def patch_pairs(
                 continue
             layers = []
             for layer in range(config.n_layers):
-                layers.append(patch_layer(loaded, first, second, layer, part, answer or LOGITS))
+                layers.append(patch(first, second, layer, answer or LOGITS))
                 if step is not None:
                     step((index + (layer + 1) / config.n_layers) / len(pairs))
         except ValueError as error:
-            raise ValueError(f"pair {index + 1}: {error}") from error
+            raise PairError(index, error) from error
         answers = np.stack(layers)
         if normalised:
             effects.append(shares_of_the_way(config, clean, other, answers, answer))
