@@ -198,11 +198,7 @@ def column_description(numbers: Numbers, name: str) -> str:
 def column_unit(numbers: Numbers, name: str) -> str:
     """Unit of the column `name`, or what its ends are; "" for a share."""
     unit = COLUMNS[name].unit.replace("{units}", numbers.record.units)
-    record = numbers.record
-    has_nats = numbers.answer.is_masked_word or (
-        isinstance(record, ForwardRecord) and record.predicted_class is not None
-    )
-    return unit.replace("{change}", "nats" if has_nats else "cosine distance")
+    return unit.replace("{change}", "nats" if numbers.answer.signed else "cosine distance")
 
 
 def _column_formula(numbers: Numbers, name: str) -> str:
