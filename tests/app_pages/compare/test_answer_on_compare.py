@@ -50,7 +50,7 @@ def test_each_side_is_checked_against_the_same_word(open_compare: Open, typed: s
     word = typed or guesses(cache.loaded("imdb-pre-ln"), TEXT)[2][0].token
     for name, (line, details) in zip(("imdb-pre-ln", "imdb-post-ln"), lines(app), strict=True):
         assert f"(from every query): **{spearman(name, TEXT, word)}** over 6 tokens" in details
-        assert f"log P(“{word}” at [MASK])" in line + details
+        assert f"what “{word}” at [MASK] hangs on" in line + details
 
 
 def test_two_inputs_are_asked_for_the_same_word(open_compare: Open) -> None:
@@ -64,8 +64,8 @@ def test_a_side_without_a_masked_word_is_asked_for_its_class_and_says_so(open_co
     two = {"compare_what": "two inputs", "compare_text": "great film a b x not"}
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **MASKED, **two)
     (_, first), (_, second) = lines(app)
-    assert "log P" in first
-    assert "log P" not in second
+    assert "at [MASK] hangs on" in first
+    assert "at [MASK] hangs on" not in second
     assert (
         "second text: there is no such masked word to predict, so the answer is that of the whole input"
         in (captions(app))

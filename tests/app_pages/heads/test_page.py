@@ -370,8 +370,8 @@ def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) 
         # the stored means are zeros: then both ablations are one
         assert written == [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(change)] * 2]
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
-    assert "size of the change of log P(“great” at \\[MASK\\]), in nats, with zeros" in listed
-    assert "here −log P(“great” at \\[MASK\\]), in nats" in listed
+    assert "size of the change of log P\\(“great” at \\[MASK\\]\\), in nats, with zeros" in listed
+    assert "here −log P\\(“great” at \\[MASK\\]\\), in nats" in listed
     assert "is measured on this input alone, not over the data set" in said(app)
 
 
