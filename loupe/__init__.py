@@ -17,6 +17,7 @@ Of a word in place of [MASK]: `masked_word`, an `answer` that the experiments ta
 Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.
 Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.
 Measures and other maps: `heads` (a module), `head_table`, `head_relations` over a file of links, `LENSES`, `through`.
+In a notebook's cell, by one line: `show`.
 Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`.
 Files: `save_figure` in an `ExportStyle`; `latex_table` of any table.
 

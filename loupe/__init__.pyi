@@ -40,6 +40,7 @@ from .viz.attention.token_heatmaps import attention_heatmap
 from .viz.attention.token_strip import token_strip
 from .viz.export.export_style import ExportStyle
 from .viz.export.latex_table import latex_table
+from .viz.export.notebook import show
 from .viz.export.save import save as save_figure
 
 __all__ = [
@@ -89,6 +90,7 @@ __all__ = [
     "repositioned",
     "save_figure",
     "save_record",
+    "show",
     "through",
     "token_strip",
     "watch",

@@ -134,8 +134,9 @@ def training_film(loaded: Loaded) -> dict[str, torch.Tensor]:
 
 @pytest.fixture
 def without_vega(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Offline pages get no script that draws their chart: it takes six seconds to make."""
-    monkeypatch.setattr("viz.export.offline_page.vega_bundle", lambda: VEGA)
+    """Offline pages and figures in notebooks get no script that draws their chart: it takes seconds to make."""
+    for page in ("viz.export.offline_page", "viz.builders.figure_page"):
+        monkeypatch.setattr(f"{page}.vega_bundle", lambda: VEGA)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Figures: heatmaps, and charts, each a specification of Vega-Lite and the data frames that it refers to."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from .figure_page import vega_frame
 from .heatmap_figure import Heatmap
 
 FRAME = "frame"  # the name of the first frame, which is what tables and exports show
@@ -46,6 +48,31 @@ class VegaFigure:
     def description(self) -> str:
         return self._specification["description"]
 
+    @property
+    def columns(self) -> dict[str, dict[str, list[Any]]]:
+        """The data frames as lists by column, which are shorter than rows; numbers that are not finite are None."""
+        return {
+            name: {
+                str(column): [
+                    None if isinstance(value, float) and not math.isfinite(value) else value
+                    for value in frame[column].tolist()
+                ]
+                for column in frame.columns
+            }
+            for name, frame in self._frames.items()
+        }
+
+    @property
+    def takes_width(self) -> bool:
+        """Whether the chart takes its width from where it is shown instead of having its own."""
+        specification = self._specification
+        if (specification.get("usermeta") or {}).get("stretches"):
+            return True
+        autosize = specification.get("autosize")
+        return (isinstance(autosize, dict) and autosize.get("type") == "fit-x") or (
+            "width" not in specification and autosize != "pad"
+        )
+
     def following(self, name: str, element: str) -> "VegaFigure":
         """The figure in whose page the value `name` is that of an element, a CSS selector, which tells of it by events "moved"; 0
         until then. The element has to be there when the figure is drawn.
@@ -56,12 +83,13 @@ class VegaFigure:
         return replace(self, _specification={**self._specification, "params": params})
 
     def chart(self) -> alt.TopLevelMixin:
-        """An Altair chart with its data inside, for notebooks and exports."""
+        """An Altair chart with its data inside, for whoever combines it with others."""
         datasets = {name: frame.to_dict(orient="records") for name, frame in self._frames.items()}
         return alt.Chart.from_dict({**self.specification, "datasets": datasets})
 
-    def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
-        return self.chart()._repr_mimebundle_(*args, **options)
+    def _repr_html_(self) -> str:
+        """The figure in a frame for the cell of a notebook, with all that draws it."""
+        return vega_frame(self._specification, self.columns, takes_width=self.takes_width)
 
 
 Figure = VegaFigure | Heatmap

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from .figure_page import plotly_frame
 from .palette import ACCENT, NEUTRAL, hatching
 from .theme import LARGE, MIDDLE, SMALL
 from .token_label import FONT
@@ -193,8 +194,9 @@ class Heatmap:
         common |= {"font": {"size": LARGE}, "yshift": self.name_shift, "showarrow": False}
         return [common | {"text": text, "x": x} for text, x in texts]
 
-    def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
-        return self.specification._repr_mimebundle_(*args, **options)
+    def _repr_html_(self) -> str:
+        """The heatmap in a frame for the cell of a notebook, with all that draws it."""
+        return plotly_frame(self.specification, self.description)
 
 
 def as_text(labels: Iterable[str]) -> list[str]:

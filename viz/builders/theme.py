@@ -6,7 +6,7 @@ expressions choose colours in the browser, and in an exported PNG too.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import plotly.graph_objects as go
@@ -14,6 +14,7 @@ import plotly.io
 
 from .palette import ACCENT, WEIGHTS
 
+Theme = Literal["light", "dark"]
 DARK_INK, LIGHT_INK = "#1a1c24", "#fafafa"
 ON_DARK = "luminance(background) < 0.4"
 # The width of a page's column, and a plot of the height that is asked for: what stands around it takes nothing from it.
@@ -27,6 +28,14 @@ CASING = 3  # pixels by which the line in the page's colour is wider than the fr
 # Letters of figures have three sizes, in pixels: headings, names and axes, and what stands in small cells.
 LARGE, MIDDLE, SMALL = 15, 13, 11
 UPRIGHT = 270  # degrees: names of columns are read from below upwards, on all maps
+# Liberation Sans is as wide as Arial and Helvetica, letter by letter: a figure that was laid out with one of them
+# fits with the others, and each machine has one.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+# As Streamlit has them: a figure that leaves the page looks as it did there.
+PAGE: dict[Theme, str] = {"light": WEIGHTS[0], "dark": WEIGHTS[-1]}
+PAGE_INK: dict[Theme, str] = {"light": DARK_INK, "dark": LIGHT_INK}
+_GRID: dict[Theme, str] = {"light": "#e6eaf1", "dark": "#31333f"}
+_FIRST: dict[Theme, str] = {"light": "#0068c9", "dark": "#83c9ff"}
 
 
 def page_config() -> dict[str, Any]:
@@ -36,6 +45,36 @@ def page_config() -> dict[str, Any]:
     config: dict[str, Any] = dict.fromkeys(("axis", "legend", "header"), labels | sizes)
     # Streamlit moves the first and the last label of an axis inwards, away from their grid lines.
     return config | {"axis": labels | sizes | {"labelFlush": False}}
+
+
+def file_config(theme: Theme, enlargement: float = 1) -> dict[str, Any]:
+    """Vega's configuration in a file or a notebook, as Streamlit sets it, with letters larger by the factor `enlargement`."""
+    ink, grid = PAGE_INK[theme], _GRID[theme]
+    size = MIDDLE * enlargement
+    text = {
+        "labelFontSize": size,
+        "titleFontSize": size,
+        "labelColor": ink,
+        "titleColor": ink,
+        "titleFontWeight": "normal",
+    }
+    axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": False}
+    return {
+        "background": PAGE[theme],
+        "font": FONT,
+        "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
+        "axis": {**text, **axis, "labelOverlap": True, "labelPadding": 6}
+        | {"labelLimit": 140 * enlargement, "titlePadding": 8, "labelSeparation": 4},
+        # Names in two lines grow towards the plot, above it: they need the room that Streamlit gives to all.
+        "axisTop": {"labelPadding": 16 * enlargement},
+        "legend": {**text, "labelLimit": 0, "titleLimit": 0, "padding": 4},
+        "header": {**text},
+        "view": {"strokeWidth": 0, "continuousHeight": 350},
+        "mark": {"color": _FIRST[theme]},
+        "range": {"category": {"scheme": "tableau10"}},
+        "bar": {"binSpacing": 4, "discreteBandSize": {"band": 0.85}},
+        **{name: {"grid": False} for name in ("axisDiscrete", "axisXPoint", "axisTemporal", "axisXBand")},
+    }
 
 
 def heading(text: str | list[str], *below: str) -> dict:
@@ -70,10 +109,10 @@ def in_theme(figure: go.Figure) -> go.Figure:
     Streamlit's template has ten placeholders for the `chartSequentialColors` that `.streamlit/config.toml` sets:
     `WEIGHTS` on a light page, the same reversed on a dark one.
     """
-    as_drawn, of_theme = _weight_colour_scales()
-    traces = [trace for trace in figure.data if "colorscale" in trace and trace.colorscale == as_drawn]
-    for trace in traces:
-        trace.colorscale = of_theme
+    of_theme = plotly.io.templates["streamlit"].layout.colorscale.sequential
+    for trace in figure.data:
+        if "colorscale" in trace and trace.colorscale == weight_colour_scale():
+            trace.colorscale = of_theme
     frames = [shape for shape in figure.layout.shapes if shape.line.color == ACCENT]
     page = plotly.io.templates["streamlit"].data.table[0].cells.fill.color  # the placeholder for it
     casings = [
@@ -86,9 +125,6 @@ def in_theme(figure: go.Figure) -> go.Figure:
 
 
 @cache
-def _weight_colour_scales() -> tuple[tuple, tuple]:
-    """The colours of weights, and Streamlit's placeholders for the theme's colours, both as Plotly colour scales."""
-    return (
-        go.Heatmap(colorscale=WEIGHTS).colorscale,
-        plotly.io.templates["streamlit"].layout.colorscale.sequential,
-    )
+def weight_colour_scale() -> tuple:
+    """The colours of weights as Plotly's colour scale."""
+    return go.Heatmap(colorscale=WEIGHTS).colorscale

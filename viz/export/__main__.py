@@ -7,7 +7,6 @@ heads, or with `--head` of one. An error is printed as one sentence, with exit c
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
 from ..builders.figure import Figure
 from .export_style import ExportStyle
 from .missing_letters import sentence
+from .model_module import model_module
 from .offline_page import offline_page
 from .save import PICTURES, figure_bytes
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     try:
         content = file_content(args)
-        with _model_module("files.writing").replacing(args.out) as part_file:
+        with model_module("files.writing").replacing(args.out) as part_file:
             part_file.write_bytes(content)
     except (ValueError, OSError) as error:
         message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -62,7 +62,7 @@ def file_content(args: argparse.Namespace) -> bytes:
         raise ValueError(
             f"{', '.join(unused_option)} can be set for .{', .'.join(PICTURES)}: a page takes its look from the browser"
         )
-    read = _model_module("record.record_file").read_file(args.record)
+    read = model_module("record.record_file").read_file(args.record)
     record = read.record
     layer, head = args.head or (0, 0)
     query = args.query or 0
@@ -79,7 +79,7 @@ def file_content(args: argparse.Namespace) -> bytes:
         picture = (
             None
             if read.picture is None
-            else _model_module("inputs").preprocessed_picture(read.picture, record)
+            else model_module("inputs").preprocessed_picture(read.picture, record)
         )
         return offline_page(
             record, title=title, settings=read.settings, picture=picture, chosen=(layer, head, query)
@@ -116,15 +116,6 @@ def _figure(record: Any, head: Sequence[int] | None, query: int | None) -> Figur
     if record.keys is not None:
         return cross_heatmap(record.pattern[tuple(head)], record.tokens, record.keys.tokens, query=query or 0)
     return attention_heatmap(record, *head, query=query)
-
-
-def _model_module(name: str) -> Any:
-    """The module `name` of `model`, which stands beside `viz`, or in an installation beside `loupe.viz`.
-
-    It is imported here only, and by name, since `model` loads torch and figures do without.
-    """
-    parent_package = __package__.removesuffix("viz.export")
-    return import_module(f"{parent_package}model.{name}")
 
 
 if __name__ == "__main__":

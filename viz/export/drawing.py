@@ -13,9 +13,9 @@ from PIL import Image
 
 from ..builders.figure import Figure, VegaFigure
 from ..builders.heatmap_figure import Heatmap
-from ..builders.theme import SMALL, heading
+from ..builders.theme import SMALL, file_config, heading
 from .cell_numbers import check_room, number_choices, with_numbers, without_numbers
-from .export_style import CM, LABEL, PT, ExportStyle, config
+from .export_style import CM, LABEL, PT, ExportStyle
 from .heatmap_vega import heatmap_vega, natural_width
 from .missing_letters import with_replacements
 from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, wrap_titles
@@ -130,7 +130,7 @@ def _layout(figure: Figure, style: ExportStyle) -> _Layout:
         lines = _lines_of(specification.get("title"))
         below = {"subtitle": lines, "subtitleFontSize": SMALL} if lines else {}
         specification["title"] = heading(style.above) | below
-    if not _has_page_width(specification):
+    if not figure.takes_width:
         return _Layout(lambda _: specification, None, can_stretch=False)
     return _Layout(lambda width: {**specification, "width": width}, _NATURAL, can_stretch=True)
 
@@ -149,16 +149,6 @@ def _lines_of(title: Any) -> list[str]:
     return [title] if isinstance(title, str) else list(title or ())
 
 
-def _has_page_width(specification: dict[str, Any]) -> bool:
-    """Whether the chart takes its width from the page instead of having its own."""
-    if (specification.get("usermeta") or {}).get("stretches"):
-        return True
-    autosize = specification.get("autosize")
-    return (isinstance(autosize, dict) and autosize.get("type") == "fit-x") or (
-        "width" not in specification and autosize != "pad"
-    )
-
-
 def _render(
     specification: dict[str, Any], style: ExportStyle, enlargement: float, width: float | None
 ) -> str:
@@ -169,7 +159,7 @@ def _render(
         letter = _LETTER * LABEL * enlargement
         specification = fold_legends(wrap_titles(specification, int(width / letter)), width, letter)
     full_specification = _enlarge_letters(clean(specification), enlargement) | {
-        "config": config(style, enlargement)
+        "config": file_config(style.theme, enlargement)
     }
     # No picture and no data is ever fetched: what a figure shows, it brings along.
     svg_text = vl_convert.vegalite_to_svg(

@@ -1,11 +1,9 @@
 """The style of exported figures: theme, and for a paper its width, its letters, numbers in cells, and no title."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from ..builders.palette import WEIGHTS
-from ..builders.theme import DARK_INK, LIGHT_INK, MIDDLE
-from .safe_text import FONT
+from ..builders.theme import MIDDLE, PAGE, Theme
 
 CM, PT = 96 / 2.54, 96 / 72  # pixels of CSS, of which an inch has 96
 LABEL = MIDDLE  # pixels of a layout: labels of axes; whoever asks for points gets these in that size
@@ -13,18 +11,12 @@ CellNumbers = Literal["drawn", "all", "none"]  # "drawn": those that the figure 
 # Sizes that a person can mean: from a stamp to a poster.
 WIDTHS_CM, FONTS_PT = (2.0, 100.0), (4.0, 72.0)
 
-# As Streamlit has them: a figure that leaves the page looks as it did there.
-_PAGE = {"light": WEIGHTS[0], "dark": WEIGHTS[-1]}
-_INK = {"light": DARK_INK, "dark": LIGHT_INK}
-_GRID = {"light": "#e6eaf1", "dark": "#31333f"}
-_FIRST = {"light": "#0068c9", "dark": "#83c9ff"}
-
 
 @dataclass(frozen=True, slots=True)
 class ExportStyle:
     """The style of an exported figure. Raises ValueError for sizes out of range."""
 
-    theme: Literal["light", "dark"] = "light"
+    theme: Theme = "light"
     width_cm: float | None = None  # None: as wide as the figure is by itself
     font_pt: float | None = (
         None  # of axes and legends; what is smaller or larger keeps its proportion to them
@@ -36,7 +28,7 @@ class ExportStyle:
     above: str = ""  # what the figure shows, in a line above its title
 
     def __post_init__(self) -> None:
-        if self.theme not in _PAGE:
+        if self.theme not in PAGE:
             raise ValueError(f"a theme is 'light' or 'dark', got {self.theme!r}")
         if self.numbers not in get_args(CellNumbers):
             raise ValueError(f"numbers are 'drawn', 'all' or 'none', got {self.numbers!r}")
@@ -57,37 +49,7 @@ class ExportStyle:
         """The colour of the page behind the figure. Colours of text and lines are chosen to contrast with it, even if
         the figure has no background of its own.
         """
-        return _PAGE[self.theme]
+        return PAGE[self.theme]
 
 
 PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True)  # one column of two
-
-
-def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
-    """Vega's configuration in this style, as Streamlit sets it, with letters larger by the factor `enlargement`."""
-    ink, grid = _INK[style.theme], _GRID[style.theme]
-    size = LABEL * enlargement
-    text = {
-        "labelFontSize": size,
-        "titleFontSize": size,
-        "labelColor": ink,
-        "titleColor": ink,
-        "titleFontWeight": "normal",
-    }
-    axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": False}
-    return {
-        "background": style.page_colour,
-        "font": FONT,
-        "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
-        "axis": {**text, **axis, "labelOverlap": True, "labelPadding": 6}
-        | {"labelLimit": 140 * enlargement, "titlePadding": 8, "labelSeparation": 4},
-        # Names in two lines grow towards the plot, above it: they need the room that Streamlit gives to all.
-        "axisTop": {"labelPadding": 16 * enlargement},
-        "legend": {**text, "labelLimit": 0, "titleLimit": 0, "padding": 4},
-        "header": {**text},
-        "view": {"strokeWidth": 0, "continuousHeight": 350},
-        "mark": {"color": _FIRST[style.theme]},
-        "range": {"category": {"scheme": "tableau10"}},
-        "bar": {"binSpacing": 4, "discreteBandSize": {"band": 0.85}},
-        **{name: {"grid": False} for name in ("axisDiscrete", "axisXPoint", "axisTemporal", "axisXBand")},
-    }

@@ -8,13 +8,8 @@ JSON and are set as text.
 import base64
 import gzip
 import hashlib
-import json
-import math
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -23,9 +18,9 @@ import numpy as np
 
 from ..attention import linked_heads as chart
 from ..attention.matrix_links import MatrixLink
-from ..builders.figure import VegaFigure
+from ..builders.figure_page import json_block, vega_bundle
 from ..builders.palette import WEIGHT, WeightScale
-from .export_style import ExportStyle, config
+from ..builders.theme import PAGE, file_config
 from .safe_text import clean
 
 if TYPE_CHECKING:  # the package loads torch
@@ -48,18 +43,6 @@ _SETTINGS = {
 }
 _PRECISION = "each weight as one of {} numbers from 0 to 1: to within {}"
 _OUTSIDE = "; what is no number, or outside of 0 to 1, as the nearer of the two"
-
-# The interpreter (`ast`) reads expressions where the policy of a page forbids to compile them; tooltips, the menu and the
-# default style would write styles into the page.
-_SNIPPET = """
-window.embedChart = (element, specification, config) => vegaEmbed(element, specification, {
-  ast: true, actions: false, defaultStyle: false, tooltip: false, renderer: "canvas", config,
-});
-"""
-# For the six seconds that it takes, it holds the lock of all threads: in a process of its own the app goes on.
-_PROGRAM = (
-    "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle(sys.argv[1]).encode())"
-)
 
 
 def offline_page(
@@ -123,8 +106,8 @@ def offline_page(
     )
     data = {
         "specification": figure.specification | {"width": "container", "height": "container"},
-        "datasets": _columns(figure),
-        "configs": {theme: config(ExportStyle(theme)) for theme in ("light", "dark")},
+        "datasets": figure.columns,
+        "configs": {theme: file_config(theme) for theme in PAGE},
         "script": {
             name: _packed(value, name == "weights" and not has_16_bits)
             if isinstance(value, np.ndarray)
@@ -151,7 +134,7 @@ def offline_page(
         "style": style,
         "vega": vega,
         "script": script,
-        "data": _json(clean(data)),
+        "data": json_block(clean(data)),
     }
     # In one pass, or a word of the data that looks like a name of another part would become one.
     pieces = _beside("html").split("@@")
@@ -159,33 +142,9 @@ def offline_page(
     return "".join(pieces).encode()
 
 
-@cache
-def vega_bundle() -> str:
-    """JavaScript that defines `embedChart(element, specification, config)`; it needs neither a network nor `eval`."""
-    program = [sys.executable, "-c", _PROGRAM, _SNIPPET]
-    script = subprocess.run(program, check=True, capture_output=True).stdout.decode()
-    # What ends a block of script in HTML must not be in one.
-    assert not any(end in script.lower() for end in ("</script", "<!--"))
-    return script
-
-
 def _beside(suffix: str) -> str:
     """The text of this module's file with another suffix."""
     return _HERE.with_suffix(f".{suffix}").read_text(encoding="utf-8")
-
-
-def _columns(figure: VegaFigure) -> dict[str, dict[str, list[Any]]]:
-    """The figure's data frames as lists by column, which are shorter than rows; numbers that are not finite are None."""
-    return {
-        name: {
-            str(column): [
-                None if isinstance(value, float) and not math.isfinite(value) else value
-                for value in frame[column].tolist()
-            ]
-            for column in frame.columns
-        }
-        for name, frame in figure.frames.items()
-    }
 
 
 def _packed(numbers: np.ndarray, in_8_bits: bool) -> dict[str, Any]:
@@ -213,12 +172,6 @@ def _answer(classes: Mapping[str, float]) -> str:
 
 def _escaped(text: str) -> str:
     return escape(clean(text))
-
-
-def _json(values: dict[str, Any]) -> str:
-    """JSON for a block of data in HTML, without a character that could end it."""
-    text = json.dumps(values, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _hash(source: str) -> str:

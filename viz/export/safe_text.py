@@ -5,6 +5,8 @@ import textwrap
 import unicodedata
 from typing import Any
 
+from ..builders.theme import FONT
+
 # What XML 1.0 does not allow in any spelling, and the other control characters; a half of a pair cannot be encoded.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _LONGEST_NAME = 100
@@ -12,9 +14,6 @@ _SYMBOL = 36  # pixels, of a legend: a symbol and what is free around it
 _TEXT = re.compile("<text [^>]*>[^<]*</text>")
 _SPACES = re.compile(" {2,}(?=[^<>]*<)")  # between tags, not in one
 _RARE = re.compile("[\u1d00-\u1dbf\u2016\u2070-\u209f\u2207\u2208\u2290-\u22ff\u2400-\u243f\u2c60-\u2c7f]")
-# Liberation Sans is as wide as Arial and Helvetica, letter by letter: a figure that was laid out with one of them
-# fits with the others, and each machine has one.
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
 def clean(value: Any) -> Any:

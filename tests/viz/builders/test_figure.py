@@ -1,18 +1,19 @@
 import altair as alt
 import numpy as np
-import plotly
+import pytest
 
 from tests.viz.scene import drawn, whole
 from viz.builders.chart import Column, chart, layer
 from viz.builders.figure import value
-from viz.compare.stage_maps import norm_heatmap
 
 
 def figure(size=1.0):
     y = alt.Y("size:Q", scale=alt.Scale(domain=[0, value("largest")]))
     columns = [Column("name", ["a"]), Column("size", [size])]
     bars = layer("bar", {"x": "name:N", "y": y}, click=("bar", "name"))
-    return chart(columns, bars, values={"largest": 2 * size}, autosize=None, height=100, width=40)
+    return chart(
+        columns, bars, values={"largest": 2 * size}, autosize=None, height=100, width=40, description="Sizes"
+    )
 
 
 def test_the_specification_holds_no_data_and_the_whole_does():
@@ -35,11 +36,27 @@ def test_one_figure_does_not_change_another():
     assert whole(first)["params"] != whole(figure(size=3.0))["params"]
 
 
-def test_figures_show_themselves_in_a_notebook(monkeypatch):
-    assert figure()._repr_mimebundle_()
-    monkeypatch.setattr(plotly.io.renderers, "default", "plotly_mimetype")
-    shown = norm_heatmap(np.eye(1), ["embed"], ["a"], limit=1)._repr_mimebundle_()
-    assert set(shown) == {"application/vnd.plotly.v1+json"}
+def test_a_figure_is_a_chart_of_altair_as_well():
+    made = figure(3.0).chart().to_dict()
+    assert {name: made[name] for name in whole(figure(3.0))} == whole(figure(3.0))
+
+
+def test_numbers_that_are_not_finite_are_none_in_the_columns():
+    assert figure(np.inf).columns == {"frame": {"name": ["a"], "size": [None]}}
+
+
+@pytest.mark.parametrize(
+    ("properties", "takes_width"),
+    [
+        ({"autosize": {"type": "fit-x", "contains": "padding"}}, True),
+        ({"autosize": None}, True),
+        ({"autosize": None, "width": 40}, False),
+        ({"autosize": "pad"}, False),
+        ({"autosize": "pad", "width": 40, "usermeta": {"stretches": True}}, True),
+    ],
+)
+def test_a_chart_takes_the_width_of_the_page_or_has_its_own(properties, takes_width):
+    assert chart([Column("x", [1])], layer("point", {}), **properties).takes_width == takes_width
 
 
 def test_a_value_that_follows_an_element_of_the_page_is_bound_to_it_and_the_other_values_stay():

@@ -8,9 +8,15 @@ from tests.viz.scene import drawn, whole
 from tests.viz.vision import contrast
 from viz.builders.chart import Column, chart, layer
 from viz.builders.palette import ACCENT
-from viz.builders.theme import DARK_LABEL, INK, LIGHT_LABEL, heading_with_reading, in_theme, page_config
-from viz.export import export_style
-from viz.export.export_style import ExportStyle
+from viz.builders.theme import (
+    DARK_LABEL,
+    INK,
+    LIGHT_LABEL,
+    file_config,
+    heading_with_reading,
+    in_theme,
+    page_config,
+)
 
 
 @pytest.mark.parametrize(("dark", "page"), [(True, "#0e1117"), (False, "#ffffff")])
@@ -56,7 +62,7 @@ def test_a_frame_on_a_page_has_a_line_under_it_and_another_line_none():
     assert (under.x0, under.x1) == (frame.x0, frame.x1)
 
 
-@pytest.mark.parametrize("config", [page_config(), export_style.config(ExportStyle())])
+@pytest.mark.parametrize("config", [page_config(), file_config("light")])
 def test_the_first_and_the_last_label_stand_at_their_ticks(config):
     chart = (
         alt.Chart(pd.DataFrame({"a": [0, 100]}))

@@ -10,7 +10,7 @@ from model.record.from_arrays import from_arrays
 from tests.viz.export.offline_parts import VEGA, Parts
 from viz.attention.linked_heads import linked_heads
 from viz.builders.token_label import visible
-from viz.export.offline_page import offline_page, vega_bundle
+from viz.export.offline_page import offline_page
 
 pytestmark = pytest.mark.usefixtures("without_vega")
 
@@ -153,9 +153,3 @@ def test_numbers_that_are_no_weights_are_no_reason_to_fail(value):
     page = Parts(offline_page(record, title="", settings={}))
     assert page.weights()[0, 0, 0, 0] in (0, 1)
     assert "outside of 0 to 1" in page.settings()["Precision of this file"]
-
-
-def test_the_script_draws_charts_and_may_stand_in_a_page():
-    script = vega_bundle()
-    assert "window.embedChart=" in script
-    assert not [end for end in ("</script", "<script", "<!--") if end in script.lower()]

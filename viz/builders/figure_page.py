@@ -1,0 +1,118 @@
+"""Figures in a notebook: each is a page in a frame of its own, with all that draws it, so that it needs no network.
+
+A frame follows the notebook's light or dark, as browsers hand its `color-scheme` on.
+"""
+
+import base64
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io
+from plotly.offline import get_plotlyjs
+
+from .palette import WEIGHTS
+from .theme import FONT, PAGE, PAGE_INK, Theme, file_config, weight_colour_scale
+
+_HERE = Path(__file__)
+_HEIGHT = 400  # pixels of a frame, until the page in it knows its height
+_TEMPLATES: dict[Theme, str] = {"light": "plotly_white", "dark": "plotly_dark"}
+# The interpreter (`ast`) reads expressions where the policy of a page forbids to compile them; tooltips, the menu and the
+# default style would write styles into the page.
+_SNIPPET = """
+window.embedChart = (element, specification, config, options) => vegaEmbed(element, specification, {
+  ast: true, actions: false, defaultStyle: false, tooltip: false, renderer: "canvas", config, ...options,
+});
+"""
+# For the seconds that it takes, it holds the lock of all threads: in a process of its own the app goes on.
+_PROGRAM = (
+    "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle(sys.argv[1]).encode())"
+)
+
+
+def frame(page: str, title: str, height: int = _HEIGHT) -> str:
+    """A frame for the cell of a notebook with a whole HTML page in it; `height` in pixels, `title` for screen readers."""
+    style = f"width: 100%; height: {height}px; border: 0"
+    return f'<iframe srcdoc="{escape(page)}" title="{escape(title)}" style="{style}"></iframe>'
+
+
+def vega_frame(
+    specification: Mapping[str, Any],
+    columns: Mapping[str, Mapping[str, list[Any]]],
+    *,
+    takes_width: bool,
+) -> str:
+    """The frame of a Vega-Lite chart with its data, lists by data set and column; as wide as the cell if it `takes_width`."""
+    configs = {theme: file_config(theme) for theme in PAGE}
+    vega = {"specification": specification, "columns": columns, "takesWidth": takes_width, "configs": configs}
+    return _frame({"vega": vega}, vega_bundle(), specification["description"])
+
+
+def plotly_frame(figure: go.Figure, description: str) -> str:
+    """The frame of a Plotly figure; the colours of weights begin with that of the page, light or dark."""
+    for trace in figure.data:
+        if "colorscale" in trace and trace.colorscale == weight_colour_scale():
+            trace.colorscale = None  # and so that of the template
+    templates = {theme: _template(theme) for theme in PAGE}
+    return _frame(
+        {"plotly": json.loads(figure.to_json()), "templates": templates}, get_plotlyjs(), description
+    )
+
+
+@cache
+def _template(theme: Theme) -> dict[str, Any]:
+    """Plotly's look for a theme, with the page and the colours of weights that figures have elsewhere."""
+    template = go.layout.Template(plotly.io.templates[_TEMPLATES[theme]])
+    template.layout.update(
+        paper_bgcolor=PAGE[theme],
+        plot_bgcolor=PAGE[theme],
+        font={"color": PAGE_INK[theme], "family": FONT},
+    )
+    template.data.heatmap = [go.Heatmap(colorscale=WEIGHTS if theme == "light" else WEIGHTS[::-1])]
+    return template.to_plotly_json()
+
+
+def _frame(data: Mapping[str, Any], library: str, description: str) -> str:
+    parts = {
+        "data": json_block({**data, "pages": PAGE, "library": _packed(library)}),
+        "script": _HERE.with_suffix(".js").read_text("utf-8"),
+    }
+    # In one pass, or a word of the data that looks like a name of another part would become one.
+    pieces = _HERE.with_suffix(".html").read_text("utf-8").split("@@")
+    pieces[1::2] = [parts[name] for name in pieces[1::2]]
+    return frame("".join(pieces), description)
+
+
+@cache
+def _packed(script: str) -> str:
+    """Base64 of the gzipped script: a third of its size, of which a notebook has one for each figure."""
+    return base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
+
+
+@cache
+def vega_bundle() -> str:
+    """JavaScript that defines `embedChart(element, specification, config, options)`; it needs neither a network nor `eval`."""
+    program = [sys.executable, "-c", _PROGRAM, _SNIPPET]
+    script = subprocess.run(program, check=True, capture_output=True).stdout.decode()
+    # What ends a block of script in HTML must not be in one.
+    assert not any(end in script.lower() for end in ("</script", "<!--"))
+    return script
+
+
+def json_block(values: Mapping[str, Any]) -> str:
+    """JSON for a block of data in HTML, without a character that could end it; arrays become lists."""
+    text = json.dumps(
+        values,
+        ensure_ascii=True,
+        allow_nan=False,
+        separators=(",", ":"),
+        default=lambda array: array.tolist(),
+    )
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
