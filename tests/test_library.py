@@ -23,10 +23,9 @@ from model.version import VERSION
 ROOT = Path(__file__).parents[1]
 FOLDERS = {"model": "loupe/model", "viz": "loupe/viz", "loupe": "loupe"}  # here, and in an installation
 OF_THE_APP = {"streamlit", "cachetools"}
-# As a notebook asks the value of a cell how to show it: by type, sometimes with what is to be known beside them.
-SHOW = """def show(figure):
-    bundle = figure._repr_mimebundle_()
-    print(*(bundle[0] if isinstance(bundle, tuple) else bundle))
+# As a notebook asks the value of a cell how to show it.
+SHOW = """def in_a_cell(value):
+    print(value._repr_html_()[:7])
 
 """
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
@@ -63,21 +62,21 @@ def elsewhere(tmp_path: Path) -> Path:
 def run(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     """Python in that folder, with the installed library beside what the environment has."""
     environment = {"PYTHONPATH": str(site), "PATH": "", "HOME": str(folder), "OMP_NUM_THREADS": "1"}
-    environment["PLOTLY_RENDERER"] = "plotly_mimetype"  # which a notebook finds out by itself
     command = [sys.executable, "-W", "error", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def notebook() -> list[str]:
-    """The lines of all code blocks of docs/notebook.md."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/notebook.md").read_text(), re.DOTALL)
+def notebook(page: str = "docs/notebook.md") -> list[str]:
+    """The lines of all code blocks of the page."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     return [line for block in blocks for line in block.splitlines()]
 
 
-def test_the_notebook_imports_nothing_of_ours_but_names_of_loupe() -> None:
+@pytest.mark.parametrize("page", ["docs/notebook.md", "AGENTS.md"])
+def test_the_notebook_imports_nothing_of_ours_but_names_of_loupe(page: str) -> None:
     modules = {
         node.module: {alias.name for alias in node.names}
-        for node in ast.walk(ast.parse("\n".join(notebook())))
+        for node in ast.walk(ast.parse("\n".join(notebook(page))))
         if isinstance(node, ast.ImportFrom)
     }
     assert set(modules) == {"loupe"}
@@ -86,13 +85,13 @@ def test_the_notebook_imports_nothing_of_ours_but_names_of_loupe() -> None:
 @pytest.mark.slow
 def test_the_lines_of_the_notebook_run_outside_the_clone(site: Path, elsewhere: Path) -> None:
     lines = notebook()
-    figures = ("linked_heads(", "head_overview(", "attention_heatmap(", "token_strip(")
-    script = "\n".join(f"show({line})" if line.startswith(figures) else line for line in lines)
+    figures = ("show(", "linked_heads(", "head_overview(", "attention_heatmap(", "token_strip(")
+    script = "\n".join(f"in_a_cell({line})" if line.startswith(figures) else line for line in lines)
     result = run(site, elsewhere, "-c", SHOW + script + "\nimport sys; print('streamlit' in sys.modules)")
     assert not result.stderr
-    *bundles, streamlit = result.stdout.splitlines()
-    assert len(bundles) == sum(line.startswith(figures) for line in lines) >= 5
-    assert all("text/html" in bundle or "vega" in bundle or "plotly" in bundle for bundle in bundles)
+    *shown, streamlit = result.stdout.splitlines()
+    assert shown == ["<iframe"] * sum(line.startswith(figures) for line in lines)
+    assert len(shown) >= 6
     assert streamlit == "False"
     assert (elsewhere / "record.npz").is_file()
 
@@ -250,6 +249,23 @@ def test_the_installed_library_needs_what_the_app_needs_but_for_the_apps_own() -
 # In the clone
 
 
+@pytest.mark.usefixtures("without_vega")
+def test_the_lines_for_coding_assistants_run_in_the_clone(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(elsewhere)
+    names: dict[str, Any] = {}
+    exec("\n".join(notebook("AGENTS.md")), names)
+    assert names["record"].pattern.shape == (4, 4, 8, 8)
+    assert names["rollout"].pattern.shape == (4, 1, 6, 6)
+    assert names["without_head"].shape == (1, 4, 4, 2)
+    assert names["without_token"].shape == (5, 2)  # [CLS] stays
+    assert names["causal"].shape == (1, 1, 2)
+    assert (elsewhere / "heads.html").is_file()
+    assert (elsewhere / "head.pdf").is_file()
+
+
+@pytest.mark.usefixtures("without_vega")
 def test_the_lines_of_the_notebook_run_in_the_clone(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(elsewhere)
     names: dict[str, Any] = {}

@@ -81,7 +81,7 @@ def _read_table(folder: Path, name: str, what: str) -> pd.DataFrame:
     """
     path = next(iter(sorted(folder.rglob(f"{name}.csv*"))), None)
     if path is None:
-        raise FileNotFoundError(f"{name}.csv is not in {folder}: {what}; README.md says what it holds")
+        raise FileNotFoundError(f"{name}.csv is not in {folder}: {what}; docs/training.md says what it holds")
     return pd.read_csv(path)
 
 

@@ -36,6 +36,7 @@ def notebook(request: pytest.FixtureRequest, browser: Browser, tmp_path: Path) -
     """A page with the cells, in a theme other than that of the reader's system; fails for whatever is fetched."""
     html = "".join(f"<div>{cell}</div>" for cell in cells())
     style = f"<style>:root {{ color-scheme: {request.param} }} body {{ width: 60rem }}</style>"
+    # No encoding is said: a notebook may be saved in any.
     (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html>{style}{html}", encoding="utf-8")
     with (
         # emulated, the system's theme would be that of all frames

@@ -40,7 +40,9 @@ _PROGRAM = (
 def frame(page: str, title: str, height: int = _HEIGHT) -> str:
     """A frame for the cell of a notebook with a whole HTML page in it; `height` in pixels, `title` for screen readers."""
     style = f"width: 100%; height: {height}px; border: 0"
-    return f'<iframe srcdoc="{escape(page)}" title="{escape(title)}" style="{style}"></iframe>'
+    html = f'<iframe srcdoc="{escape(page)}" title="{escape(title)}" style="{style}"></iframe>'
+    # In ASCII: a browser that takes the notebook for another encoding would read other scripts than the page allows.
+    return html.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def vega_frame(

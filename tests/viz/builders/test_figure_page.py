@@ -54,6 +54,12 @@ def test_the_cell_has_a_frame_with_all_that_draws_the_figure():
         assert frame(shown)["title"] == shown.description
 
 
+def test_a_frame_is_the_same_in_any_encoding():
+    html = heatmap(name="naïve")._repr_html_()
+    assert html.isascii()
+    assert "naïve" in data(heatmap(name="naïve"))["plotly"]["data"][0]["x"]
+
+
 def test_a_chart_comes_with_its_data_and_a_look_for_light_and_for_dark():
     vega = data(figure(3.0))["vega"]
     assert vega["specification"] == figure(3.0).specification
