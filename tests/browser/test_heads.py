@@ -57,7 +57,15 @@ def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page: Pa
     page.goto("/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")
     ready(page)
     table = page.locator(".st-key-heads_table")
-    titles = ["head", "role", "relation", "entropy0 to 1", "distancetokens", "importancenats", "zeroedchange, nats"]
+    titles = [
+        "head",
+        "role",
+        "relation",
+        "entropy0 to 1",
+        "distancetokens",
+        "importancenats",
+        "zeroedchange, nats",
+    ]
     expect(table.get_by_role("columnheader")).to_have_text(titles)
     for name in ("L0 H0", "L3 H3"):
         expect(table.get_by_role("rowheader", name=name)).to_be_in_viewport(ratio=1)
