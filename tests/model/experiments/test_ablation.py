@@ -51,13 +51,14 @@ def one_by_one(loaded: Loaded, given_input, means: np.ndarray | None) -> np.ndar
 
 
 @encoders
-@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 1])
 @pytest.mark.parametrize("with_means", [False, True])
-def test_each_head_is_as_in_a_forward_of_its_own(loaded, given_input, numbers, with_means, monkeypatch):
-    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+def test_each_head_is_as_in_a_forward_of_its_own(loaded, given_input, with_means, monkeypatch):
     means = means_of(loaded) if with_means else None
-    result = ablate_heads(loaded, [given_input], means if with_means else "zero")
-    np.testing.assert_allclose(result[0], one_by_one(loaded, given_input, means), **CLOSE)
+    expected = one_by_one(loaded, given_input, means)
+    for numbers in (batching.NUMBERS_AT_ONCE, 1):
+        monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+        result = ablate_heads(loaded, [given_input], means if with_means else "zero")
+        np.testing.assert_allclose(result[0], expected, **CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -76,12 +77,13 @@ def test_other_placements_of_the_norm(changed):
     )
 
 
-@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 700, 1])
-def test_many_texts_with_padding_in_some(text_loaded, numbers, monkeypatch):
-    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
-    result = ablate_heads(text_loaded, TEXTS)
-    assert result.shape == (5, 2, 2, 2)
-    np.testing.assert_allclose(result, [one_by_one(text_loaded, text, None) for text in TEXTS], **CLOSE)
+def test_many_texts_with_padding_in_some(text_loaded, monkeypatch):
+    expected = [one_by_one(text_loaded, text, None) for text in TEXTS]
+    for numbers in (batching.NUMBERS_AT_ONCE, 700, 1):
+        monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+        result = ablate_heads(text_loaded, TEXTS)
+        assert result.shape == (5, 2, 2, 2)
+        np.testing.assert_allclose(result, expected, **CLOSE)
 
 
 @pytest.mark.parametrize(

@@ -76,13 +76,12 @@ def test_imported_encoders(tmp_path, architecture):
     np.testing.assert_allclose(result[0], by_differences(loaded, SENTENCE, None), rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 1000, 1])
-def test_inputs_in_one_batch_do_not_mix(text_loaded, numbers, monkeypatch):
-    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+def test_inputs_in_one_batch_do_not_mix(text_loaded, monkeypatch):
     labels = [0, 1, 1, 0, 1]
-    result = importance(text_loaded, TEXTS, labels)
     alone = [importance(text_loaded, [text], [label])[0] for text, label in zip(TEXTS, labels, strict=True)]
-    np.testing.assert_allclose(result, alone, rtol=1e-4, atol=1e-7)
+    for numbers in (batching.NUMBERS_AT_ONCE, 1000, 1):
+        monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+        np.testing.assert_allclose(importance(text_loaded, TEXTS, labels), alone, rtol=1e-4, atol=1e-7)
 
 
 def test_by_hand_with_two_tokens():

@@ -88,14 +88,14 @@ def test_it_is_the_log_softmax_of_transformers(bert, folder):
         assert number == pytest.approx(float(expected[token_id]), abs=1e-5)
 
 
-@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 1])
-def test_ablated_heads_are_as_in_a_forward_of_their_own(bert, numbers, monkeypatch):
-    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
-    answers = ablate_heads(bert, [TEXT], answer=WORD)[0]
-    assert answers.shape == (3, 4, 1)
+def test_ablated_heads_are_as_in_a_forward_of_their_own(bert, monkeypatch):
     expected = [with_head(bert, *head, torch.zeros_like) for head in HEADS]
-    np.testing.assert_allclose(answers.ravel(), expected, **CLOSE)
-    assert np.ptp(answers) > 1e-4  # or a constant would pass
+    assert np.ptp(expected) > 1e-4  # or a constant would pass
+    for numbers in (batching.NUMBERS_AT_ONCE, 1):
+        monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+        answers = ablate_heads(bert, [TEXT], answer=WORD)[0]
+        assert answers.shape == (3, 4, 1)
+        np.testing.assert_allclose(answers.ravel(), expected, **CLOSE)
 
 
 def test_heads_at_their_means_and_texts_in_one_batch(bert):

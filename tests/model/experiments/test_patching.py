@@ -110,13 +110,13 @@ def all_of(n: int) -> Pairs:
 
 @encoders
 @parts
-@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 1])
-def test_each_part_is_as_in_a_forward_of_its_own(loaded, given_input, numbers, patch, plainly, monkeypatch):
-    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+def test_each_part_is_as_in_a_forward_of_its_own(loaded, given_input, patch, plainly, monkeypatch):
     source = other_than(given_input)
     every = all_of(len(capture(loaded, given_input)))
     expected = plainly(loaded, given_input, source, every)
-    np.testing.assert_allclose(patch(loaded, given_input, source), expected, **CLOSE)
+    for numbers in (batching.NUMBERS_AT_ONCE, 1):
+        monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+        np.testing.assert_allclose(patch(loaded, given_input, source), expected, **CLOSE)
 
 
 @parts

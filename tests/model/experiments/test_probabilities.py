@@ -54,27 +54,26 @@ def of_every_kind(roles: tuple[Role, ...]) -> list[Intervention]:
 
 
 @encoders
-@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 300, 1])
-def test_many_interventions_are_those_of_single_forwards(loaded, given_input, numbers, monkeypatch):
+def test_many_interventions_are_those_of_single_forwards(loaded, given_input, monkeypatch):
     """In batches that share the layers before the first change; however few of them share a batch."""
     interventions = of_every_kind(capture(loaded, given_input).roles)
-    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
-    result = probabilities(loaded, [given_input], interventions)
-    assert result.shape == (1, len(interventions), loaded.config.n_classes)
     expected = one_by_one(loaded, given_input, interventions[:-1])
     expected.append(np.full(loaded.config.n_classes, 1 / loaded.config.n_classes))
-    np.testing.assert_allclose(result[0], expected, **CLOSE)
+    for numbers in (batching.NUMBERS_AT_ONCE, 300, 1):
+        monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+        result = probabilities(loaded, [given_input], interventions)
+        assert result.shape == (1, len(interventions), loaded.config.n_classes)
+        np.testing.assert_allclose(result[0], expected, **CLOSE)
 
 
-@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 2000, 1])
-def test_many_texts_under_many_interventions(text_loaded, numbers, monkeypatch):
+def test_many_texts_under_many_interventions(text_loaded, monkeypatch):
     texts = ["not great film", "film", "a b not", "great [PAD] film", "great film great film"]
     interventions = [without_keys(1), Intervention(), at_temperature(0.5, layer=1)]
-    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
-    result = probabilities(text_loaded, texts, interventions)
-    np.testing.assert_allclose(
-        result, [one_by_one(text_loaded, text, interventions) for text in texts], **CLOSE
-    )
+    expected = [one_by_one(text_loaded, text, interventions) for text in texts]
+    for numbers in (batching.NUMBERS_AT_ONCE, 2000, 1):
+        monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+        result = probabilities(text_loaded, texts, interventions)
+        np.testing.assert_allclose(result, expected, **CLOSE)
 
 
 def test_many_pictures(digit_loaded):

@@ -64,8 +64,7 @@ def one_step(wrong: int, right: int, n: int = 100, number: int = 1) -> PruningSt
     return PruningStep(number, 0, 0, 0.9 + (right - wrong) / n, 0.5, n, wrong, right)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("with_means", [False, True])
+@pytest.mark.parametrize(("seed", "with_means"), [(0, False), (1, True), (2, False), (3, True)])
 def test_it_is_a_plain_loop_over_all_heads_that_are_left(seed, with_means):
     loaded = tiny.loaded(TEXT, seed)
     means = np.random.default_rng(seed).normal(size=(2, 2, 4)).astype(np.float32) if with_means else None
