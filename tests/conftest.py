@@ -3,7 +3,7 @@
 import gc
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache as once
 from pathlib import Path
@@ -159,23 +159,43 @@ def saved_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def checkpoints(saved_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the checkpoints, which the app reads and the test may change; all caches are empty."""
+def checkpoints(saved_checkpoints: Path, tmp_path: Path, app_at: Callable[[Path], None]) -> Path:
+    """A copy of the checkpoints, which the app reads and the test may change."""
     folder = shutil.copytree(saved_checkpoints, tmp_path / "checkpoints")
-    monkeypatch.setattr(checkpoint, "CHECKPOINTS", folder)
-    cache.clear()
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    app_at(folder)
     return folder
 
 
 @pytest.fixture
-def open_app(checkpoints: Path) -> Callable[..., AppTest]:  # noqa: ARG001
+def app_at(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], None]]:
+    """`app_at(folder)` lets the app read the checkpoints in that folder.
+
+    What the app has computed stays from test to test, by the content of the encoder's files; where a test replaces functions, it
+    begins and ends with nothing computed.
+    """
+    is_patched = "monkeypatch" in request.fixturenames
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    if is_patched:
+        cache.clear()
+    with pytest.MonkeyPatch.context() as own:
+        patch = request.getfixturevalue("monkeypatch") if is_patched else own
+        yield lambda folder: patch.setattr(checkpoint, "CHECKPOINTS", folder)
+    if is_patched:
+        cache.clear()
+
+
+@pytest.fixture
+def open_app(
+    request: pytest.FixtureRequest, saved_checkpoints: Path, app_at: Callable[[Path], None]
+) -> Callable[..., AppTest]:
     """`open_app(MASKS, MASK.to("Causal"))` returns the app after its first run, at the address of that link.
 
     The page can also be given by its file, and what stands in the address as keywords. Raises AssertionError for a key or an
     option that does not exist, unless the key is in `forgiven`. `session` is put into the session state before the run.
     """
+    if "checkpoints" not in request.fixturenames:
+        app_at(saved_checkpoints)
 
     def open_page(
         page: Page | str | None = None,

@@ -444,6 +444,7 @@ def test_functions_that_could_not_be_told_apart_are_refused() -> None:
 
 @pytest.mark.usefixtures("checkpoints")
 def test_the_log_says_what_was_made_of_which_checkpoint(caplog: pytest.LogCaptureFixture) -> None:
+    cache.clear()
     with caplog.at_level(logging.DEBUG, logger="app_pages.subject.cache"):  # these are small
         cache.of(shape_of, "mnist-pre-ln")
     said = [message for name, _, message in caplog.record_tuples if name == "app_pages.subject.cache"]
