@@ -14,16 +14,16 @@ def answer(*dependencies: dict) -> str:
     return json.dumps({"dependencies": dependencies, "fixes": []})
 
 
-@pytest.mark.parametrize("said", ["", "Traceback", "[]", "{}", answer(), answer(SKIPPED)])
-def test_where_nobody_answers_nothing_has_failed(said: str) -> None:
-    assert verdict(said) == (0, NOBODY)
+@pytest.mark.parametrize("output", ["", "Traceback", "[]", "{}", answer(), answer(SKIPPED)])
+def test_where_nobody_answers_nothing_has_failed(output: str) -> None:
+    assert verdict(output) == (0, NOBODY)
 
 
 def test_none_known() -> None:
-    code, said = verdict(answer(CLEAN, SKIPPED))
+    code, message = verdict(answer(CLEAN, SKIPPED))
     assert code == 0
-    assert "of 1 requirements" in said
-    assert "torch" in said
+    assert "of 1 requirements" in message
+    assert "torch" in message
 
 
 @pytest.mark.parametrize(("versions", "mended"), [(["1.1", "2.0"], "1.1, 2.0"), ([], "no version yet")])

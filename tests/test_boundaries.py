@@ -64,8 +64,8 @@ def files(*suffixes: str) -> list[Path]:
     tops = (
         top for top in ROOT.iterdir() if not top.name.startswith(".") and not (top / "pyvenv.cfg").is_file()
     )
-    found = (path for top in tops for path in (top, *top.rglob("*")) if path.suffix in suffixes)
-    return sorted(path.relative_to(ROOT) for path in found)
+    paths = (path for top in tops for path in (top, *top.rglob("*")) if path.suffix in suffixes)
+    return sorted(path.relative_to(ROOT) for path in paths)
 
 
 def parse(path: Path) -> ast.Module:
@@ -115,13 +115,13 @@ def forbidden(tree: ast.AST) -> set[str]:
 def pins(name: str) -> dict[str, str]:
     """Package to version; raises where a line is anything but an exact pin."""
     lines = (ROOT / name).read_text().splitlines()
-    found = [
+    result = [
         re.fullmatch(r"([a-z0-9-]+)(?:\[[a-z]+\])?==([\w.]+)", line)
         for line in lines
         if not line.startswith("-r ")
     ]
-    assert all(found), lines
-    return dict(match.groups() for match in found)
+    assert all(result), lines
+    return dict(match.groups() for match in result)
 
 
 PYTHON = files(".py")
@@ -256,15 +256,15 @@ def test_private_names_of_other_libraries_are_listed() -> None:
 
 
 def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
-    found = {path: forbidden(parse(path)) for path in PYTHON}
-    for path in found:
+    result = {path: forbidden(parse(path)) for path in PYTHON}
+    for path in result:
         if path in BESIDE_TRANSFORMERS or path.is_relative_to("tests/model"):  # which compare with it
-            found[path] = {name for name in found[path] if not below(name, {"transformers"})}
-    assert not {str(path): names for path, names in found.items() if names}
+            result[path] = {name for name in result[path] if not below(name, {"transformers"})}
+    assert not {str(path): names for path, names in result.items() if names}
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "expected"),
     [
         ("import torch\nweights = torch.load('a')", {"torch.load"}),
         ("from torch import load", {"torch.load"}),
@@ -277,8 +277,8 @@ def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
         ("from safetensors.torch import load_model\nimport json\njson.load(file)", set()),
     ],
 )
-def test_forbidden_sees(source: str, found: set[str]) -> None:
-    assert forbidden(ast.parse(source)) == found
+def test_forbidden_sees(source: str, expected: set[str]) -> None:
+    assert forbidden(ast.parse(source)) == expected
 
 
 # What requirements-dev.txt has besides: commands, and plugins of pytest.

@@ -34,7 +34,7 @@ def test_it_serves_as_an_ordinary_user_who_was_made(steps: list[tuple[str, str]]
     assert user not in ("root", "0")
     assert any(re.search(rf"useradd .*\b{user}$", run) for run in of(steps, "RUN"))
     names = [step for step, _ in steps]
-    assert names.index("USER") > max(at for at, name in enumerate(names) if name in ("RUN", "COPY"))
+    assert names.index("USER") > max(index for index, name in enumerate(names) if name in ("RUN", "COPY"))
 
 
 def test_what_it_copies_and_installs_is_there(steps: list[tuple[str, str]]) -> None:

@@ -87,10 +87,10 @@ def test_every_axis_has_a_size_of_its_own(name: str) -> None:
 @pytest.mark.parametrize("path", STYLES, ids=lambda path: path.name)
 def test_letters_of_a_page_have_three_sizes(path: Path) -> None:
     style = path.read_text(encoding="utf-8")
-    found = re.findall(r"font-size:\s*([^;!\s]+)", style) + re.findall(
+    sizes = re.findall(r"font-size:\s*([^;!\s]+)", style) + re.findall(
         r"[^-]font:\s*(?:\d+ )?([^\s/;]+)", style
     )
-    assert set(found) <= ON_PAGES
+    assert set(sizes) <= ON_PAGES
 
 
 @pytest.mark.parametrize(

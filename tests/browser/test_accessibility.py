@@ -37,19 +37,19 @@ def findings(page: Page, path: str) -> list[str]:
 
 
 def test_axe_finds_nothing_with_a_text(page: Page) -> None:
-    names = ["" if each == FIRST else each.name for each in PAGES.values()]
+    names = ["" if page == FIRST else page.name for page in PAGES.values()]
     assert [line for name in names for line in findings(page, f"/{name}")] == []
 
 
 def test_axe_finds_nothing_with_a_picture(page: Page) -> None:
-    names = ["" if each == FIRST else each.name for each in WITH_PICTURES]
+    names = ["" if item == FIRST else item.name for item in WITH_PICTURES]
     assert [line for name in names for line in findings(page, f"/{name}?kind=Digit")] == []
 
 
 def stops(page: Page) -> list[str]:
     """Of every stop of the tabulator on the page, from its heading on, the key of the container that it is in."""
     page.locator("h1").evaluate("(heading) => { heading.tabIndex = -1; heading.focus(); }")
-    found = []
+    result = []
     for _ in range(100):
         page.keyboard.press("Tab")
         key = page.evaluate(
@@ -61,8 +61,8 @@ def stops(page: Page) -> list[str]:
             }"""
         )
         if key is None:
-            return found
-        found.append(key)
+            return result
+        result.append(key)
     raise AssertionError("the tabulator did not leave the page")
 
 
@@ -113,9 +113,9 @@ def test_all_heads_beside_lines_have_a_role_and_a_name(page: Page) -> None:
 
 def test_every_page_has_a_title_of_its_own(page: Page) -> None:
     titles = set()
-    for each in PAGES.values():
-        page.goto(f"/{'' if each == FIRST else each.name}")
-        expect(page).to_have_title(f"{each.title} · Attention Loupe")
+    for item in PAGES.values():
+        page.goto(f"/{'' if item == FIRST else item.name}")
+        expect(page).to_have_title(f"{item.title} · Attention Loupe")
         titles.add(page.title())
     assert len(titles) == len(PAGES)
 

@@ -27,13 +27,13 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -
     name = "attention-L1-H2-imdb-pre-ln.svg"
     expect(page.get_by_text(name)).to_be_visible()  # below the button of the run that both choices led to
     page.locator(".st-key-file_of_matrix_file button").focus()
-    with page.expect_download() as found:
+    with page.expect_download() as download:
         page.keyboard.press("Enter")
-    assert found.value.suggested_filename == name
-    found.value.save_as(tmp_path / "figure.svg")
+    assert download.value.suggested_filename == name
+    download.value.save_as(tmp_path / "figure.svg")
     drawn = ET.parse(tmp_path / "figure.svg").getroot()
     assert drawn.get("width") == "8.50cm"
-    assert "[CLS]" in ["".join(each.itertext()) for each in drawn.iter(f"{SVG}text")]
+    assert "[CLS]" in ["".join(element.itertext()) for element in drawn.iter(f"{SVG}text")]
     page.keyboard.press("Escape")
     assert canvas(page).bounding_box() == before
 
@@ -60,17 +60,17 @@ def test_the_offline_page_opens_from_disk(
 ) -> None:
     page.goto(TEXT)
     ready(page)
-    with page.expect_download() as found:
+    with page.expect_download() as download:
         page.get_by_role("button", name="Save as web page").click()
-    assert found.value.suggested_filename == "imdb-pre-ln-heads.html"
-    found.value.save_as(tmp_path / "page.html")
+    assert download.value.suggested_filename == "imdb-pre-ln-heads.html"
+    download.value.save_as(tmp_path / "page.html")
     with (
         browser.new_context(offline=True, color_scheme=color_scheme) as context,
         Complaints(context) as complaints,
     ):
         alone = context.new_page()
-        asked = []
-        alone.on("request", lambda request: asked.append(request.url))
+        requests = []
+        alone.on("request", lambda request: requests.append(request.url))
         alone.goto((tmp_path / "page.html").as_uri())
         chart, announced = alone.locator("#chart canvas"), alone.locator(".announced")
         expect(chart).to_be_visible()
@@ -96,7 +96,7 @@ def test_the_offline_page_opens_from_disk(
         assert alone.evaluate("getComputedStyle(document.body).backgroundColor") != light
         expect(query).to_have_attribute("data-position", "2")
         assert not complaints
-        assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+        assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
 
 
 def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page, tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page,
     expect(page.get_by_role("radio", name="none", exact=True)).to_be_checked()
     expect(page.get_by_text("attention-L1-H2-imdb-pre-ln.pdf")).to_be_visible()
     ready(page)  # a press while the server is at work can still be lost
-    with page.expect_download() as found:
+    with page.expect_download() as download:
         page.locator(".st-key-file_of_matrix_file button").click()
-    found.value.save_as(tmp_path / "figure.pdf")
+    download.value.save_as(tmp_path / "figure.pdf")
     content = (tmp_path / "figure.pdf").read_bytes()
     assert content.startswith(b"%PDF-")
     assert b"LiberationSans" in content
@@ -124,9 +124,9 @@ def test_the_table_of_heads_becomes_latex(page: Page, tmp_path: Path) -> None:
     page.locator(".st-key-heads_file").get_by_role("button").click()
     page.get_by_role("radio", name="LaTeX").click()
     expect(page.get_by_text("heads-table-imdb-pre-ln.tex")).to_be_visible()
-    with page.expect_download() as found:
+    with page.expect_download() as download:
         page.locator(".st-key-heads_file_button button").click()
-    found.value.save_as(tmp_path / "table.tex")
+    download.value.save_as(tmp_path / "table.tex")
     lines = (tmp_path / "table.tex").read_text().splitlines()
     assert lines[0] == "% \\usepackage{booktabs}"
     assert sum(line.startswith("L") for line in lines) == 16

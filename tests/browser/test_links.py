@@ -100,11 +100,11 @@ def test_a_drawn_digit(page: Page) -> None:
     page.get_by_role("button", name="Choose or draw").click()
     canvas = page.locator(".st-key-canvas canvas")
     canvas.hover()  # waits until the popover stands still
-    place = canvas.bounding_box()
-    middle = place["x"] + place["width"] / 2
-    page.mouse.move(middle, place["y"] + place["height"] * 0.15)
+    box = canvas.bounding_box()
+    middle = box["x"] + box["width"] / 2
+    page.mouse.move(middle, box["y"] + box["height"] * 0.15)
     page.mouse.down()
-    page.mouse.move(middle, place["y"] + place["height"] * 0.85, steps=10)
+    page.mouse.move(middle, box["y"] + box["height"] * 0.85, steps=10)
     page.mouse.up()
     expect(page).to_have_url(re.compile(r"[?&]drawing="))
     expect(page.locator(".answer")).to_be_visible()
@@ -146,8 +146,8 @@ def press(page: Page, target: Locator) -> None:
     """A click in its middle, as the mouse does it: what lies on top, transparent or not, gets it."""
     ready(page)  # or the chart may be replaced under the pointer
     target.scroll_into_view_if_needed()
-    place = target.bounding_box()
-    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    box = target.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.click(x, y)
 
@@ -156,8 +156,8 @@ def views(page: Page) -> tuple[dict, list[str]]:
     """What the address says, and what each Altair chart says of itself: which head, query, input it is of."""
     charts = page.get_by_test_id("stVegaLiteChart")
     expect(charts.first).to_be_visible()
-    said = [charts.nth(number).get_attribute("aria-label") or "" for number in range(charts.count())]
-    return parse_qs(urlsplit(page.url).query), said
+    labels = [charts.nth(number).get_attribute("aria-label") or "" for number in range(charts.count())]
+    return parse_qs(urlsplit(page.url).query), labels
 
 
 def ink(page: Page) -> list[int]:

@@ -24,7 +24,7 @@ def test_a_list_is_gone_through(page: Page) -> None:
     expect(page.locator(".st-key-many_table")).to_contain_text("<img src=x onerror=alert(1)>")
     expect(page.locator("img[src=x]")).to_have_count(0)
     expect(rows.first).to_contain_text("A dull mess.")  # which is wrong
-    second, third = (rows.nth(at).get_by_role("button") for at in (1, 2))
+    second, third = (rows.nth(index).get_by_role("button") for index in (1, 2))
     names = [second.inner_text(), third.inner_text()]
     rows.first.get_by_role("button").focus()
     page.keyboard.press("ArrowDown")

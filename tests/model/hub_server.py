@@ -33,11 +33,11 @@ class Hub:
         siblings = []
         for name, content in self.files.items():
             blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-            each = {"rfilename": name, "size": self.sizes.get(name, len(content)), "blobId": blob}
+            entry = {"rfilename": name, "size": self.sizes.get(name, len(content)), "blobId": blob}
             if name.endswith(".safetensors"):
                 sha = hashlib.sha256(content).hexdigest()
-                each["lfs"] = {"sha256": sha, "size": len(content), "pointerSize": 134}
-            siblings.append(each)
+                entry["lfs"] = {"sha256": sha, "size": len(content), "pointerSize": 134}
+            siblings.append(entry)
         of_repository = {"id": self.name, "modelId": self.name, "sha": self.commit, "private": False}
         return json.dumps(of_repository | {"gated": self.gated, "siblings": siblings}).encode()
 

@@ -21,7 +21,7 @@ def test_a_family_comes_back_from_json(family: Family) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"name": 3}, "name must be text, got 3"),
         (
@@ -38,6 +38,6 @@ def test_a_family_comes_back_from_json(family: Family) -> None:
         ({"name": "x", "tied_output": "yes"}, "tied_output must be true or false, got 'yes'"),
     ],
 )
-def test_what_is_no_family_is_refused(values: dict, said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_what_is_no_family_is_refused(values: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         convert_closed(values, Family)

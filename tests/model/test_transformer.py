@@ -314,9 +314,9 @@ def test_input_that_is_too_long_or_of_the_wrong_size_is_refused():
 # Training
 
 
-@pytest.mark.parametrize("place", ["dropout_embedding", "dropout_pattern", "dropout_sublayer"])
-def test_each_dropout_is_used_in_training_alone(place):
-    model = build(replace(TEXT, **{place: 0.5}))
+@pytest.mark.parametrize("option", ["dropout_embedding", "dropout_pattern", "dropout_sublayer"])
+def test_each_dropout_is_used_in_training_alone(option):
+    model = build(replace(TEXT, **{option: 0.5}))
     plain = build(TEXT)(PADDED)
     assert torch.equal(model(PADDED), plain)
     model.train()

@@ -51,7 +51,7 @@ def seen(colours: np.ndarray, blindness: str | None = None) -> np.ndarray:
 
 def difference(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """ΔE2000 of CIELAB [..., 3] (Sharma, Wu and Dalal 2005)."""
-    (l1, a1, b1), (l2, a2, b2) = (np.moveaxis(np.asarray(each, float), -1, 0) for each in (one, other))
+    (l1, a1, b1), (l2, a2, b2) = (np.moveaxis(np.asarray(colour, float), -1, 0) for colour in (one, other))
     mean_chroma = (np.hypot(a1, b1) + np.hypot(a2, b2)) / 2
     stretch = 1.5 - 0.5 * np.sqrt(mean_chroma**7 / (mean_chroma**7 + 25**7))
     a1, a2 = a1 * stretch, a2 * stretch

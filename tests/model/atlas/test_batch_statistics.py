@@ -60,12 +60,12 @@ ENCODERS = {
 @pytest.mark.parametrize("config", ENCODERS.values(), ids=ENCODERS)
 def test_it_is_what_the_records_come_to(config):
     loaded = tiny.loaded(config)
-    inputs = TEXTS if config.is_text else [examples()[0][at] for at in range(5)]
+    inputs = TEXTS if config.is_text else [examples()[0][index] for index in range(5)]
     records = [capture(loaded, given) for given in inputs]
     result = gathered(loaded, inputs)
     by_record = [statistics(record) for record in records]
     for name in by_record[0]:
-        check(result[HEADS + name], [each[name] for each in by_record])
+        check(result[HEADS + name], [item[name] for item in by_record])
     assert {name.removeprefix(HEADS) for name in result if name.startswith(HEADS)} - {"separator"} == set(
         by_record[0]
     ) - {"separator"}
@@ -116,7 +116,7 @@ def test_padding_that_was_typed_is_no_part_of_the_means():
     for name in ("entropy", "confidence", "distance", "same", "sink"):
         check(result[HEADS + name], [statistics(record)[name] for record in records])
     real = [
-        record.z[:, :, [at for at, role in enumerate(record.roles) if role != "padding"]]
+        record.z[:, :, [index for index, role in enumerate(record.roles) if role != "padding"]]
         for record in records
     ]
     check(result[Z], [z.mean(axis=2) for z in real])

@@ -26,9 +26,9 @@ def test_examples_lie_at_equal_distances(text_loaded, csv):
 @pytest.mark.parametrize("limit", range(2, 9))
 def test_equal_distances_are_the_places_i_n_over_limit(text_loaded, csv, limit):
     texts = examples_for(text_loaded, csv, limit)
-    places = sorted({at * 7 // limit for at in range(limit)}) if limit < 7 else list(range(7))
-    assert [number - 1 for number, _ in texts] == places
-    assert len(texts) == len(places)
+    positions = sorted({index * 7 // limit for index in range(limit)}) if limit < 7 else list(range(7))
+    assert [number - 1 for number, _ in texts] == positions
+    assert len(texts) == len(positions)
 
 
 def test_shards_are_all_of_them_from_any_on(text_loaded, csv):
@@ -53,10 +53,10 @@ def test_what_may_be_shown_comes_with_the_project(text_loaded, digit_loaded):
 def test_labels_are_classes(text_loaded, digit_loaded, csv, tmp_path):
     result = labelled_examples(text_loaded, examples_for(text_loaded, csv))
     assert [label for *_, label in result] == [1] * 7
-    assert [each[:2] for each in result] == list(examples_for(text_loaded, csv))
+    assert [example[:2] for example in result] == list(examples_for(text_loaded, csv))
     labels = digits.examples()[1]
     of_digits = [label for *_, label in labelled_examples(digit_loaded, examples_for(digit_loaded, None, 4))]
-    assert of_digits == [int(labels[at]) for at in (0, 2500, 5000, 7500)]
+    assert of_digits == [int(labels[index]) for index in (0, 2500, 5000, 7500)]
     bad = tmp_path / "bad.csv"
     bad.write_text("text,label\na,positive\nb,2\n")
     with pytest.raises(ValueError, match="example 2: a label must be one of"):

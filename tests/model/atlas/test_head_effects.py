@@ -38,9 +38,9 @@ def measured(measure, loaded, inputs=TEXTS):
 def test_importance_is_the_mean_over_examples():
     loaded = tiny.loaded(tiny.TEXT)
     (result,) = measured(Importance(), loaded).values()
-    each = np.stack([importance(loaded, [text])[0] for text in TEXTS])
-    np.testing.assert_allclose(result.mean, each.mean(axis=0), **CLOSE)
-    np.testing.assert_allclose(result.spread.sd, each.std(axis=0, ddof=1), **CLOSE)
+    values = np.stack([importance(loaded, [text])[0] for text in TEXTS])
+    np.testing.assert_allclose(result.mean, values.mean(axis=0), **CLOSE)
+    np.testing.assert_allclose(result.spread.sd, values.std(axis=0, ddof=1), **CLOSE)
 
 
 @pytest.mark.parametrize("has_classes", [True, False])
@@ -55,9 +55,12 @@ def test_ablation_is_how_far_the_answer_moves(has_classes):
                 without = ablated(heads=[(layer, head)], means=means)
                 before, after = probabilities(loaded, [text], [ablated(), without])[0].astype(float)
                 if has_classes:
-                    at = record.logits.argmax()
+                    index = record.logits.argmax()
                     moved.append(
-                        abs(np.log(after[at] / (1 - after[at])) - np.log(before[at] / (1 - before[at])))
+                        abs(
+                            np.log(after[index] / (1 - after[index]))
+                            - np.log(before[index] / (1 - before[index]))
+                        )
                     )
                 else:
                     moved.append(float(cosine_distance(before, after)))
@@ -94,10 +97,10 @@ def test_correlation_with_knock_outs_by_hand():
     by_text = []
     for text in TEXTS:
         record = capture(loaded, text)
-        at = list(removable_positions(record))
-        effect = falls(record, knock_out(loaded, text, "keys", at, "logits"))
-        weights = record.pattern[1, 0, 0, at]  # the class token is classified
-        ranks = [np.argsort(np.argsort(each)) for each in (weights, effect)]
+        positions = list(removable_positions(record))
+        effect = falls(record, knock_out(loaded, text, "keys", positions, "logits"))
+        weights = record.pattern[1, 0, 0, positions]  # the class token is classified
+        ranks = [np.argsort(np.argsort(array)) for array in (weights, effect)]
         by_text.append(np.corrcoef(*ranks)[0, 1])
     assert result.mean[1, 0] == pytest.approx(np.mean(by_text))
 

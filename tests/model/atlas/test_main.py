@@ -100,17 +100,17 @@ def test_everything_at_once_and_on_how_many_examples(monkeypatch, csv, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"),
+    ("labels", "message"),
     [
         ("label\n1\n0\n7\n", "example 3: a label must be one of"),
         ("rating\n1\n0\n1\n", "lacks the column label"),
     ],
 )
 @pytest.mark.usefixtures("text")
-def test_labels_are_refused_before_anything_is_measured(monkeypatch, tmp_path, labels, said, capsys):
+def test_labels_are_refused_before_anything_is_measured(monkeypatch, tmp_path, labels, message, capsys):
     rows = zip(("text", "great", "film", "not"), labels.split(), strict=True)
     (tmp_path / "it.csv").write_text("\n".join(map(",".join, rows)))
-    with refused(capsys, f"^model.atlas: .*{said}"):
+    with refused(capsys, f"^model.atlas: .*{message}"):
         run(
             monkeypatch, "text", "--data", tmp_path / "it.csv", "--with", "pruning", "--out", tmp_path / "out"
         )
@@ -126,7 +126,7 @@ def test_without_classes_there_is_nothing_to_prune_by(monkeypatch, home, csv, ca
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("text",), "name a CSV"),
         (("nowhere",), "no checkpoint 'nowhere'"),
@@ -135,13 +135,13 @@ def test_without_classes_there_is_nothing_to_prune_by(monkeypatch, home, csv, ca
     ],
 )
 @pytest.mark.usefixtures("text")
-def test_what_is_wrong_is_one_sentence(monkeypatch, words, said, capsys):
-    with refused(capsys, f"^model.atlas: .*{said}"):
+def test_what_is_wrong_is_one_sentence(monkeypatch, words, message, capsys):
+    with refused(capsys, f"^model.atlas: .*{message}"):
         run(monkeypatch, *words)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--limit", "1"), "'1' is no number of examples: at least 2 are needed"),
         (("--sample", "many"), "'many' is no number of examples"),
@@ -149,19 +149,19 @@ def test_what_is_wrong_is_one_sentence(monkeypatch, words, said, capsys):
         (("--with", "examples,nothing"), "there is no 'nothing'; choose from"),
     ],
 )
-def test_what_is_chosen_wrongly_is_said(monkeypatch, capsys, words, said):
+def test_what_is_chosen_wrongly_is_said(monkeypatch, capsys, words, message):
     with pytest.raises(SystemExit):
         run(monkeypatch, "text", *words)
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_the_help_can_be_read(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "120")
     with pytest.raises(SystemExit):
         run(monkeypatch, "--help")
-    said = capsys.readouterr().out
-    assert "python -m model.atlas CHECKPOINT --data FILE.csv --out FOLDER" in said
-    assert max(map(len, said.splitlines())) <= 120
+    output = capsys.readouterr().out
+    assert "python -m model.atlas CHECKPOINT --data FILE.csv --out FOLDER" in output
+    assert max(map(len, output.splitlines())) <= 120
 
 
 def test_what_is_ended_by_hand_says_how_it_goes_on(monkeypatch, text, csv):
@@ -200,7 +200,7 @@ def test_links_that_are_left_out_are_told(monkeypatch, links, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--with", "examples"), "--relations is measured by itself: leave out --with"),
         (("--against", "text"), "leave out --against"),
@@ -208,8 +208,8 @@ def test_links_that_are_left_out_are_told(monkeypatch, links, tmp_path, capsys):
     ],
 )
 @pytest.mark.usefixtures("text")
-def test_links_go_with_nothing_else(monkeypatch, links, words, said, capsys):
-    with refused(capsys, f"^model.atlas: .*{said}"):
+def test_links_go_with_nothing_else(monkeypatch, links, words, message, capsys):
+    with refused(capsys, f"^model.atlas: .*{message}"):
         run(monkeypatch, "text", "--relations", links, *words)
 
 

@@ -47,9 +47,11 @@ def test_two_encoders_of_text(tmp_path, texts):
     np.testing.assert_allclose(comparison.distances.sd, np.std(matrices, axis=0, ddof=1), **CLOSE)
     pairs = set(zip(*linear_sum_assignment(np.mean(matrices, axis=0)), strict=True))
     alone = [set(zip(*linear_sum_assignment(matrix), strict=True)) for matrix in matrices]
-    assert comparison.persisting_share == pytest.approx(np.mean([len(pairs & each) / 3 for each in alone]))
+    assert comparison.persisting_share == pytest.approx(
+        np.mean([len(pairs & matched) / 3 for matched in alone])
+    )
     halves = [
-        set(zip(*linear_sum_assignment(np.mean(matrices[at::2], axis=0)), strict=True)) for at in (0, 1)
+        set(zip(*linear_sum_assignment(np.mean(matrices[index::2], axis=0)), strict=True)) for index in (0, 1)
     ]
     assert comparison.halves == len(halves[0] & halves[1])
     states = [np.concatenate([both[side].residual for both in records], axis=1) for side in (0, 1)]
@@ -62,7 +64,7 @@ def test_of_digits_a_state_each(tmp_path):
     comparison = compare_encoders(one, other, examples_for(one, None, 10), "command")
 
     images = examples()[0][::1000]
-    cka = np.diagonal(linear_cka(*(digit_states(each, images) for each in (one, other))))
+    cka = np.diagonal(linear_cka(*(digit_states(encoder, images) for encoder in (one, other))))
     assert comparison.n_states == 10
     np.testing.assert_allclose(comparison.cka[1:], cka[1:], **CLOSE)
     assert np.isnan(comparison.cka[0])  # before the first layer all class tokens are one

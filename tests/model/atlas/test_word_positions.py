@@ -122,8 +122,8 @@ def test_the_strongest_other_word_by_a_loop():
     grouped = [np.array([-1, 0, 0, 1, 2, 2, 2, -1]), np.array([-1, 0, 1, 2, 3, 4, 4, -1])]
     pattern = generator.dirichlet(np.ones(8), (2, 3, 8)).astype(np.float32)
     examples = [
-        WordPositions(groups=each, words=np.arange(each.max() + 1), reasons=(None,) * (each.max() + 1))
-        for each in grouped
+        WordPositions(groups=group, words=np.arange(group.max() + 1), reasons=(None,) * (group.max() + 1))
+        for group in grouped
     ]
     result = strongest_other_group(torch.from_numpy(pattern), examples)
     assert result.shape == (2, 3, 5)

@@ -195,7 +195,7 @@ def test_without_classes_a_record_has_no_logits_but_the_pooled_state(config):
     with_classes = tiny.loaded(config)
     encoder = tiny.loaded(replace(config, class_names=()))
     encoder.model.load_state_dict(with_classes.model.state_dict(), strict=False)
-    record, other = (capture(each, an_input(config)) for each in (encoder, with_classes))
+    record, other = (capture(loaded, an_input(config)) for loaded in (encoder, with_classes))
     assert (record.has_classes, other.has_classes) == (False, True)
     assert record.logits.shape == record.probabilities.shape == (0,)
     assert record.logits_by_layer.shape == (5, 0)

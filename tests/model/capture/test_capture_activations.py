@@ -62,9 +62,9 @@ def test_texts_of_different_lengths_need_an_encoder_with_padding():
 def test_gradients_are_those_of_a_forward_written_out(placement):
     """One layer, one text; the pattern and the scores are leaves of a forward in plain torch."""
     encoder = tiny.loaded(replace(TEXT, n_layers=1, norm_placement=placement, final_norm=placement == "pre"))
-    at, names = "blocks.0.attention", ("q", "k", "v", "scores", "pattern", "z")
+    prefix, names = "blocks.0.attention", ("q", "k", "v", "scores", "pattern", "z")
     seen = activations(
-        encoder, ["great film"], [*(f"{at}.{name}" for name in names), "logits"], gradients=True
+        encoder, ["great film"], [*(f"{prefix}.{name}" for name in names), "logits"], gradients=True
     )
     *result, logits = seen.values()
     gradients = torch.autograd.grad(logits[0, 1] - logits[0, 0], result)

@@ -132,8 +132,8 @@ def rows(mask: torch.Tensor) -> list[str]:
     ],
 )
 def test_each_kind_on_a_text(choice: MaskChoice, expected: list[str]) -> None:
-    for each in (choice, replace(choice, layers=(0, 1), heads=(0, 1))):
-        for head in each.allowed(tiny.TEXT, 3).expand(2, 2, 3, 3).flatten(0, 1):
+    for item in (choice, replace(choice, layers=(0, 1), heads=(0, 1))):
+        for head in item.allowed(tiny.TEXT, 3).expand(2, 2, 3, 3).flatten(0, 1):
             assert rows(head) == expected
 
 

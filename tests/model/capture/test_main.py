@@ -91,13 +91,13 @@ def test_what_goes_wrong_is_one_sentence_and_exit_code_2(
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-    (said,) = capsys.readouterr().err.splitlines()
-    assert why in said
+    (line,) = capsys.readouterr().err.splitlines()
+    assert why in line
 
 
 def test_the_command_runs_by_its_name(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = ["model.capture", str(text), "--text", "a", "--out", str(tmp_path / "a.npz")]
-    monkeypatch.setattr(sys, "argv", asked)
+    arguments = ["model.capture", str(text), "--text", "a", "--out", str(tmp_path / "a.npz")]
+    monkeypatch.setattr(sys, "argv", arguments)
     monkeypatch.delitem(sys.modules, "model.capture.__main__")
     runpy.run_module("model.capture", run_name="__main__")
     assert read_file(tmp_path / "a.npz").record.tokens == ("[CLS]", "a", "[SEP]")

@@ -41,20 +41,20 @@ from tests.model.tiny import DIGIT, TEXT, build, tokenizer
 def test_what_is_saved_is_what_is_loaded(home, config):
     model = build(config, seed=5)
     save(home / "some", model, HISTORY, tokenizer(config.n_positions) if config.is_text else None)
-    found = load("some")
-    assert (found.name, found.config, found.history) == ("some", config, HISTORY)
-    assert found.n_parameters == sum(parameter.numel() for parameter in model.parameters())
-    assert not found.model.training
+    loaded = load("some")
+    assert (loaded.name, loaded.config, loaded.history) == ("some", config, HISTORY)
+    assert loaded.n_parameters == sum(parameter.numel() for parameter in model.parameters())
+    assert not loaded.model.training
     for name, value in model.state_dict().items():
-        assert torch.equal(value, found.model.state_dict()[name]), name
+        assert torch.equal(value, loaded.model.state_dict()[name]), name
 
 
 def test_weights_saved_at_half_precision_are_loaded_at_full(home):
     model = build(DIGIT)
     save(home / "half", model.half(), HISTORY)
-    found = load("half").model.classifier.weight
-    assert found.dtype == torch.float32
-    assert torch.equal(found, model.classifier.weight.float())
+    loaded = load("half").model.classifier.weight
+    assert loaded.dtype == torch.float32
+    assert torch.equal(loaded, model.classifier.weight.float())
 
 
 def test_a_shared_projection_is_still_shared_when_it_is_loaded(home):
@@ -296,13 +296,13 @@ def test_a_kill_at_any_moment_leaves_the_old_checkpoint_or_the_new_one(home, tmp
     copytree = shutil.copytree
     copies.mkdir()
     with monkeypatch.context() as patch:
-        for place, name in (
+        for owner, name in (
             (Path, "replace"),
             (Path, "mkdir"),
             (Path, "write_text"),
             (checkpoint, "save_model"),
         ):
-            patch.setattr(place, name, noted(getattr(place, name)))
+            patch.setattr(owner, name, noted(getattr(owner, name)))
         patch.setattr(shutil, "rmtree", noted(shutil.rmtree))
         save(folder, new, {"is": "new"})
 
@@ -310,10 +310,10 @@ def test_a_kill_at_any_moment_leaves_the_old_checkpoint_or_the_new_one(home, tmp
     for copy in sorted(copies.iterdir(), key=lambda path: int(path.name)):
         monkeypatch.setattr(checkpoint, "CHECKPOINTS", copy)
         assert available() == ["it"]
-        for found in (load("it"), load(copy / "it")):
-            model = {"old": old, "new": new}[found.history["is"]]
-            assert torch.equal(found.model.classifier.weight, model.classifier.weight)
-        order.append(found.history["is"])
+        for loaded in (load("it"), load(copy / "it")):
+            model = {"old": old, "new": new}[loaded.history["is"]]
+            assert torch.equal(loaded.model.classifier.weight, model.classifier.weight)
+        order.append(loaded.history["is"])
         with monkeypatch.context() as patch:
             patch.setattr(writing, "LEFT_BEHIND", -1)  # as on a later day
             save(copy / "it", new, {"is": "saved again"})
@@ -340,9 +340,9 @@ def test_a_save_that_fails_leaves_the_old_checkpoint_and_nothing_else(digit, mon
 
 @pytest.mark.parametrize("name", available())
 def test_every_checkpoint_that_comes_with_the_project_can_be_looked_into(name):
-    found = load(name)
-    given = "A film." if found.config.is_text else np.zeros((28, 28), np.uint8)
-    record = capture(found, given)
+    loaded = load(name)
+    given = "A film." if loaded.config.is_text else np.zeros((28, 28), np.uint8)
+    record = capture(loaded, given)
     assert np.isfinite(record.logits).all()
     assert read_config(name) == record.config
 

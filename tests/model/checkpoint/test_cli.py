@@ -8,7 +8,7 @@ from model.checkpoint.cli import exit_with_one_sentence
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (ValueError("the text\nis  empty"), "the text is empty"),
         (FileNotFoundError("no checkpoint 'it'"), "no checkpoint 'it'"),
@@ -21,11 +21,11 @@ from model.checkpoint.cli import exit_with_one_sentence
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(
-    error: Exception, said: str, capsys: pytest.CaptureFixture
+    error: Exception, message: str, capsys: pytest.CaptureFixture
 ) -> None:
     with pytest.raises(SystemExit) as ended, exit_with_one_sentence("model.it"):
         raise error
-    assert (ended.value.code, capsys.readouterr().err) == (2, f"model.it: {said}\n")
+    assert (ended.value.code, capsys.readouterr().err) == (2, f"model.it: {message}\n")
 
 
 def test_what_is_wrong_in_the_program_is_not_hidden() -> None:

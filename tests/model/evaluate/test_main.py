@@ -107,9 +107,9 @@ def test_windows_and_batches_of_any_size_come_to_the_same(review_folder, tmp_pat
     sizes, batches = [], module._text_batches
 
     def noted(*arguments):
-        for places, inputs in batches(*arguments):
+        for positions, inputs in batches(*arguments):
             sizes.append(tuple(inputs.shape))
-            yield places, inputs
+            yield positions, inputs
 
     monkeypatch.setattr(module, "_text_batches", noted)
     torch.testing.assert_close(evaluate(loaded, csv)[0], at_once, atol=1e-4, rtol=1e-4)

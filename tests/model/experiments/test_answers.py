@@ -39,11 +39,15 @@ def test_answers_are_those_of_transformers(tmp_path: Path, changed: dict) -> Non
 def test_tokens_of_another_class_than_most_are_named(tmp_path: Path) -> None:
     loaded = encoder(tmp_path / "own", "BertForTokenClassification", num_labels=3)
     record = capture(loaded, SENTENCE)
-    said = record.token_probabilities.argmax(axis=-1).tolist()
-    usual = max(range(3), key=lambda at: (said.count(at), -at))
+    classes = record.token_probabilities.argmax(axis=-1).tolist()
+    usual = max(range(3), key=lambda index: (classes.count(index), -index))
     words = record.positions_with_role("word", "continuation")
     (result,) = token_answers(loaded, [SENTENCE])
-    expected = [(record.tokens[at], record.token_class_names[said[at]]) for at in words if said[at] != usual]
+    expected = [
+        (record.tokens[index], record.token_class_names[classes[index]])
+        for index in words
+        if classes[index] != usual
+    ]
     assert result.named == tuple(expected)
     p = record.token_probabilities.astype(float)
     assert result.entropy == pytest.approx(float(-(p * np.log(p)).sum(axis=-1).mean()), rel=1e-5)
@@ -55,7 +59,9 @@ def test_of_one_class_those_tokens_are_named_of_which_it_holds(tmp_path: Path) -
     (result,) = token_answers(loaded, [SENTENCE])
     p = record.token_probabilities[:, 0].astype(float)
     assert [token for token, _ in result.named] == [
-        record.tokens[at] for at in record.positions_with_role("word", "continuation") if p[at] >= 0.5
+        record.tokens[index]
+        for index in record.positions_with_role("word", "continuation")
+        if p[index] >= 0.5
     ]
     expected = float(-(p * np.log(p) + (1 - p) * np.log(1 - p)).mean())
     assert result.entropy == pytest.approx(expected, rel=1e-5)
@@ -92,7 +98,7 @@ def test_entropies_are_those_of_scipy() -> None:
 
 
 def test_the_entropy_is_the_loss_that_the_encoder_expects() -> None:
-    expected = sum(SOME[:, each] * losses(np.log(SOME), np.full(40, each)) for each in range(5))
+    expected = sum(SOME[:, number] * losses(np.log(SOME), np.full(40, number)) for number in range(5))
     np.testing.assert_allclose(entropies(SOME), expected, rtol=1e-5)
 
 
@@ -103,8 +109,8 @@ def test_classes_by_themselves_add_up() -> None:
 
 
 def test_the_most_alike_by_hand() -> None:
-    at, cosine = most_similar_states(np.array([[1.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 0.0]]))
-    assert at.tolist() == [1, 2, 1, -1]
+    index, cosine = most_similar_states(np.array([[1.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 0.0]]))
+    assert index.tolist() == [1, 2, 1, -1]
     assert cosine[:3].tolist() == pytest.approx([0.6, 1, 1])
     assert math.isnan(cosine[3])
     assert most_similar_states(np.ones((1, 2)))[0].tolist() == [-1]
@@ -112,6 +118,6 @@ def test_the_most_alike_by_hand() -> None:
 
 def test_the_most_alike_are_those_of_scikit_learn() -> None:
     theirs = cosine_similarity(SOME.astype(float)) - 2 * np.eye(40)
-    at, cosine = most_similar_states(SOME)
-    assert at.tolist() == theirs.argmax(axis=1).tolist()
+    index, cosine = most_similar_states(SOME)
+    assert index.tolist() == theirs.argmax(axis=1).tolist()
     np.testing.assert_allclose(cosine, theirs.max(axis=1), rtol=1e-6)

@@ -39,8 +39,8 @@ def by_loop(loaded: Loaded, given_input: object, number: int | None = None) -> n
         for position in removable_positions(positions):
             baseline[0, position] = 0
         total = torch.zeros_like(content)
-        for place, weight in zip(points.tolist(), weights.tolist(), strict=True):
-            point = (baseline + (place + 1) / 2 * (content - baseline)).requires_grad_()
+        for abscissa, weight in zip(points.tolist(), weights.tolist(), strict=True):
+            point = (baseline + (abscissa + 1) / 2 * (content - baseline)).requires_grad_()
             with watch(model, {"embedding.content": lambda _, point=point: point}):
                 probability = model(inputs).softmax(dim=-1)[0, number]
             (probability / (1 - probability)).log().backward()

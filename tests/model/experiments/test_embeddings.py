@@ -122,7 +122,7 @@ def test_cosines_are_symmetric_and_know_no_length(rows, times):
 def test_the_nearest_by_hand():
     rows = np.array([[0.0, 2.0], [1.0, 1.0], [0.0, 0.0], [-5.0, 0.0], [9.0, 0.0], [1.0, 0.0]])
     result = neighbours(rows, 5, 3)
-    assert [at for at, _ in result] == [4, 1, 0]
+    assert [index for index, _ in result] == [4, 1, 0]
     assert [cosine for _, cosine in result] == pytest.approx([1, 0.5**0.5, 0])
     assert len(neighbours(rows, 5, 9)) == 4
     assert neighbours(rows, 2, 3) == []
@@ -167,12 +167,12 @@ def test_a_row_of_patches_has_none_above():
 
 def test_lengths_by_hand():
     content, positions = np.array([[3.0, 4.0], [0.0, 2.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
-    as_float = [each.astype(np.float32) for each in (content, content * 10, positions)]
+    as_float = [array.astype(np.float32) for array in (content, content * 10, positions)]
     parts = EmbeddingParts(
         tokens=("a", "b"), looked_up=as_float[0], content=as_float[1], positions=as_float[2]
     )
     result = lengths(parts, scaled=True)
-    assert [each.tolist() for each in result] == [[5, 2], [50, 20], [1, 1]]
+    assert [item.tolist() for item in result] == [[5, 2], [50, 20], [1, 1]]
     assert result.means == (3.5, 35, 1)
     assert result.ratios == (3.5, 35)
     unscaled = lengths(parts, scaled=False)
@@ -220,5 +220,5 @@ def test_equal_vectors_count_once():
 
 def test_the_neighbours_of_one_of_them_leave_itself_out():
     rows = np.array([[0.0, 2.0], [1.0, 0.0], [1.0, 1.0], [5.0, 0.0], [-5.0, 0.0]])
-    assert [at for at, _ in neighbours(rows, 1, 2)] == [3, 2]
-    assert [at for at, _ in neighbours(rows, 3, 9)] == [1, 2, 0, 4]
+    assert [index for index, _ in neighbours(rows, 1, 2)] == [3, 2]
+    assert [index for index, _ in neighbours(rows, 3, 9)] == [1, 2, 0, 4]

@@ -255,10 +255,10 @@ def test_wrong_positions_are_seen(architecture, first, change, tmp_path):
 def test_masked_keys_have_no_weight():
     encoder = tiny.loaded(tiny.TEXT)
     text = "film [PAD] not"
-    at = capture(encoder, text).tokens.index("[PAD]")
+    index = capture(encoder, text).tokens.index("[PAD]")
     steps = steps_of(encoder, text)
-    assert not steps.attention.mask[at]
-    assert steps.attention.pattern[at] == steps.attention.exponentials[at] == 0
+    assert not steps.attention.mask[index]
+    assert steps.attention.pattern[index] == steps.attention.exponentials[index] == 0
     assert steps.attention.exponentials.max() == 1
     assert max(steps.differences.values()) < 1e-5
 

@@ -43,8 +43,8 @@ def by_differences(loaded: Loaded, given_input, label: int | None) -> np.ndarray
                 states = double.model.encode(inputs)
                 return double.model.pool(states, inputs).norm().log().item()
             logits = double.model(inputs)[0]
-            at = int(capture(loaded, given_input).logits.argmax()) if label is None else label
-            return -logits.log_softmax(dim=-1)[at].item()
+            index = int(capture(loaded, given_input).logits.argmax()) if label is None else label
+            return -logits.log_softmax(dim=-1)[index].item()
 
     for layer in range(config.n_layers):
         for head in range(config.n_heads):

@@ -26,7 +26,8 @@ TEXT = "not great film"  # five tokens, with [CLS] and [SEP]
 def test_masked_out_of_the_keys_one_at_a_time(loaded, given_input):
     record = capture(loaded, given_input)
     by_loop = [
-        capture(loaded, given_input, without_keys(at)).probabilities for at in removable_positions(record)
+        capture(loaded, given_input, without_keys(index)).probabilities
+        for index in removable_positions(record)
     ]
     np.testing.assert_allclose(knock_out(loaded, given_input), by_loop, **CLOSE)
 
@@ -36,9 +37,9 @@ def test_another_token_is_what_the_encoder_reads_there(text_loaded):
     for kind, token in (("mask", "[MASK]"), ("unknown", "[UNK]")):
         inputs, _ = prepare(text_loaded, TEXT)
         answers = knock_out(text_loaded, TEXT, kind)
-        for row, at in enumerate(removable_positions(capture(text_loaded, TEXT))):
+        for row, index in enumerate(removable_positions(capture(text_loaded, TEXT))):
             changed = inputs.clone()
-            changed[0, at] = text_loaded.tokenizer.token_to_id(token)
+            changed[0, index] = text_loaded.tokenizer.token_to_id(token)
             with torch.inference_mode():
                 expected = text_loaded.model(changed).softmax(dim=-1)[0]
             np.testing.assert_allclose(answers[row], expected, **CLOSE)
@@ -106,10 +107,10 @@ def test_a_token_beyond_the_encoders_vocabulary_is_none_of_its_kinds(text_loaded
     assert kinds(short) == ("keys", "unknown")
 
 
-@pytest.mark.parametrize(("kind", "at"), [("keys", 5), ("grey", 0), ("keys", -1)])
-def test_a_position_that_cannot_be_taken_away_is_named(digit_loaded, image, kind, at):
-    with pytest.raises(ValueError, match=rf"positions \[{at}\] cannot be taken away by '{kind}'"):
-        knock_out(digit_loaded, image, kind, [at])
+@pytest.mark.parametrize(("kind", "index"), [("keys", 5), ("grey", 0), ("keys", -1)])
+def test_a_position_that_cannot_be_taken_away_is_named(digit_loaded, image, kind, index):
+    with pytest.raises(ValueError, match=rf"positions \[{index}\] cannot be taken away by '{kind}'"):
+        knock_out(digit_loaded, image, kind, [index])
 
 
 def test_nothing_taken_away_changes_nothing(text_loaded, digit_loaded, image):
@@ -133,9 +134,11 @@ def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):
     )
     inputs, positions = prepare(loaded, pair)
     answers = knock_out(loaded, pair, "mask")
-    for row, at in enumerate(removable_positions(positions)):
+    for row, index in enumerate(removable_positions(positions)):
         changed, vocabulary = inputs.clone(), loaded.config.vocab_size
-        changed[0, at] = loaded.tokenizer.token_to_id("[MASK]") + inputs[0, at] // vocabulary * vocabulary
+        changed[0, index] = (
+            loaded.tokenizer.token_to_id("[MASK]") + inputs[0, index] // vocabulary * vocabulary
+        )
         with torch.inference_mode():
             expected = loaded.model(changed).softmax(dim=-1)[0]
         np.testing.assert_allclose(answers[row], expected, **CLOSE)

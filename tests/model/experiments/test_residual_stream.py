@@ -58,7 +58,7 @@ def test_the_residual_stream_is_that_of_the_record(loaded):
 def test_the_shares_of_an_input_are_measured_on_what_its_record_holds(loaded):
     past = skip_terms(loaded.model, capture(loaded, TEXT).residual).astype(float)
     outputs = sublayer_outputs(loaded, TEXT).reshape(past.shape).astype(float)
-    x, f = (np.sqrt((each**2).sum(axis=2)) for each in (past, outputs))
+    x, f = (np.sqrt((array**2).sum(axis=2)) for array in (past, outputs))
     np.testing.assert_allclose(sublayer_shares(loaded, TEXT), (f / (x + f)).mean(axis=1), rtol=1e-5)
 
 

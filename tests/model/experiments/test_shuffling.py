@@ -19,7 +19,7 @@ def test_a_shuffle_is_a_permutation_that_leaves_class_token_separators_and_paddi
     order = shuffled_order(roles, seed)
     assert sorted(order) == list(range(len(roles)))
     assert order == shuffled_order(roles, seed)
-    assert all(order[at] == at for at, role in enumerate(roles) if role not in ("word", "mask"))
+    assert all(order[index] == index for index, role in enumerate(roles) if role not in ("word", "mask"))
 
 
 def test_some_seed_moves_something():

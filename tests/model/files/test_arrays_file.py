@@ -45,8 +45,8 @@ def zipped(*members: tuple[str, bytes]) -> bytes:
 def test_what_is_written_is_read(kind: str) -> None:
     texts = {"tokens": ["[CLS]", "größe", "", "字"], "settings": "{}"}
     content = write_arrays({"pattern": PATTERN, "scalar": np.array(3)}, texts, kind)
-    arrays, found = read_arrays(content, f"a{kind}", ("pattern", "scalar", "tokens", "settings"))
-    assert found == texts
+    arrays, result = read_arrays(content, f"a{kind}", ("pattern", "scalar", "tokens", "settings"))
+    assert result == texts
     assert arrays["pattern"].tobytes() == PATTERN.tobytes()
     assert arrays["pattern"].shape == PATTERN.shape
     assert arrays["scalar"] == 3

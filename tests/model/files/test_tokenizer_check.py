@@ -16,8 +16,8 @@ WHOLE = json.loads(tokenizer().to_str())
 FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
 
 
-def parts(key: str, *each: dict) -> dict:
-    return {"type": "Sequence", key: list(each)}
+def parts(key: str, *components: dict) -> dict:
+    return {"type": "Sequence", key: list(components)}
 
 
 def replaced(pattern: dict, content: str) -> dict:
@@ -88,7 +88,7 @@ ORDINARY: dict[str, dict[str, Any]] = {
         "pre_tokenizer": BYTES,
         "post_processor": ENDS,
         "decoder": BYTES,
-        "added_tokens": [{"id": at, "content": " " * (at + 1), **FLAGS} for at in range(24)],
+        "added_tokens": [{"id": index, "content": " " * (index + 1), **FLAGS} for index in range(24)],
     },
     "XLM-R": {
         "normalizer": parts("normalizers", MAP, replaced({"Regex": " {2,}"}, "▁")),
@@ -236,7 +236,7 @@ ATTACKS: dict[str, tuple[dict[str, Any], str]] = {
         "more than 4,194,304 bytes",
     ),
     "many tokens added": (
-        {"added_tokens": [{"id": at, "content": "x", **FLAGS} for at in range(MOST_ADDED + 1)]},
+        {"added_tokens": [{"id": index, "content": "x", **FLAGS} for index in range(MOST_ADDED + 1)]},
         "it adds 10,001 tokens",
     ),
     "a long token added": ({"added_tokens": [{"id": 9, "content": "y" * 10**6, **FLAGS}]}, "tokens of 1,000,000 characters"),
@@ -246,16 +246,16 @@ ATTACKS: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_what_could_take_for_ever_is_refused(name: str) -> None:
-    changed, said = ATTACKS[name]
-    with pytest.raises(ValueError, match=said) as found:
+    changed, message = ATTACKS[name]
+    with pytest.raises(ValueError, match=message) as error:
         open_tokenizer(WHOLE | changed)
-    assert len(str(found.value)) < 200
+    assert len(str(error.value)) < 200
 
 
 def test_as_many_parts_as_are_allowed_are_opened() -> None:
-    each = [{"type": "Strip", "strip_left": True, "strip_right": True}] * (MOST_COMPONENTS - 1)
+    values = [{"type": "Strip", "strip_left": True, "strip_right": True}] * (MOST_COMPONENTS - 1)
     assert (
-        encode(open_tokenizer(WHOLE | {"normalizer": parts("normalizers", *each)}), " film ").tokens[1]
+        encode(open_tokenizer(WHOLE | {"normalizer": parts("normalizers", *values)}), " film ").tokens[1]
         == "film"
     )
 

@@ -5,20 +5,20 @@ from tests.model.huggingface.folders import build
 
 
 def rows(folder: Path) -> dict[str, str]:
-    found = describe(folder)
-    assert found.problem is None
-    return dict(found.summary)
+    result = describe(folder)
+    assert result.problem is None
+    return dict(result.summary)
 
 
 def test_a_folder_is_described_before_its_weights_are_read(tmp_path: Path) -> None:
     model = build(tmp_path, "BertForSequenceClassification", id2label={0: "bad", 1: "good"})
-    found = rows(tmp_path)
+    result = rows(tmp_path)
     n = sum(parameter.numel() for parameter in model.parameters())
-    assert found["parameters"] == f"{n:,}"
-    assert found["layers × heads"] == "3 × 4"
-    assert found["LayerNorm"] == "after each sublayer (post-LN)"
-    assert found["output"] == "one of 2 classes (bad, good)"
-    assert "up to 40 tokens of a vocabulary of 30" in found["input"]
+    assert result["parameters"] == f"{n:,}"
+    assert result["layers × heads"] == "3 × 4"
+    assert result["LayerNorm"] == "after each sublayer (post-LN)"
+    assert result["output"] == "one of 2 classes (bad, good)"
+    assert "up to 40 tokens of a vocabulary of 30" in result["input"]
 
 
 def test_what_esm_leaves_out_is_named(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_positions_are_named(tmp_path: Path) -> None:
 
 
 def test_each_kind_of_output_is_named(tmp_path: Path) -> None:
-    said = {}
+    outputs = {}
     for name in (
         "BertForMaskedLM",
         "BertForTokenClassification",
@@ -54,12 +54,12 @@ def test_each_kind_of_output_is_named(tmp_path: Path) -> None:
         "DeiTForImageClassificationWithTeacher",
     ):
         build(tmp_path / name, name)
-        said[name] = rows(tmp_path / name)
-    assert said["BertForMaskedLM"]["output"] == "a prediction for masked tokens"
-    assert said["BertForTokenClassification"]["output"] == "one of 2 classes for each token"
-    assert said["ElectraForPreTraining"]["output"] == "replaced or not, for each token"
-    assert said["AlbertModel"]["output"].startswith("an embedding of 24 numbers: the class token's state")
-    assert said["AlbertModel"]["layers × heads"] == "3 × 4, with 2 sets of weights shared among the layers"
-    assert said["DeiTForImageClassificationWithTeacher"]["input"] == (
+        outputs[name] = rows(tmp_path / name)
+    assert outputs["BertForMaskedLM"]["output"] == "a prediction for masked tokens"
+    assert outputs["BertForTokenClassification"]["output"] == "one of 2 classes for each token"
+    assert outputs["ElectraForPreTraining"]["output"] == "replaced or not, for each token"
+    assert outputs["AlbertModel"]["output"].startswith("an embedding of 24 numbers: the class token's state")
+    assert outputs["AlbertModel"]["layers × heads"] == "3 × 4, with 2 sets of weights shared among the layers"
+    assert outputs["DeiTForImageClassificationWithTeacher"]["input"] == (
         "pictures of 32 × 32 in colour, as 16 patches of 8 × 8"
     )

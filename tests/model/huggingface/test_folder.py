@@ -136,8 +136,8 @@ def test_answers_are_read_as_the_configuration_says(tmp_path: Path) -> None:
         ("one", {"num_labels": 1}),
     ):
         build(tmp_path / name, "BertForSequenceClassification", **changed)
-    each = capture(load(tmp_path / "each"), SENTENCE)
-    np.testing.assert_allclose(each.probabilities, 1 / (1 + np.exp(-each.logits)), rtol=1e-6)
+    record = capture(load(tmp_path / "each"), SENTENCE)
+    np.testing.assert_allclose(record.probabilities, 1 / (1 + np.exp(-record.logits)), rtol=1e-6)
     one = capture(load(tmp_path / "one"), SENTENCE)
     assert one.probabilities == one.logits
 
@@ -163,7 +163,7 @@ def broken(folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"model_type": "gpt2"}, "the model_type in config.json is 'gpt2'; supported are BERT, ERNIE, "),
         ({"model_type": ["bert"]}, "the model_type in config.json is ['bert']"),
@@ -187,9 +187,9 @@ def broken(folder: Path) -> str:
         ({"pad_token_id": 30}, "padding_id 30 is none of the 30 tokens"),
     ],
 )
-def test_what_is_wrong_with_the_configuration_is_said(bert: Path, changed: dict, said: str) -> None:
+def test_what_is_wrong_with_the_configuration_is_said(bert: Path, changed: dict, message: str) -> None:
     rewrite(bert, **changed)
-    assert said in broken(bert)
+    assert message in broken(bert)
 
 
 def test_all_reasons_are_said_at_once_and_what_works_instead(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_all_reasons_are_said_at_once_and_what_works_instead(tmp_path: Path) -> 
     (tmp_path / "1_Pooling").mkdir()
     (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": "median"}))
     (tmp_path / "pytorch_model.bin").write_bytes(b"PK")
-    said = broken(tmp_path)
+    message = broken(tmp_path)
     reasons = (
         "(1) the model_type",
         "'qwen3'",
@@ -209,10 +209,10 @@ def test_all_reasons_are_said_at_once_and_what_works_instead(tmp_path: Path) -> 
         "(3) pytorch_model.bin",
         "(4)",
     )
-    assert all(reason in said for reason in reasons)
-    assert family_names() in said
-    assert "loupe.from_transformers(model, tokenizer, input) takes any model of transformers" in said
-    assert "loupe.save_record" in said
+    assert all(reason in message for reason in reasons)
+    assert family_names() in message
+    assert "loupe.from_transformers(model, tokenizer, input) takes any model of transformers" in message
+    assert "loupe.save_record" in message
 
 
 def test_an_adapter_alone_is_told_to_be_merged(tmp_path: Path) -> None:
@@ -249,9 +249,9 @@ def test_a_header_of_any_size_is_refused_before_it_is_read(bert: Path) -> None:
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt"])
 def test_pickles_are_refused_with_the_way_to_convert_them(bert: Path, name: str) -> None:
     (bert / "model.safetensors").rename(bert / name)
-    said = broken(bert)
-    assert f"{name} is not opened" in said
-    assert "torch.load(FILE, weights_only=True)" in said
+    message = broken(bert)
+    assert f"{name} is not opened" in message
+    assert "torch.load(FILE, weights_only=True)" in message
     (bert / name).unlink()
     assert "model.safetensors is missing" in broken(bert)
 

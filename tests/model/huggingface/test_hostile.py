@@ -290,15 +290,15 @@ def test_a_shard_with_an_impossible_name_is_refused_without_a_path(bert: Path) -
 
 
 def test_a_folder_without_a_file_is_refused_without_its_path(bert: Path) -> None:
-    for name, said in (
+    for name, message in (
         ("model.safetensors", "model.safetensors is missing"),
         ("config.json", "no such file"),
     ):
         (bert / name).unlink()
-        assert said in str(describe(bert).problem)
-        with pytest.raises(ValueError, match=said) as found:
+        assert message in str(describe(bert).problem)
+        with pytest.raises(ValueError, match=message) as error:
             load(bert)
-        assert str(bert) not in str(found.value)
+        assert str(bert) not in str(error.value)
 
 
 def test_a_file_beyond_the_memory_is_refused_without_its_path(
@@ -414,6 +414,6 @@ def test_what_stands_around_torchs_encoder_has_its_width(tmp_path: Path) -> None
 
 
 def test_layers_without_numbers_are_not_built(tmp_path: Path) -> None:
-    names = [f"layers.{at}.self_attn.in_proj_weight" for at in range(2, 3_000)]
+    names = [f"layers.{index}.self_attn.in_proj_weight" for index in range(2, 3_000)]
     torchs(tmp_path / "it", **{name: torch.ones(0) for name in names})
     assert "layers.2" in refused(tmp_path / "it")

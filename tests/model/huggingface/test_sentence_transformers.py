@@ -231,16 +231,16 @@ def test_the_encoder_may_lie_in_a_folder_of_its_own(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("listed", "said"),
+    ("listed", "message"),
     [
         ([("Transformer", "../other")], "modules.json names the folder '../other'"),
         ([("Transformer", "/tmp")], "modules.json names the folder '/tmp'"),
         ([("Transformer", ""), ("Pooling", "9_Pooling")], "config.json cannot be read"),
     ],
 )
-def test_modules_outside_the_folder_are_refused(folder: Path, listed: list, said: str) -> None:
+def test_modules_outside_the_folder_are_refused(folder: Path, listed: list, message: str) -> None:
     modules(folder, *listed)
-    assert said in describe(folder).problem
+    assert message in describe(folder).problem
 
 
 def test_poolings_that_are_not_read_are_named(folder: Path) -> None:

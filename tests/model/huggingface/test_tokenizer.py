@@ -30,7 +30,9 @@ def test_a_vocabulary_alone_is_read_as_bert_reads(bert: Path, lower: bool) -> No
         json.dumps({"do_lower_case": lower, "model_max_length": 10**30})
     )
     ours = load(bert).tokenizer
-    theirs = BertTokenizerFast(vocab={word: at for at, word in enumerate(VOCABULARY)}, do_lower_case=lower)
+    theirs = BertTokenizerFast(
+        vocab={word: index for index, word in enumerate(VOCABULARY)}, do_lower_case=lower
+    )
     for text in TEXTS:
         assert list(encode(ours, text).ids) == theirs(text)["input_ids"]
     pair, both = encode(ours, SENTENCE, second=SECOND), theirs(SENTENCE, SECOND)
@@ -108,7 +110,7 @@ def test_of_two_parts_what_is_left_out_is_counted_once(bert: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         (
             {},
@@ -126,11 +128,11 @@ def test_of_two_parts_what_is_left_out_is_counted_once(bert: Path) -> None:
         ({"tokenizer_config.json": b"[]"}, "tokenizer_config.json must hold a JSON object"),
     ],
 )
-def test_what_is_wrong_with_a_tokenizer_is_said(bert: Path, files: dict, said: str) -> None:
+def test_what_is_wrong_with_a_tokenizer_is_said(bert: Path, files: dict, message: str) -> None:
     (bert / "tokenizer.json").unlink()
     for name, content in files.items():
         (bert / name).write_bytes(content)
-    assert said in describe(bert).problem
+    assert message in describe(bert).problem
 
 
 @pytest.mark.parametrize("name", [*OWN_CODE, "BertJapaneseTokenizerFast"])

@@ -65,14 +65,14 @@ def test_names_that_are_not_there_are_said(tmp_path: Path) -> None:
     model = Own(norm_first=True, activation="relu")
     save_file(model.state_dict(), tmp_path / "model.safetensors")
     tokenizer().save(str(tmp_path / "tokenizer.json"))
-    for names, said in (
+    for names, message in (
         ({}, "embedding.weight is missing from the weights"),
         ({"embedding": "pos", "other": "x"}, "names must say which tensors are"),
         ([], "names must say which tensors are"),
     ):
         values = {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4, "names": names}
         (tmp_path / "config.json").write_text(json.dumps(values))
-        assert said in describe(tmp_path).problem
+        assert message in describe(tmp_path).problem
 
 
 class Tutorial(nn.Module):

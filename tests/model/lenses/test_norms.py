@@ -69,7 +69,8 @@ def by_definition(model, record, layer):
     block, n = model.blocks[layer], len(record)
     d_v = record.v.shape[-1]
     w_o, b_o = (
-        each.detach().numpy().astype(float) for each in (block.attention.w_o.weight, block.attention.w_o.bias)
+        array.detach().numpy().astype(float)
+        for array in (block.attention.w_o.weight, block.attention.w_o.bias)
     )
     gamma = block.norm_attention.weight.detach().numpy().astype(float)
     result, ratios = np.zeros((n, n)), np.zeros(n)

@@ -20,16 +20,16 @@ def test_by_hand():
 def by_definition(pattern):
     """Abnar & Zuidema's equation 1, number by number."""
     n_layers, n_heads, n, _ = pattern.shape
-    found = [np.eye(n)]
+    result = [np.eye(n)]
     for layer in range(n_layers):
         made = np.zeros((n, n))
         for i in range(n):
             for j in range(n):
                 for k in range(n):
                     mean = sum(float(pattern[layer, head, i, k]) for head in range(n_heads)) / n_heads
-                    made[i, j] += (0.5 * mean + 0.5 * (i == k)) * found[-1][k, j]
-        found.append(made)
-    return np.stack(found[1:])
+                    made[i, j] += (0.5 * mean + 0.5 * (i == k)) * result[-1][k, j]
+        result.append(made)
+    return np.stack(result[1:])
 
 
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 5))
@@ -43,11 +43,11 @@ def test_rows_sum_to_1(shape, seed, blind):
     mask = np.ones(pattern.shape, bool)
     if blind:  # the first query attends to nothing, in one layer
         pattern[0, :, 0], mask[0, :, 0] = 0, False
-    record = from_arrays(pattern, [str(at) for at in range(n)], mask=mask)
-    found = rollout(record).pattern
-    np.testing.assert_allclose(found.sum(axis=-1), 1, rtol=1e-5)
+    record = from_arrays(pattern, [str(index) for index in range(n)], mask=mask)
+    result = rollout(record).pattern
+    np.testing.assert_allclose(result.sum(axis=-1), 1, rtol=1e-5)
     if not blind:
-        np.testing.assert_allclose(found[:, 0], by_definition(pattern), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(result[:, 0], by_definition(pattern), rtol=1e-4, atol=1e-6)
 
 
 @given(st.integers(2, 6), st.integers(1, 4), st.integers(0, 99))
@@ -56,7 +56,7 @@ def test_what_cannot_be_reached_is_zero(n, layers, seed):
     mask = np.tril(np.ones((layers, 2, n, n), bool))
     pattern = mask * rng.random(mask.shape)
     pattern /= pattern.sum(axis=-1, keepdims=True)
-    record = from_arrays(pattern, [str(at) for at in range(n)], mask=mask)
+    record = from_arrays(pattern, [str(index) for index in range(n)], mask=mask)
     np.testing.assert_array_equal(reachable_keys(record), mask[:, :1])
     assert not rollout(record).pattern[~mask[:, :1]].any()
 

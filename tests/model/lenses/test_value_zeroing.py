@@ -46,7 +46,7 @@ def test_post_ln_by_hand():
 
 
 def layer_norm(x, norm):
-    gamma, beta = (each.detach().numpy().astype(float) for each in (norm.weight, norm.bias))
+    gamma, beta = (array.detach().numpy().astype(float) for array in (norm.weight, norm.bias))
     return gamma * (x - x.mean()) / math.sqrt(x.var() + norm.eps) + beta
 
 
@@ -54,9 +54,9 @@ def block_by_definition(block, x, heads, pattern, v, i):
     """What leaves the block at position i, from its input and the values; scalar by scalar where that is short."""
     z = np.concatenate([pattern[head, i] @ v[head] for head in range(heads)])
     w_o, b_o, w_1, b_1, w_2, b_2 = (
-        each.detach().numpy().astype(float)
+        array.detach().numpy().astype(float)
         for part in (block.attention.w_o, block.feed_forward.expand, block.feed_forward.contract)
-        for each in (part.weight, part.bias)
+        for array in (part.weight, part.bias)
     )
 
     def feed(state):
@@ -76,8 +76,8 @@ def test_as_the_paper_defines_it(name, tmp_path):
     record, n = capture(loaded, given), 5
     for layer, block in enumerate(loaded.model.blocks):
         x, pattern, v = (
-            each.astype(float)
-            for each in (record.residual[2 * layer], record.pattern[layer], record.v[layer])
+            array.astype(float)
+            for array in (record.residual[2 * layer], record.pattern[layer], record.v[layer])
         )
         expected = np.zeros((n, n))
         for i in range(n):
@@ -111,8 +111,8 @@ def test_as_the_encoder_does_without_the_value(name, tmp_path):
                 after = activations(loaded, [given], [leaving])[leaving][0].numpy()
             # 1 − cos as half the square of the chord: of float32 states near each other it keeps its digits
             one, other = (
-                each.astype(float) / np.linalg.norm(each.astype(float), axis=1, keepdims=True)
-                for each in (before, after)
+                array.astype(float) / np.linalg.norm(array.astype(float), axis=1, keepdims=True)
+                for array in (before, after)
             )
             expected = ((one - other) ** 2).sum(axis=1) / 2
             np.testing.assert_allclose(result[layer, :, j], expected, rtol=2e-3, atol=1e-11)

@@ -18,7 +18,7 @@ def test_it_is_what_torch_computes():
     asks, answers = capture(encoder, "great film"), capture(encoder, "not a great plot")
     pattern = cross_pattern(asks, answers, LAYER, HEAD)
     assert pattern.shape == (len(asks), len(answers))
-    q, k, v = (torch.tensor(each[LAYER, HEAD]) for each in (asks.q, answers.k, answers.v))
+    q, k, v = (torch.tensor(array[LAYER, HEAD]) for array in (asks.q, answers.k, answers.v))
     expected = scaled_dot_product_attention(q[None], k[None], v[None])[0].numpy()
     np.testing.assert_allclose(
         pattern @ answers.v[LAYER, HEAD], expected, atol=rounding(64, np.abs(expected).max())

@@ -220,8 +220,8 @@ def test_mean_distance_of_patches_agrees_with_a_loop(drawn):
         total = 0.0
         for i in range(n_patches):
             for j in range(n_patches):
-                place, other = divmod(i, grid[1]), divmod(j, grid[1])
-                total += pattern[index][i + first, j + first] * math.dist(place, other)
+                position, other = divmod(i, grid[1]), divmod(j, grid[1])
+                total += pattern[index][i + first, j + first] * math.dist(position, other)
         assert result[index] == pytest.approx(total / n_patches, abs=1e-5)
 
 

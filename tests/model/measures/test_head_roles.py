@@ -25,8 +25,8 @@ def named(pattern: np.ndarray, **more: object) -> list[str]:
 
 def diagonal(offset: int) -> np.ndarray:
     """All weight on the key `offset` further on; at the edge on the query itself."""
-    at = np.clip(np.arange(N) + offset, 0, N - 1)
-    return np.eye(N)[at]
+    columns = np.clip(np.arange(N) + offset, 0, N - 1)
+    return np.eye(N)[columns]
 
 
 def column(key: int, weight: float = 1) -> np.ndarray:
@@ -101,7 +101,7 @@ def test_a_share_counts_from_twice_what_even_weights_would_give() -> None:
 
     def around(n: int, share: float) -> np.ndarray:
         near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 1
-        near, far = (each / each.sum(axis=-1, keepdims=True) for each in (near, ~near))
+        near, far = (array / array.sum(axis=-1, keepdims=True) for array in (near, ~near))
         return share * near + (1 - share) * far
 
     assert "local head" not in named(around(9, 0.58), tokens=tuple("abcdefghi"))
@@ -190,10 +190,11 @@ def test_one_head_alone_is_called_what_it_is_called_among_all(config) -> None:
     record = capture(tiny.loaded(config), given)
     numbers, chance = statistics(record), statistics_of_even_weights(record)
     result = {
-        at: roles_from_numbers(record, numbers, *at, chance) for at in np.ndindex(record.pattern.shape[:2])
+        index: roles_from_numbers(record, numbers, *index, chance)
+        for index in np.ndindex(record.pattern.shape[:2])
     }
     assert any(result.values())
-    assert result == {at: roles_on_input(record, *at) for at in result}
+    assert result == {index: roles_on_input(record, *index) for index in result}
 
 
 def record():

@@ -48,4 +48,4 @@ def test_those_called_differently_by_hand():
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=20))
 def test_the_order_is_that_of_a_stable_sort(losses):
     result = hardest_first(np.arange(len(losses)), [np.array(losses, float)])
-    assert result.tolist() == sorted(range(len(losses)), key=lambda at: -losses[at])
+    assert result.tolist() == sorted(range(len(losses)), key=lambda index: -losses[index])

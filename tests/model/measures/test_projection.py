@@ -9,26 +9,26 @@ from model.measures.projection import pca, t_sne
 def test_pca_by_hand():
     # a cross, wider along the second axis: variances 8 and 2 of 10
     cross = np.array([[0.0, 2, 5], [0, -2, 5], [1, 0, 5], [-1, 0, 5]])
-    places, explained = pca(cross)
+    positions, explained = pca(cross)
     assert explained == pytest.approx((0.8, 0.2))
-    np.testing.assert_allclose(np.abs(places), [[2, 0], [2, 0], [0, 1], [0, 1]], atol=1e-12)
+    np.testing.assert_allclose(np.abs(positions), [[2, 0], [2, 0], [0, 1], [0, 1]], atol=1e-12)
 
 
 @given(st.integers(3, 12), st.integers(2, 9), st.integers(0, 99))
 def test_pca_keeps_the_share_of_the_variance_that_it_states(n, width, seed):
     vectors = np.random.default_rng(seed).normal(size=(n, width))
-    places, explained = pca(vectors)
-    np.testing.assert_allclose(places.var(axis=0) / vectors.var(axis=0).sum(), explained, atol=1e-9)
+    positions, explained = pca(vectors)
+    np.testing.assert_allclose(positions.var(axis=0) / vectors.var(axis=0).sum(), explained, atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_pca_of_few_vectors(n):
-    places, explained = pca(np.eye(3)[:n])
-    assert places.shape == (n, 2)
-    assert np.isfinite(places).all()
+    positions, explained = pca(np.eye(3)[:n])
+    assert positions.shape == (n, 2)
+    assert np.isfinite(positions).all()
     if n == 2:
         assert explained == pytest.approx((1, 0))
-        assert abs(places[0, 0] - places[1, 0]) == pytest.approx(2**0.5)
+        assert abs(positions[0, 0] - positions[1, 0]) == pytest.approx(2**0.5)
     else:
         assert np.isnan(explained).all()
 
@@ -45,15 +45,15 @@ def test_t_sne_of_few_vectors_is_none(n):
 
 @pytest.mark.parametrize("n", [4, 7])
 def test_the_perplexity_stays_below_the_number_of_vectors(n):
-    places, perplexity = t_sne(np.eye(8)[:n], perplexity=30, seed=0)
+    positions, perplexity = t_sne(np.eye(8)[:n], perplexity=30, seed=0)
     assert perplexity == n - 1
-    assert places.shape == (n, 2)
-    assert np.isfinite(places).all()
+    assert positions.shape == (n, 2)
+    assert np.isfinite(positions).all()
 
 
 def test_t_sne_keeps_groups_together_and_repeats_itself():
     rng = np.random.default_rng(0)
-    vectors = np.concatenate([rng.normal(at, 0.1, size=(10, 5)) for at in (0, 9)])
+    vectors = np.concatenate([rng.normal(centre, 0.1, size=(10, 5)) for centre in (0, 9)])
     first, second = (t_sne(vectors, perplexity=5, seed=3) for _ in range(2))
     np.testing.assert_array_equal(first.places, second.places)
     near = np.linalg.norm(first.places[:, None] - first.places, axis=-1)
@@ -65,6 +65,6 @@ def test_a_pair_in_every_spot_still_gets_places():
 
 
 def test_numbers_get_places_as_vectors_do():
-    places = t_sne(np.array([[0.0], [0.1], [9.0], [9.1]]), perplexity=2, seed=0).places
-    assert places.shape == (4, 2)
-    assert np.isfinite(places).all()
+    positions = t_sne(np.array([[0.0], [0.1], [9.0], [9.1]]), perplexity=2, seed=0).places
+    assert positions.shape == (4, 2)
+    assert np.isfinite(positions).all()

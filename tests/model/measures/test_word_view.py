@@ -56,11 +56,11 @@ def test_against_products_with_the_words_membership(loaded, given_input, hidden:
     record = capture(loaded, read)
     result = view(record, merged=True, hidden=hidden)
     words = []
-    for at, role in enumerate(record.roles):
+    for index, role in enumerate(record.roles):
         if role == "continuation":
-            words[-1].append(at)
+            words[-1].append(index)
         elif not (hidden and role in ("class", "separator")):
-            words.append([at])
+            words.append([index])
     member = np.zeros((len(words), len(record)))
     for word, pieces in enumerate(words):
         member[word, pieces] = 1
@@ -74,7 +74,7 @@ def test_each_position_is_found_by_the_one_of_the_input(record) -> None:
     result = view(record, merged=True, hidden=True)
     assert [result.position_of(number) for number in range(5)] == [0, 0, 0, 1, 1]
     assert [record.position_of(number) for number in (-1, 0, 4, 9)] == [0, 0, 4, 4]
-    assert [result.number(at) for at in range(2)] == [1, 3]
+    assert [result.number(index) for index in range(2)] == [1, 3]
 
 
 def test_of_a_picture_the_class_token_is_hidden_and_the_grid_stays() -> None:

@@ -246,8 +246,8 @@ def test_whatever_happens_to_a_file_it_is_read_or_refused_in_one_sentence(record
     content = bytearray(dump(record, {"text": "a"}, kind=kind))
     edge = data.draw(st.sampled_from([600, 4000, len(content)]))
     for _ in range(data.draw(st.integers(1, 6))):
-        at = data.draw(st.integers(0, edge - 1))
-        content[data.draw(st.sampled_from([at, -1 - at]))] = data.draw(st.integers(0, 255))
+        index = data.draw(st.integers(0, edge - 1))
+        content[data.draw(st.sampled_from([index, -1 - index]))] = data.draw(st.integers(0, 255))
     content = content[: data.draw(st.sampled_from([None, None, edge // 2]))]
     refusal = ""
     try:

@@ -60,8 +60,8 @@ def test_a_download_fetches_what_is_read_and_nothing_else(one: Hub, cache: Path)
     assert sorted(one.asked) == sorted(NEEDED)
     assert one.asked[-1] == "config.json"
     folder = locations.find("hub:some/bert", cache)
-    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
-    assert {name: path.read_bytes() for name, path in found.items()} == NEEDED
+    result = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    assert {name: path.read_bytes() for name, path in result.items()} == NEEDED
     assert hub.cached_models().names == ("hub:some/bert",)
     assert not list(cache.parent.glob("*.json"))
 
@@ -87,14 +87,14 @@ def test_what_is_here_is_not_fetched_again(one: Hub) -> None:
 
 
 def test_the_progress_goes_up_to_the_sum_of_the_sizes(one: Hub) -> None:
-    said = []
-    fetch(one, report=lambda *each: said.append(each))
-    done = [each[1] for each in said]
+    reports = []
+    fetch(one, report=lambda *entry: reports.append(entry))
+    done = [entry[1] for entry in reports]
     total = sum(map(len, NEEDED.values()))
     assert done == sorted(done)
     assert done[-1] == total
-    assert {each[2] for each in said} == {total}
-    assert {each[0] for each in said} == set(NEEDED)
+    assert {entry[2] for entry in reports} == {total}
+    assert {entry[0] for entry in reports} == set(NEEDED)
 
 
 def test_a_revision_is_told_from_the_main_branch(one: Hub, cache: Path) -> None:
@@ -239,7 +239,7 @@ def test_pickles_alone_are_refused_by_name(one: Hub) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("typed", "expected"),
     [
         ("google/bert", ("google/bert", None)),
         (" bert-base-uncased ", ("bert-base-uncased", None)),
@@ -249,19 +249,19 @@ def test_pickles_alone_are_refused_by_name(one: Hub) -> None:
         ("hub:google/bert", ("google/bert", None)),
     ],
 )
-def test_a_name_is_read_off_what_is_typed(said: str, found: tuple[str, str | None]) -> None:
-    assert hub.parse_name(said) == found
+def test_a_name_is_read_off_what_is_typed(typed: str, expected: tuple[str, str | None]) -> None:
+    assert hub.parse_name(typed) == expected
 
 
 @pytest.mark.parametrize(
-    "said", ["", "a/b/c", "../x", "a/..", "a/b@../../x", "a b", "http://elsewhere/x", "a/b@", "x" * 300]
+    "typed", ["", "a/b/c", "../x", "a/..", "a/b@../../x", "a b", "http://elsewhere/x", "a/b@", "x" * 300]
 )
-def test_what_is_no_name_is_refused(said: str) -> None:
-    if said == "a/b@":
-        assert hub.parse_name(said) == ("a/b", None)
+def test_what_is_no_name_is_refused(typed: str) -> None:
+    if typed == "a/b@":
+        assert hub.parse_name(typed) == ("a/b", None)
         return
     with pytest.raises(ValueError, match="is not the name of a model: write owner/name"):
-        hub.parse_name(said)
+        hub.parse_name(typed)
 
 
 def test_no_token_is_sent(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,9 +143,9 @@ def test_hidden_folders_and_odd_names_are_left_out_and_said(root: Path, home: Pa
     for name in (".hidden", "a[b]", "<script>", "new\nline", "$x$", "`x`"):
         encoder(root / name)
     (home.parent / "x").mkdir()
-    found = below_root(home)
-    assert found.names == ("my-bert",)
-    assert [why.partition(":")[0] for why in found.refused] == ["5 folders are left out"]
+    result = below_root(home)
+    assert result.names == ("my-bert",)
+    assert [why.partition(":")[0] for why in result.refused] == ["5 folders are left out"]
 
 
 def test_links_that_stay_inside_are_followed(root: Path, home: Path) -> None:
@@ -169,10 +169,10 @@ def test_links_that_lead_out_of_the_root_are_refused(root: Path, home: Path) -> 
     (root / "below" / "one" / "1_Pooling" / "config.json").symlink_to(secret / "config.json")
     encoder(root / "hidden")  # a modules.json may name what a listing leaves out
     (root / "hidden" / ".part").symlink_to(secret)
-    found = below_root(home)
-    assert found.names == ("my-bert",)
+    result = below_root(home)
+    assert result.names == ("my-bert",)
     names = ("a-file", "a-part", "below/one", "hidden", "whole")
-    assert sorted(found.refused) == [
+    assert sorted(result.refused) == [
         f"{name} is not read: a link in it points outside the folder that may be read" for name in names
     ]
     for name in names:
@@ -191,10 +191,10 @@ def test_links_in_a_circle_end(root: Path, home: Path) -> None:
     encoder(root / "team" / "bert")
     (root / "my-bert" / "vocab.txt").symlink_to("vocab.txt")
     began = time.monotonic()
-    found = below_root(home)
+    result = below_root(home)
     assert time.monotonic() - began < 1
-    assert found.names == ("team/bert",)
-    assert found.refused == ("my-bert cannot be read",)
+    assert result.names == ("team/bert",)
+    assert result.refused == ("my-bert cannot be read",)
 
 
 def test_what_would_block_a_reader_is_refused(root: Path, home: Path) -> None:

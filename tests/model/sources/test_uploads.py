@@ -23,8 +23,8 @@ CONFIG, WEIGHTS = ("config.json", b'{"model_type": "bert"}'), ("model.safetensor
 
 def kept(*files: tuple[str, bytes]) -> dict[str, bytes]:
     made = upload(files, MB)
-    found = (path for path in made.folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(made.folder)): path.read_bytes() for path in found}
+    paths = (path for path in made.folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(made.folder)): path.read_bytes() for path in paths}
 
 
 def test_the_files_lie_in_a_folder_of_their_own_until_it_is_deleted() -> None:
@@ -128,7 +128,7 @@ def test_damaged_json_is_left_to_whoever_opens_it() -> None:
 def test_all_are_deleted_where_the_server_ends() -> None:
     both = [upload([CONFIG, WEIGHTS], MB) for _ in range(2)]
     delete_all()
-    assert not [each for each in both if each.folder.exists() or upload_named(each.name)]
+    assert not [upload for upload in both if upload.folder.exists() or upload_named(upload.name)]
     delete_all()
 
 

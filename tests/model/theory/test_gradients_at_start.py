@@ -216,7 +216,9 @@ def test_seeds_are_put_together(monkeypatch):
     assert sweep.last_gradient.tolist() == [[depth.gradient[-1] for depth in depths] for depths in result]
     deepest: list[InitialNorms] = [depths[-1] for depths in result]
     for name in ("gradient", "mean_gradient", "hidden"):
-        assert getattr(sweep, name).tolist() == [getattr(each, name).tolist() for each in deepest]
+        assert getattr(sweep, name).tolist() == [
+            getattr(sweep_of_one, name).tolist() for sweep_of_one in deepest
+        ]
     assert sweep.excess == (deepest[0].excess + deepest[1].excess) / 2
     expected = initial_norms(SMALL, "pre-LN", 3, 1)
     np.testing.assert_array_equal(sweep.hidden[1], expected.hidden)

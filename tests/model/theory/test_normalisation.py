@@ -18,11 +18,11 @@ MATRICES = arrays(
 
 
 def test_the_example_by_hand():
-    found = normalise(EXAMPLE, "features", epsilon=0.0)
-    assert found.mean.item() == 2
-    assert found.variance.item() == pytest.approx((2.25 + 25 + 42.25) / 3)
-    assert found.deviation.item() == pytest.approx(4.813176, abs=1e-6)
-    np.testing.assert_allclose(found.output, [[-0.311644, -1.038815, 1.350459]], atol=1e-6)
+    result = normalise(EXAMPLE, "features", epsilon=0.0)
+    assert result.mean.item() == 2
+    assert result.variance.item() == pytest.approx((2.25 + 25 + 42.25) / 3)
+    assert result.deviation.item() == pytest.approx(4.813176, abs=1e-6)
+    np.testing.assert_allclose(result.output, [[-0.311644, -1.038815, 1.350459]], atol=1e-6)
 
 
 def test_without_the_mean_it_is_rms_norm():
@@ -34,10 +34,10 @@ def test_without_the_mean_it_is_rms_norm():
 
 
 def test_a_batch_by_hand():
-    found = normalise(np.array([[1.0, 0.0], [3.0, 10.0]]), "batch", epsilon=0.0)
-    assert found.mean.tolist() == [[2, 5]]
-    assert found.deviation.tolist() == [[1, 5]]
-    assert found.output.tolist() == [[-1, -1], [1, 1]]
+    result = normalise(np.array([[1.0, 0.0], [3.0, 10.0]]), "batch", epsilon=0.0)
+    assert result.mean.tolist() == [[2, 5]]
+    assert result.deviation.tolist() == [[1, 5]]
+    assert result.output.tolist() == [[-1, -1], [1, 1]]
 
 
 @given(MATRICES)
@@ -72,10 +72,10 @@ def test_the_one_is_the_other_on_the_transposed_matrix(values):
 
 @pytest.mark.parametrize("values", [[[3.0, 3.0, 3.0]], [[7.0]]])
 def test_without_any_spread_epsilon_keeps_the_division_possible(values):
-    found = normalise(np.array(values), "features")
-    assert found.variance.item() == 0
-    assert found.deviation.item() == pytest.approx(EPSILON**0.5)
-    assert not found.output.any()
+    result = normalise(np.array(values), "features")
+    assert result.variance.item() == 0
+    assert result.deviation.item() == pytest.approx(EPSILON**0.5)
+    assert not result.output.any()
 
 
 def test_nothing_cannot_be_averaged():
@@ -84,8 +84,8 @@ def test_nothing_cannot_be_averaged():
 
 
 def test_the_deviations_that_take_no_epsilon():
-    found = normalise(EXAMPLE, "features")
-    assert found.spread.item() == pytest.approx(((2.25 + 25 + 42.25) / 3) ** 0.5)
+    result = normalise(EXAMPLE, "features")
+    assert result.spread.item() == pytest.approx(((2.25 + 25 + 42.25) / 3) ** 0.5)
     assert sample_deviation(EXAMPLE[0]) == pytest.approx(((2.25 + 25 + 42.25) / 2) ** 0.5)
     values = np.random.default_rng(0).random(9)
     assert sample_deviation(values) == pytest.approx(statistics.stdev(values.tolist()))

@@ -48,7 +48,7 @@ def few_reviews(tmp_path_factory) -> Path:
         table = pd.DataFrame({"label": labels, "text": [review(label) for label in labels]})
         table.to_csv(folder / f"imdb_{part}.csv", index=False)
     _sentences().to_csv(folder / "sst.csv", index=False)
-    texts = [f"the plot is {('dull', 'fine')[place % 2]}. {review(place % 2)}" for place in range(60)]
+    texts = [f"the plot is {('dull', 'fine')[index % 2]}. {review(index % 2)}" for index in range(60)]
     _pairs(texts).to_csv(folder / "edited_reviews.csv", index=False)
     return folder
 
@@ -58,9 +58,9 @@ def _sentences() -> pd.DataFrame:
     words = ("is awful", "is not good", "is a film", "is fine", "is lovely", "is never bad")
     of = ("film", "actor", "plot", "scene")
     rows = [
-        ("dev" if place % 5 == 0 else "train", place, whole, min(place % 6, 4), start + words[place % 6])
-        for place in range(60)
-        for whole, start in ((1, f"the {of[place // 16]} {of[place // 4 % 4]} {of[place % 4]} "), (0, ""))
+        ("dev" if index % 5 == 0 else "train", index, whole, min(index % 6, 4), start + words[index % 6])
+        for index in range(60)
+        for whole, start in ((1, f"the {of[index // 16]} {of[index // 4 % 4]} {of[index % 4]} "), (0, ""))
     ]
     return pd.DataFrame(rows, columns=["split", "sentence", "whole", "rating", "text"])
 
@@ -69,13 +69,13 @@ def _pairs(texts: list[str]) -> pd.DataFrame:
     """Every third pair is held out."""
     rows = [
         (
-            "dev" if place % 6 < 2 else "train",
-            place // 2,
-            ("original", "edited")[(place + place // 2) % 2],
-            place % 2,
+            "dev" if index % 6 < 2 else "train",
+            index // 2,
+            ("original", "edited")[(index + index // 2) % 2],
+            index % 2,
             text,
         )
-        for place, text in enumerate(texts)
+        for index, text in enumerate(texts)
     ]
     return pd.DataFrame(rows, columns=["split", "pair", "version", "label", "text"])
 

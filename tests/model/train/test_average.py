@@ -57,9 +57,9 @@ def test_an_encoder_without_the_last_tokens_gives_what_it_read_them_as(encoders,
 
 def test_the_history_says_of_what_it_is_the_mean(encoders, tmp_path):
     average({encoders["first"]: 0.5, encoders["third"]: 0.5}, tmp_path / "mean")
-    said = load(tmp_path / "mean", "cpu").history["averaged"]
-    assert [(one["share"], one["phases"]) for one in said] == [(0.5, 1), (0.5, 1)]
-    assert StartingCheckpoint.load(tmp_path / "mean").to_json()[-1]["averaged"] == said
+    averaged = load(tmp_path / "mean", "cpu").history["averaged"]
+    assert [(one["share"], one["phases"]) for one in averaged] == [(0.5, 1), (0.5, 1)]
+    assert StartingCheckpoint.load(tmp_path / "mean").to_json()[-1]["averaged"] == averaged
 
 
 def test_shares_add_up_to_one(encoders, tmp_path):

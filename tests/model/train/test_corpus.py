@@ -21,7 +21,7 @@ def test_pieces_are_the_reviews_cut_where_they_end_or_sooner():
     lengths = [1, 9, 40, 200]
     corpus = Corpus(np.arange(250, dtype=np.int32), np.cumsum([0, *lengths]))
     pieces = corpus.pieces(4, 12)
-    np.testing.assert_array_equal(np.concatenate([pieces[place] for place in range(len(pieces))]), corpus.ids)
+    np.testing.assert_array_equal(np.concatenate([pieces[index] for index in range(len(pieces))]), corpus.ids)
     assert set(corpus.starts) <= set(pieces.starts)
     assert pieces.lengths.min() >= 1
     assert pieces.lengths.max() <= 12

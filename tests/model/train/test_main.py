@@ -118,8 +118,8 @@ def test_starting_over_leaves_nothing_of_the_run_before(data, trained, run_here,
     shutil.copytree(trained(name).parent / "runs" / f"{name}-quick", runs / f"{name}-quick")
     (runs / f"{name}-quick" / "state.safetensors").write_bytes(b"damaged")
     arguments = command(name, data[name], tmp_path)
-    at = arguments.index("--out")
-    run_here([*arguments[:at], *arguments[at + 2 :], "--fresh"])
+    index = arguments.index("--out")
+    run_here([*arguments[:index], *arguments[index + 2 :], "--fresh"])
     # Without --out a quick run is no checkpoint of the app's.
     written = runs / "quick" / name / "model.safetensors"
     assert written.read_bytes() == (trained(name) / "model.safetensors").read_bytes()

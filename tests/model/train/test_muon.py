@@ -36,10 +36,10 @@ def test_it_is_the_muon_of_torch(is_bf16):
 def test_singular_values_come_near_one_and_directions_stay(shape):
     matrix = torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=torch.float32)
     u, _, v = torch.linalg.svd(matrix, full_matrices=False)
-    found = u.T @ orthogonalise(matrix) @ v.T
-    values = found.diagonal()
+    result = u.T @ orthogonalise(matrix) @ v.T
+    values = result.diagonal()
     assert ((values > 0.6) & (values < 1.25)).all()
-    torch.testing.assert_close(found, values.diag(), rtol=0, atol=1e-4)
+    torch.testing.assert_close(result, values.diag(), rtol=0, atol=1e-4)
 
 
 def test_a_parameter_without_a_gradient_stays():

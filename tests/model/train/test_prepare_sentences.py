@@ -15,7 +15,7 @@ def prepared(few_reviews, tmp_path_factory):
 
 
 def texts(setup, corpus) -> set[str]:
-    return {setup.tokenizer.decode(corpus[place].tolist()) for place in range(len(corpus))}
+    return {setup.tokenizer.decode(corpus[index].tolist()) for index in range(len(corpus))}
 
 
 def test_nothing_that_is_judged_on_is_learned(prepared):
@@ -37,11 +37,11 @@ def test_of_a_pair_the_negative_version_comes_first(prepared, few_reviews):
     negative, positive = setup.tasks["sentences"].parts[3].task.versions
     learned = edited_reviews(few_reviews).query("split == 'train'")
     assert len(negative) == len(positive) == learned.pair.nunique()
-    for place, (_, pair) in enumerate(learned.groupby("pair")):
+    for index, (_, pair) in enumerate(learned.groupby("pair")):
         for version, label in ((negative, 0), (positive, 1)):
             (text,) = pair.text[pair.label == label]
             ids = setup.tokenizer.encode(text, add_special_tokens=False).ids
-            assert version[place].tolist() == ids
+            assert version[index].tolist() == ids
 
 
 def test_a_pair_whose_original_is_held_out_is_not_learned(few_reviews, tmp_path):

@@ -39,7 +39,7 @@ def test_a_run_goes_on_with_what_it_had(path):
     for one, two in zip(made, others, strict=True):
         before, after = one.state_dict()["state"], two.state_dict()["state"]
         assert before.keys() == after.keys()
-        assert all(torch.equal(before[at][name], after[at][name]) for at in before for name in before[at])
+        assert all(torch.equal(before[key][name], after[key][name]) for key in before for name in before[key])
 
 
 def test_without_a_file_a_run_begins(path):

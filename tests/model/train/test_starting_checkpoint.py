@@ -51,9 +51,9 @@ def test_a_run_goes_on_with_the_next_phase_and_what_was_recorded(checkpoint):
 
 
 def test_the_history_says_whence_a_run_went_on(checkpoint):
-    said = StartingCheckpoint.for_recipe(checkpoint, RECIPE).to_json()
-    assert json.loads(json.dumps(said)) == said
-    assert [(one["finished"], one["phases"]) for one in said] == [("2026-01-01", 1)]
+    history = StartingCheckpoint.for_recipe(checkpoint, RECIPE).to_json()
+    assert json.loads(json.dumps(history)) == history
+    assert [(one["finished"], one["phases"]) for one in history] == [("2026-01-01", 1)]
 
 
 @pytest.mark.parametrize("changed", [{"epochs": 2}, {"task": "true labels"}])

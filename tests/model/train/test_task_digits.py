@@ -14,7 +14,7 @@ def parts():
 
 def test_each_example_comes_once_an_epoch_in_a_new_order():
     epochs = [
-        torch.cat([epoch_examples(12, 0, epoch * 3 + place, 4) for place in range(3)]) for epoch in range(2)
+        torch.cat([epoch_examples(12, 0, epoch * 3 + index, 4) for index in range(3)]) for epoch in range(2)
     ]
     for epoch in epochs:
         assert sorted(epoch.tolist()) == list(range(12))
@@ -22,16 +22,16 @@ def test_each_example_comes_once_an_epoch_in_a_new_order():
 
 
 def test_the_last_batch_of_an_epoch_may_be_a_small_one():
-    epoch = [epoch_examples(10, 0, place, 4, drop_last=False) for place in range(3)]
-    assert [len(places) for places in epoch] == [4, 4, 2]
+    epoch = [epoch_examples(10, 0, index, 4, drop_last=False) for index in range(3)]
+    assert [len(positions) for positions in epoch] == [4, 4, 2]
     assert sorted(torch.cat(epoch).tolist()) == list(range(10))
 
 
 def test_without_strength_the_digits_are_themselves(parts):
     images, labels = Digits(*parts, strength=0.0).batch(3, 1, 5)
-    places = epoch_examples(20, 3, 1, 5)
-    assert torch.equal(images, parts[0][0][places])
-    assert torch.equal(labels, parts[0][1][places])
+    positions = epoch_examples(20, 3, 1, 5)
+    assert torch.equal(images, parts[0][0][positions])
+    assert torch.equal(labels, parts[0][1][positions])
     changed, _ = Digits(*parts, strength=1.0).batch(3, 1, 5)
     assert not torch.equal(changed, images)
 
@@ -51,7 +51,7 @@ def test_label_smoothing_is_part_of_the_loss_alone(parts):
 def test_evaluation_is_on_what_was_held_out(parts):
     model = build(DIGIT)
     with torch.inference_mode():
-        found = Digits(*parts, strength=1.0).evaluate(model, 5)
+        result = Digits(*parts, strength=1.0).evaluate(model, 5)
         right = (model(parts[1][0][:5]).argmax(-1) == parts[1][1][:5]).double().mean().item()
-    assert found["n"] == 5
-    assert found["accuracy"] == pytest.approx(right)
+    assert result["n"] == 5
+    assert result["accuracy"] == pytest.approx(right)

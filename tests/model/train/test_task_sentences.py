@@ -42,7 +42,7 @@ def test_the_loss_of_a_pair_counts_each_version_and_which_is_the_positive_one(pa
 
 def test_a_step_adds_the_losses_of_its_parts(pairs):
     model = tiny.build(replace(tiny.TEXT, masked_token_output=True))
-    texts = corpus(*([place % 30 + 5] * 4 for place in range(16)))
+    texts = corpus(*([index % 30 + 5] * 4 for index in range(16)))
     held_out = (texts, torch.arange(16) % 2)
     short = Sentiment(
         (texts, torch.full((16,), 0.7)),

@@ -66,11 +66,11 @@ def test_the_first_run_of_a_file_is_in_the_faster_precision(few_digits, tmp_path
     monkeypatch.setattr(warmup, "LEARNING_RATES", (1e-3,))
     monkeypatch.setattr(warmup, "WARMUPS", (0,))
     monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=1))
-    asked = []
-    monkeypatch.setattr(warmup, "faster_precision", lambda *given: asked.append(given) or "fp32")
+    requests = []
+    monkeypatch.setattr(warmup, "faster_precision", lambda *given: requests.append(given) or "fp32")
     make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
     assert [run.precision for run in read_runs(tmp_path / "runs.json")] == ["fp32", "fp32"]
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 def test_where_no_run_is_missing_it_says_so(tmp_path, capsys):

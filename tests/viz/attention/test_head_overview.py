@@ -97,7 +97,7 @@ def test_a_screen_reader_hears_the_name_of_a_head():
 
 def test_where_no_click_chooses_the_tiles_do_not_look_as_if():
     chart = overview(clickable=False)
-    assert not [each for each in chart.specification["params"] if "select" in each]
+    assert not [parameter for parameter in chart.specification["params"] if "select" in parameter]
     assert "pointer" not in str(whole(chart))
     assert "pointer" in str(whole(overview()))
 

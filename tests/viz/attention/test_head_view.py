@@ -44,8 +44,8 @@ def test_a_chosen_query_shows_its_lines_alone():
 def test_lines_run_from_the_query_on_the_left_to_the_key_on_the_right():
     rules, texts, _ = drawn(view_of(np.array([[0, 1.0], [0, 0]]), ["a", "b"], query=None).chart, width=500)
     (rule,) = rules
-    place = {(text["text"], text["align"]): text for text in texts}
-    query, key = place["a", "right"], place["b", "left"]
+    by_text = {(text["text"], text["align"]): text for text in texts}
+    query, key = by_text["a", "right"], by_text["b", "left"]
     assert (rule["y"], rule["y2"]) == (query["y"], key["y"])
     assert query["x"] < rule["x"] < rule["x2"] < key["x"] < 500
 
@@ -66,7 +66,7 @@ def test_both_columns_can_be_clicked_and_the_chosen_query_is_outlined():
     chart = view_of(PATTERN, TOKENS, query=1).chart
     _, texts, cover = drawn(chart, width=500)
     assert len(cover) == 8
-    assert [place for place, row in enumerate(cover) if row["stroke"] == ACCENT] == [1]
+    assert [index for index, row in enumerate(cover) if row["stroke"] == ACCENT] == [1]
     assert [text["text"] for text in texts if text["fontWeight"] == "bold"] == ["good"]
 
 

@@ -35,8 +35,8 @@ def texts(figure: VegaFigure) -> list[str]:
 def told(figure: VegaFigure, **message: object) -> VegaFigure:
     """The figure, after the script of its channel sent it this message."""
     parameters = [
-        {**each, "value": {"a": message}} if each["name"] == "asked" else each
-        for each in figure.specification["params"]
+        {**parameter, "value": {"a": message}} if parameter["name"] == "asked" else parameter
+        for parameter in figure.specification["params"]
     ]
     return VegaFigure({**figure.specification, "params": parameters}, figure.frames)
 
@@ -120,7 +120,9 @@ def test_the_stamp_of_a_large_record_is_made_of_some_of_its_queries(monkeypatch:
     monkeypatch.setattr(module, "_MOST_HASHED", 5)  # of 8 weights: every second query
     first, second = PATTERN.copy(), PATTERN.copy()
     first[0, 1, 0], second[0, 1, 1] = [0.4, 0.6], [0.4, 0.6]
-    whole, *changed = (stamp_of(from_arrays(each, ["not", "good"])) for each in (PATTERN, first, second))
+    whole, *changed = (
+        stamp_of(from_arrays(pattern, ["not", "good"])) for pattern in (PATTERN, first, second)
+    )
     assert [stamp == whole for stamp in changed] == [False, True]
 
 
@@ -141,8 +143,8 @@ def test_every_form_is_valid(channel: str, compact: bool) -> None:
 def test_the_form_does_not_change_with_the_data() -> None:
     other = from_arrays(np.full((3, 4, 5, 5), 0.2), list("vwxyz"))
     forms = [linked_heads(record, channel="a").specification for record in (NOT_GOOD, other)]
-    for each in forms:
-        del each["description"]
+    for form in forms:
+        del form["description"]
     assert forms[0] == forms[1]
 
 

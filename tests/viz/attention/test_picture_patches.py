@@ -29,7 +29,7 @@ def test_each_weight_lies_on_its_patch():
     ]  # fmt: skip
     drawn_at = rgb(*(patch["fill"] for patch in colours)).tolist()
     assert drawn_at[0] == rgb(WEIGHTS[0])[0].tolist()  # the page
-    assert [place for place, each in enumerate(drawn_at) if each == rgb(WEIGHTS[-1])[0].tolist()] == [3]
+    assert [index for index, item in enumerate(drawn_at) if item == rgb(WEIGHTS[-1])[0].tolist()] == [3]
     assert [patch["description"] for patch in cover] == ["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]
 
 
@@ -106,7 +106,7 @@ def test_the_masked_patch_alone_is_hatched():
 def test_a_click_on_what_can_be_blocked_names_the_patch_and_whether_it_is():
     *_, cover = drawn(blocked())
     assert {box["description"] for box in cover} == {"r0c0", "r0c1", "r1c0, masked", "r1c1"}
-    (click,) = (each for each in blocked().specification["params"] if "select" in each)
+    (click,) = (parameter for parameter in blocked().specification["params"] if "select" in parameter)
     assert (click["name"], click["select"]["fields"]) == ("key", ["position", "blocked"])
 
 

@@ -27,11 +27,11 @@ def test_the_frame_stands_around_what_is_shown():
 
 
 def test_a_click_names_the_position_in_the_middle_of_its_cell():
-    places = small_map(np.zeros((120, 120), np.float32), shown=(range(40), range(40))).frame
-    assert len(places) == 12 * 12
-    last = places.iloc[-1]
+    frame = small_map(np.zeros((120, 120), np.float32), shown=(range(40), range(40))).frame
+    assert len(frame) == 12 * 12
+    last = frame.iloc[-1]
     assert (last["query"], last["key"]) == (115, 115)
-    assert (places.iloc[1]["query"], places.iloc[1]["key"]) == (5, 15)
+    assert (frame.iloc[1]["query"], frame.iloc[1]["key"]) == (5, 15)
 
 
 def test_a_pattern_need_not_be_square():

@@ -43,8 +43,8 @@ def test_the_colour_bar_says_how_far_the_scale_reaches_and_what_is_evenly_spread
     (trace,) = weight_heatmap(WEIGHTS, TOKENS, scale=scale).specification.data
     assert (trace.zmin, trace.zmax) == (0, scale.largest)
     assert trace.colorbar.tickvals == (0, 0.25, scale.largest)
-    said = f"attention weight, {scale.reach}<br>▲ same weight for all: 1/4 = 0.25"
-    assert trace.colorbar.title.text == said
+    title = f"attention weight, {scale.reach}<br>▲ same weight for all: 1/4 = 0.25"
+    assert trace.colorbar.title.text == title
 
 
 def test_under_a_mask_the_keys_that_the_query_has_are_counted():
@@ -259,8 +259,8 @@ def test_patterns_of_different_lengths_are_refused():
 
 
 def test_other_keys_numbers_of_a_view_and_notes():
-    look = {"query": 1, "keys": ("x", "y", "x"), "numbers": (1, 4), "notes": ["a < b"]}
-    figure = weight_heatmap(WEIGHTS[:2, :3], ("so", "so"), **look).specification
+    options = {"query": 1, "keys": ("x", "y", "x"), "numbers": (1, 4), "notes": ["a < b"]}
+    figure = weight_heatmap(WEIGHTS[:2, :3], ("so", "so"), **options).specification
     (trace,) = figure.data
     assert (trace.y, trace.x) == (("1 so", "4 so"), ("0 x", "y", "2 x"))
     assert trace.colorbar.title.text.endswith("<br>a &lt; b")

@@ -15,8 +15,8 @@ SENTENCE = TEXT.split()
 
 
 def text(tokens):
-    goes_on = [len(token) > 2 and token.startswith("##") and at > 0 for at, token in enumerate(tokens)]
-    roles = tuple("continuation" if each else "word" for each in goes_on)
+    goes_on = [len(token) > 2 and token.startswith("##") and index > 0 for index, token in enumerate(tokens)]
+    roles = tuple("continuation" if is_continuation else "word" for is_continuation in goes_on)
     return Positions(tokens=tuple(tokens), roles=roles, continuing_prefix="##")
 
 
@@ -73,13 +73,13 @@ def test_colours_reach_as_far_as_the_scale():
     weights = np.array([0.0, 0.3, 0.1])
     for scale in (TO_ONE, WeightScale(0.3, "0 to the maximum")):
         boxes, _, _ = drawn(weight_strip(text(["a", "b", "c"]), weights, query=0, scale=scale))
-        found = rgb(*(box["fill"] for box in boxes))
-        assert np.abs(found - weight_colours(weights / scale.largest)).max() <= 0.5
+        colours = rgb(*(box["fill"] for box in boxes))
+        assert np.abs(colours - weight_colours(weights / scale.largest)).max() <= 0.5
 
 
 def test_the_query_alone_is_outlined():
     _, texts, cover = drawn(weight_strip(text(SENTENCE), even(SENTENCE), query=3))
-    assert [place for place, box in enumerate(cover) if box["stroke"] == ACCENT] == [3]
+    assert [index for index, box in enumerate(cover) if box["stroke"] == ACCENT] == [3]
     assert [text["text"] for text in texts if text["fontWeight"] == "bold"] == ["not"]
 
 
@@ -108,7 +108,7 @@ def blocked():
 
 def test_the_masked_tokens_alone_are_struck_out_in_their_boxes():
     boxes, _, strikes, _ = drawn(blocked(), width=400)
-    struck = [boxes[at] for at in np.flatnonzero(~ALLOWED)]
+    struck = [boxes[index] for index in np.flatnonzero(~ALLOWED)]
     assert [(strike["x"], strike["x2"]) for strike in strikes] == [(box["x"], box["x2"]) for box in struck]
     for strike, box in zip(strikes, struck, strict=True):
         assert strike["y"] == box["y"] + box["height"] / 2
@@ -117,14 +117,14 @@ def test_the_masked_tokens_alone_are_struck_out_in_their_boxes():
 def test_the_cover_says_what_is_masked_and_lies_on_every_token():
     boxes, *_, cover = drawn(blocked(), width=400)
     assert [box["x"] for box in cover] == [box["x"] for box in boxes]
-    said = [box["description"] for box in cover]
-    assert said == [
+    descriptions = [box["description"] for box in cover]
+    assert descriptions == [
         token + ("" if allowed else ", masked") for token, allowed in zip(PARTLY, ALLOWED, strict=True)
     ]
 
 
 def test_a_second_click_on_what_can_be_blocked_differs_from_the_first():
-    (click,) = (each for each in whole(blocked())["params"] if "select" in each)
+    (click,) = (parameter for parameter in whole(blocked())["params"] if "select" in parameter)
     assert (click["name"], click["select"]["fields"]) == ("key", ["position", "blocked"])
 
 
@@ -147,7 +147,7 @@ def test_what_marks_a_piece_is_the_tokenizers():
     read = Positions(tokens=("mas", "@@ter"), roles=("word", "continuation"), continuing_prefix="@@")
     boxes, texts, _ = drawn(weight_strip(read, np.ones(2), query=0))
     assert boxes[0]["x2"] == pytest.approx(boxes[1]["x"])
-    assert [each["text"] for each in texts] == ["mas", "ter"]
+    assert [text["text"] for text in texts] == ["mas", "ter"]
 
 
 def test_positions_of_a_view_are_those_of_the_input_and_its_notes_stand_above():

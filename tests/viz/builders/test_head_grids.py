@@ -17,10 +17,10 @@ def grid(values=VALUES, **options):
 def test_every_head_has_its_number_in_its_place():
     _, text, cover = drawn(grid())
     written = {(mark["x"], mark["y"]): mark["text"] for mark in text}
-    places = {
+    positions = {
         cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cover
     }
-    assert {name: written[place] for name, place in places.items()} == {
+    assert {name: written[position] for name, position in positions.items()} == {
         "L0 H0": "+0.50", "L0 H1": "−0.25", "L1 H0": "–", "L1 H1": "0.00", "L2 H0": "+0.10", "L2 H1": "+0.20",
     }  # fmt: skip
 

@@ -80,8 +80,8 @@ def test_more_attention_is_ever_further_from_the_page(page, blindness):
 
 @pytest.mark.parametrize("page", [LIGHT, DARK])
 def test_a_tenth_of_the_scale_is_the_same_step_everywhere(page):
-    found = steps(weights_on(page))
-    assert 8.5 < found.min() < found.max() < 12
+    result = steps(weights_on(page))
+    assert 8.5 < result.min() < result.max() < 12
     lightness = np.abs(np.diff(weights_on(page)[:, 0]))
     assert 7.5 < lightness.min() < lightness.max() < 11.5
 
@@ -89,8 +89,8 @@ def test_a_tenth_of_the_scale_is_the_same_step_everywhere(page):
 @pytest.mark.parametrize("page", [LIGHT, DARK])
 @pytest.mark.parametrize("blindness", BLINDNESS)
 def test_a_tenth_of_the_scale_is_a_step_for_colour_blind_readers(page, blindness):
-    found = steps(weights_on(page, blindness))
-    assert 6 < found.min() < found.max() < 12
+    result = steps(weights_on(page, blindness))
+    assert 6 < result.min() < result.max() < 12
 
 
 def test_both_themes_have_the_table_from_their_page_on():
@@ -101,8 +101,8 @@ def test_both_themes_have_the_table_from_their_page_on():
 def on_page(page, blindness=None, n=11):
     """CIELAB of `n` even steps of the signed scale, as ink on a page."""
     stops = np.array([[float(part) for part in colour[5:-1].split(",")] for colour in DIFFERENCE])
-    places = np.linspace(0, 1, len(stops))
-    *colours, opacity = (np.interp(np.linspace(0, 1, n), places, channel) for channel in stops.T)
+    shares = np.linspace(0, 1, len(stops))
+    *colours, opacity = (np.interp(np.linspace(0, 1, n), shares, channel) for channel in stops.T)
     ink, opacity = np.stack(colours, axis=-1), opacity[:, None]
     return seen(ink * opacity + np.array(ImageColor.getrgb(page)) * (1 - opacity), blindness)
 
@@ -110,11 +110,11 @@ def on_page(page, blindness=None, n=11):
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("blindness", EYES)
 def test_a_fall_and_a_rise_are_apart_and_zero_is_the_page(page, blindness):
-    found = on_page(page, blindness)
-    assert difference(found[5], seen(rgb(page), blindness)[0]) == pytest.approx(0, abs=1e-6)
+    result = on_page(page, blindness)
+    assert difference(result[5], seen(rgb(page), blindness)[0]) == pytest.approx(0, abs=1e-6)
     for size in (3, 4, 5):  # from 0.6 of the scale on
-        assert difference(found[5 - size], found[5 + size]) > 9
-    away = difference(found, found[5])
+        assert difference(result[5 - size], result[5 + size]) > 9
+    away = difference(result, result[5])
     assert (np.diff(away[:6]) < 0).all()
     assert (np.diff(away[5:]) > 0).all()
 
@@ -177,10 +177,10 @@ def test_where_placements_tell_nothing_apart_no_side_has_their_colours():
 
 def test_a_tile_has_the_colours_of_the_scale_from_the_page_on():
     (tile,) = tiles(np.array([[0, 0.5, 1]], dtype=np.float32), side=3)
-    for picture, places in ((tile.on_light, [0, 0.5, 1]), (tile.on_dark, [1, 0.5, 0])):
-        found = pixels(picture)[0]
-        assert (found[:, 3] == 255).all()
-        assert np.abs(found[:, :3] - weight_colours(np.array(places))).max() <= 1
+    for picture, shares in ((tile.on_light, [0, 0.5, 1]), (tile.on_dark, [1, 0.5, 0])):
+        result = pixels(picture)[0]
+        assert (result[:, 3] == 255).all()
+        assert np.abs(result[:, :3] - weight_colours(np.array(shares))).max() <= 1
 
 
 def test_a_tile_is_enlarged_without_blur():

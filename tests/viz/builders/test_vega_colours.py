@@ -19,8 +19,8 @@ def fills(values, largest, *, signed=False, dark=False):
 def test_vega_draws_the_table_and_mixes_it_in_rgb(dark):
     shares = np.linspace(0, 1, 41)
     expected = weight_colours(1 - shares if dark else shares)
-    found = rgb(*fills(0.4 * shares, 0.4, dark=dark))
-    assert np.abs(found - expected).max() <= 0.5 + 1e-9
+    result = rgb(*fills(0.4 * shares, 0.4, dark=dark))
+    assert np.abs(result - expected).max() <= 0.5 + 1e-9
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -89,8 +89,8 @@ def labelled(figure):
             for label in item["items"]:
                 text = label["text"]
                 texts[text if isinstance(text, str) else tuple(text)] = label["x"]
-        for each in item.get("items", ()):
-            walk(each)
+        for entry in item.get("items", ()):
+            walk(entry)
 
     walk(scene(figure))
     return texts

@@ -15,8 +15,8 @@ def chart(**options):
 
 def test_heads_are_named_by_their_own_sides_layers():
     *_, cover = drawn(chart(n_heads=(1, 2)))
-    said = [cell["description"] for cell in cover]
-    assert said == [
+    descriptions = [cell["description"] for cell in cover]
+    assert descriptions == [
         f"{one} and {other}" for one in ("L0 H0", "L1 H0") for other in ("L0 H0", "L0 H1", "L1 H0")
     ]
 

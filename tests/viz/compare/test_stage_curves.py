@@ -89,7 +89,7 @@ def of_kind(part, kind):
     """The items of each mark of that kind, from the bottom; curves of several kinds lie deeper than points."""
     if part.get("marktype") == kind:
         return [part["items"]]
-    return [found for each in part.get("items", ()) for found in of_kind(each, kind)]
+    return [mark for item in part.get("items", ()) for mark in of_kind(item, kind)]
 
 
 def test_what_is_no_number_is_left_out():

@@ -27,14 +27,14 @@ def test_the_largest_bar_leaves_room_for_its_text() -> None:
 def test_hover_gives_the_exact_count() -> None:
     figure = part_bars(["a", "b"], [37_858_304, 1], quantity="multiply-adds")
     assert figure.frame["exact"].tolist() == ["37,858,304", "1"]
-    said = [tip["field"] for tip in figure.specification["layer"][0]["encoding"]["tooltip"]]
-    assert said == ["part", "exact", "percent"]
+    fields = [tip["field"] for tip in figure.specification["layer"][0]["encoding"]["tooltip"]]
+    assert fields == ["part", "exact", "percent"]
     assert figure.frame["percent"].tolist() == [">99.99\u2009%", "<0.01\u2009%"]
 
 
 @pytest.mark.parametrize("values", [[], [0, 0]])
 def test_nothing_counted_makes_bars_of_no_length(values: list[int]) -> None:
-    bars, _ = drawn(part_bars([str(at) for at in range(len(values))], values, quantity="parameters"))
+    bars, _ = drawn(part_bars([str(index) for index in range(len(values))], values, quantity="parameters"))
     assert all(bar["width"] == 0 for bar in bars)
 
 

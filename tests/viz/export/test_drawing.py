@@ -30,7 +30,7 @@ def parsed(figure, look=ExportStyle()):  # noqa: B008
 
 
 def texts(figure, look=ExportStyle()):  # noqa: B008
-    return ["".join(each.itertext()) for each in parsed(figure, look).iter(f"{SVG}text")]
+    return ["".join(element.itertext()) for element in parsed(figure, look).iter(f"{SVG}text")]
 
 
 def heads(n=8):
@@ -51,7 +51,9 @@ def bars(names):
 
 
 def sizes(root):
-    return float(root.get("width").removesuffix("cm")), [float(each) for each in root.get("viewBox").split()]
+    return float(root.get("width").removesuffix("cm")), [
+        float(number) for number in root.get("viewBox").split()
+    ]
 
 
 def test_what_is_written_is_text_and_no_markup():
@@ -81,10 +83,10 @@ def test_a_column_of_a_paper_has_its_width_and_its_letters():
         width, box = sizes(root)
         points = width / 2.54 * 72 / box[2]
         letters = {
-            float(each.get("font-size").removesuffix("px")) * points for each in root.iter(f"{SVG}text")
+            float(element.get("font-size").removesuffix("px")) * points for element in root.iter(f"{SVG}text")
         }
         assert min(letters) > 6
-        assert min(abs(each - PAPER.font_pt) for each in letters) < 0.6
+        assert min(abs(letter - PAPER.font_pt) for letter in letters) < 0.6
 
 
 def test_a_png_has_the_dots_that_its_size_asks_for():
@@ -95,10 +97,10 @@ def test_a_png_has_the_dots_that_its_size_asks_for():
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_without_a_background_the_inks_still_follow_the_theme(theme):
-    look = ExportStyle(theme=theme, transparent=True)
+    transparent = ExportStyle(theme=theme, transparent=True)
     figure = head_overview(heads_record(heads()))
     with_page, without = (
-        Image.open(io.BytesIO(png(figure, each))) for each in (ExportStyle(theme=theme), look)
+        Image.open(io.BytesIO(png(figure, style))) for style in (ExportStyle(theme=theme), transparent)
     )
     assert with_page.convert("RGBA").getpixel((1, 1))[3] == 255
     assert without.convert("RGBA").getpixel((1, 1))[3] == 0
@@ -111,14 +113,14 @@ def test_without_a_background_the_inks_still_follow_the_theme(theme):
 def test_ink_that_asks_for_the_page_gets_the_theme(theme, ink):
     text = layer("text", {"text": "word:N", "x": alt.value(40), "y": alt.value(10)}, color=INK)
     figure = chart([Column("word", ["here"])], text, autosize=None, description="a word")
-    found = list(parsed(figure, ExportStyle(theme=theme, transparent=True)).iter(f"{SVG}text"))
-    assert [each.get("fill") for each in found] == [ink]
+    elements = list(parsed(figure, ExportStyle(theme=theme, transparent=True)).iter(f"{SVG}text"))
+    assert [element.get("fill") for element in elements] == [ink]
 
 
 def test_pictures_in_a_chart_come_along_and_nothing_is_fetched():
     images = list(parsed(head_overview(heads_record(heads()))).iter(f"{SVG}image"))
     assert len(images) == 6
-    assert all(each.get(HREF).startswith("data:image/png;base64,") for each in images)
+    assert all(image.get(HREF).startswith("data:image/png;base64,") for image in images)
 
 
 def test_a_picture_from_elsewhere_is_not_looked_up():
@@ -128,24 +130,24 @@ def test_a_picture_from_elsewhere_is_not_looked_up():
     assert png(figure)  # what cannot be had is not drawn, and nobody waits for it
 
 
-@pytest.mark.parametrize("look", [PAPER, ExportStyle()])
-def test_what_reaches_beyond_the_plot_is_not_cut_off(look):
-    place = {"text": "word:N", "x": alt.value(0), "y": alt.value(10)}
-    text = layer("text", place, align="left", color="#000000")
+@pytest.mark.parametrize("style", [PAPER, ExportStyle()])
+def test_what_reaches_beyond_the_plot_is_not_cut_off(style):
+    encoding = {"text": "word:N", "x": alt.value(0), "y": alt.value(10)}
+    text = layer("text", encoding, align="left", color="#000000")
     figure = chart(
         [Column("word", ["wide " * 40 + "end"])],
         text,
         autosize={"type": "fit-x", "contains": "padding"},
         description="a long line",
     )
-    whole = np.asarray(Image.open(io.BytesIO(png(figure, look))).convert("L"), float)
+    whole = np.asarray(Image.open(io.BytesIO(png(figure, style))).convert("L"), float)
     edge = whole[:, -3:]
     assert (edge == edge[0, 0]).all()
 
 
 def test_a_legend_that_is_wider_than_the_column_takes_several_rows():
     root = parsed(curves(), PAPER)
-    names = [each for each in texts(curves(), PAPER) if each.startswith("an encoder")]
+    names = [text for text in texts(curves(), PAPER) if text.startswith("an encoder")]
     assert len(names) == 4
     assert sizes(root)[1][2] < 500  # pixels of the layout: nothing had to be made much smaller
 
@@ -154,7 +156,7 @@ def test_the_text_in_its_colours_breaks_into_lines_that_fit():
     tokens = tuple(f"token{number}" for number in range(30))
     read = Positions(tokens=tokens, roles=("word",) * 30)
     strip = weight_strip(read, np.full(30, 1 / 30), query=0)
-    narrow, wide = (sizes(parsed(strip, ExportStyle(width_cm=each, font_pt=8)))[1] for each in (8.5, 17))
+    narrow, wide = (sizes(parsed(strip, ExportStyle(width_cm=width, font_pt=8)))[1] for width in (8.5, 17))
     assert narrow[3] / narrow[2] > 2 * wide[3] / wide[2]
 
 

@@ -24,16 +24,16 @@ def read(figure, kind):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_matrix_keeps_its_names_and_numbers(kind):
-    found = read(weight_heatmap(PATTERN, ["a, b", 'say "so"']), kind)
-    assert list(found.columns) == ["row", "a,·b", 'say·"so"']
-    assert list(found["row"]) == ["a,·b", 'say·"so"']
-    assert found[["a,·b", 'say·"so"']].to_numpy() == pytest.approx(PATTERN)
+    result = read(weight_heatmap(PATTERN, ["a, b", 'say "so"']), kind)
+    assert list(result.columns) == ["row", "a,·b", 'say·"so"']
+    assert list(result["row"]) == ["a,·b", 'say·"so"']
+    assert result[["a,·b", 'say·"so"']].to_numpy() == pytest.approx(PATTERN)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_of_several_matrices_a_column_says_which_it_is_of(kind):
-    found = read(sum_of_maps({"E": PATTERN, "P": PATTERN}, ["a", "b"]), kind)
-    assert list(found.columns) == ["row", "E 0", "E 1", "P 0", "P 1"]
+    result = read(sum_of_maps({"E": PATTERN, "P": PATTERN}, ["a", "b"]), kind)
+    assert list(result.columns) == ["row", "E 0", "E 1", "P 0", "P 1"]
 
 
 # Where a column stands, how it looks, or what is framed, and names that say nothing.
@@ -48,11 +48,11 @@ def test_no_figure_writes_into_a_file_what_only_its_drawing_needs():
     columns = {name: [str(column) for column in table(figure).columns] for name, figure in figures().items()}
     assert [
         (name, column)
-        for name, found in columns.items()
-        for column in found
+        for name, names in columns.items()
+        for column in names
         if OF_DRAWING.fullmatch(column) and name not in LINES
     ] == []
-    assert all(len(found) == len(set(found)) for found in columns.values())
+    assert all(len(names) == len(set(names)) for names in columns.values())
 
 
 # What the file of each figure holds, by its name in `tests.viz.test_forms`; a matrix has the names of its columns instead.

@@ -74,9 +74,9 @@ def test_cells_have_the_colours_of_their_numbers():
     shares = np.array([[0, 1 / 9, 2 / 9, 1], [1, 0, 0, 0], [0, 0, 0, 0], [0.5, 0.5, 0, 0]], np.float32)
     figure = weight_heatmap(shares, TOKENS)
     light, dark = (picture(figure, theme)[..., :3] for theme in ("on_light", "on_dark"))
-    for at, colour in enumerate((0, 1, 2, 9)):
-        assert light[0, at] == pytest.approx(np.array(ImageColor.getrgb(WEIGHTS[colour])), abs=1)
-        assert dark[0, at] == pytest.approx(np.array(ImageColor.getrgb(WEIGHTS[9 - colour])), abs=1)
+    for index, colour in enumerate((0, 1, 2, 9)):
+        assert light[0, index] == pytest.approx(np.array(ImageColor.getrgb(WEIGHTS[colour])), abs=1)
+        assert dark[0, index] == pytest.approx(np.array(ImageColor.getrgb(WEIGHTS[9 - colour])), abs=1)
 
 
 def test_a_signed_scale_is_clear_at_zero_and_alike_in_both_themes():
@@ -153,9 +153,9 @@ def test_the_legend_says_what_plotlys_says():
 
 def test_the_chosen_row_is_framed_and_its_numbers_are_written():
     layers = heatmap_vega(EVERY["attention"], 300)["layer"]
-    written = next(each for each in layers if each["mark"]["type"] == "text")["data"]["values"]
-    assert {each["y"] for each in written} == {1}
-    frame = next(each for each in layers if each["mark"].get("stroke") == ACCENT)
+    written = next(item for item in layers if item["mark"]["type"] == "text")["data"]["values"]
+    assert {item["y"] for item in written} == {1}
+    frame = next(item for item in layers if item["mark"].get("stroke") == ACCENT)
     assert frame["data"]["values"] == [{"x": -0.5, "x2": 3.5, "y": 0.5, "y2": 1.5}]
 
 
@@ -178,7 +178,7 @@ def test_of_a_map_that_is_zoomed_the_part_in_sight_is_drawn():
 
 def test_panels_have_their_names_and_the_sign_between_them():
     views = heatmap_vega(EVERY["permutation"], 300)["hconcat"]
-    titles = [each["title"]["text"] for each in views]
+    titles = [view["title"]["text"] for view in views]
     assert titles == ["Attention(P X)   =", "P   ·", "Attention(X)", "difference"]
 
 

@@ -69,8 +69,8 @@ def test_a_page_of_all_heads_with_what_the_record_says(tmp_path):
     record = capture(loaded, "a good film")
     save(record, tmp_path / "record.npz", settings(loaded, "a good film"))
     page = export(tmp_path / "record.npz", "page.html").decode()
-    for said in ("a good film", loaded.name, record.class_names[0], "Version of Attention Loupe"):
-        assert said in page
+    for text in ("a good film", loaded.name, record.class_names[0], "Version of Attention Loupe"):
+        assert text in page
 
 
 def test_the_page_shows_a_picture_as_the_encoder_saw_it(tmp_path):
@@ -96,7 +96,7 @@ OF_PICTURES = "can be set for .png, .svg, .pdf: a page takes its look from the b
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--out", "a.gif"], "--out must end in .html, .png, .svg, .pdf, got a.gif"),
         (["--out", "a.svg", "--head", "2", "0"], "no layer 2; the record has 2, from 0"),
@@ -118,20 +118,20 @@ OF_PICTURES = "can be set for .png, .svg, .pdf: a page takes its look from the b
         (["--out", "a.svg", "--width-cm", "0.1"], "the width in cm goes from 2 to 100, got 0.1"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(bare, options, said, capsys):
+def test_what_is_wrong_is_said_in_one_sentence(bare, options, message, capsys):
     with pytest.raises(SystemExit) as ended:
         main([str(bare), *options])
     assert ended.value.code == 2
-    assert capsys.readouterr().err == f"viz.export: {said}\n"
+    assert capsys.readouterr().err == f"viz.export: {message}\n"
 
 
 def test_a_file_that_is_no_record_is_refused(tmp_path, capsys):
     (tmp_path / "no.npz").write_bytes(b"no record")
     with pytest.raises(SystemExit):
         main([str(tmp_path / "no.npz"), "--out", str(tmp_path / "a.svg")])
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert str(tmp_path) not in said
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1
+    assert str(tmp_path) not in output
 
 
 @pytest.mark.parametrize("kind", ["html", "svg", "png", "pdf"])

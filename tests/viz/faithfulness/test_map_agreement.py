@@ -38,11 +38,11 @@ def test_the_map_beside_the_mean_of_random_orders():
 def test_the_axis_holds_the_map_and_the_whole_band():
     wild = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
     figure = removal_curve("insertion", (0, 1, 2), CURVE, wild, **SAID)
-    values = {each["name"]: each["value"] for each in figure.specification["params"]}
+    values = {parameter["name"]: parameter["value"] for parameter in figure.specification["params"]}
     assert values["lowest"] == figure.frame["low"].min() < 0
     assert values["highest"] == figure.frame["high"].max() > 1
     nothing = removal_curve("deletion", (0, 1, 2), np.zeros(3), np.zeros((2, 3)), **SAID)
-    values = {each["name"]: each["value"] for each in nothing.specification["params"]}
+    values = {parameter["name"]: parameter["value"] for parameter in nothing.specification["params"]}
     assert (values["lowest"], values["highest"]) == (0, 1)
 
 
@@ -58,8 +58,8 @@ WHAT = "change of the log-odds of positive (nats)"
 
 
 def figure(selected: int | None = 2):
-    look = {"kind": "from every query", "effect": WHAT, "selected": selected}
-    return score_effect((1, 2, 3, 5), TOKENS, SCORES, EFFECTS, **look)
+    options = {"kind": "from every query", "effect": WHAT, "selected": selected}
+    return score_effect((1, 2, 3, 5), TOKENS, SCORES, EFFECTS, **options)
 
 
 def test_a_point_a_token_and_the_chosen_one_is_marked():
@@ -82,9 +82,9 @@ def test_of_many_only_the_largest_are_named_and_no_two_on_each_other():
     scores, effects = np.zeros(40), np.zeros(40)
     scores[[3, 5, 7, 9]] = 1.0, 0.99, 0.5, 0.2
     effects[[3, 5, 11, 13]] = 0.4, 0.41, 1.0, 0.7
-    look = {"kind": "k", "effect": "e", "selected": 30}
+    options = {"kind": "k", "effect": "e", "selected": 30}
     names, points = drawn(
-        score_effect(range(40), [f"t{at}" for at in range(40)], scores, effects, **look), width=600
+        score_effect(range(40), [f"t{index}" for index in range(40)], scores, effects, **options), width=600
     )
     assert {name["text"] for name in names} == {"t30", "t3", "t7", "t11", "t13"}
     assert max(point["x"] for point in points) < 0.9 * 600
@@ -99,17 +99,17 @@ def test_spearman_follows_from_the_exported_table_alone():
     """With nothing but Python's own library: ranks, ties at their mean, and the correlation of those."""
     rng = np.random.default_rng(1)
     scores, effects = rng.integers(0, 9, 30) / 7, rng.random(30)
-    look = {"kind": "k", "effect": "e", "selected": None}
-    exported = as_csv(score_effect(range(30), ['a,"b'] * 30, scores, effects, **look)).decode()
+    options = {"kind": "k", "effect": "e", "selected": None}
+    exported = as_csv(score_effect(range(30), ['a,"b'] * 30, scores, effects, **options)).decode()
     rows = list(csv.DictReader(io.StringIO(exported)))
 
     def ranks(column: str) -> list[float]:
         values = [float(row[column]) for row in rows]
-        return [sum(other < each for other in values) + values.count(each) / 2 for each in values]
+        return [sum(other < value for other in values) + values.count(value) / 2 for value in values]
 
     one, other = ranks("score"), ranks("effect")
     middle = sum(one) / len(one)
     parts = zip(one, other, strict=True)
     covariance = sum((a - middle) * (b - middle) for a, b in parts)
-    sizes = [math.sqrt(sum((each - middle) ** 2 for each in side)) for side in (one, other)]
+    sizes = [math.sqrt(sum((number - middle) ** 2 for number in side)) for side in (one, other)]
     assert covariance / math.prod(sizes) == pytest.approx(stats.spearmanr(scores, effects).statistic)

@@ -21,22 +21,22 @@ def points(chart) -> dict[str, dict]:
 
 
 def test_every_head_is_where_its_numbers_are() -> None:
-    found = points(scatter())
-    assert set(found) == {"L0 H0", "L0 H1", "L1 H0", "L1 H1"}
-    assert sorted(found, key=lambda name: found[name]["x"]) == ["L0 H0", "L1 H0", "L0 H1", "L1 H1"]
-    assert sorted(found, key=lambda name: -found[name]["y"]) == ["L0 H1", "L1 H0", "L0 H0", "L1 H1"]
+    shown = points(scatter())
+    assert set(shown) == {"L0 H0", "L0 H1", "L1 H0", "L1 H1"}
+    assert sorted(shown, key=lambda name: shown[name]["x"]) == ["L0 H0", "L1 H0", "L0 H1", "L1 H1"]
+    assert sorted(shown, key=lambda name: -shown[name]["y"]) == ["L0 H1", "L1 H0", "L0 H0", "L1 H1"]
 
 
 def test_the_chosen_head_alone_is_green_and_lies_above_the_others() -> None:
-    found = points(scatter())
-    assert [name for name, point in found.items() if point["fill"] == ACCENT] == ["L1 H0"]
-    assert list(found)[-1] == "L1 H0"
+    shown = points(scatter())
+    assert [name for name, point in shown.items() if point["fill"] == ACCENT] == ["L1 H0"]
+    assert list(shown)[-1] == "L1 H0"
 
 
 def test_layers_have_colours_of_their_own_and_none_of_a_placement() -> None:
     values = np.arange(24.0).reshape(12, 2)
-    found = points(scatter(values, values, (0, 0), [""] * 24))
-    by_layer = [{found[f"L{layer} H{head}"]["fill"] for head in (0, 1)} - {ACCENT} for layer in range(12)]
+    shown = points(scatter(values, values, (0, 0), [""] * 24))
+    by_layer = [{shown[f"L{layer} H{head}"]["fill"] for head in (0, 1)} - {ACCENT} for layer in range(12)]
     assert all(len(colours) == 1 for colours in by_layer)
     every = set.union(*by_layer)
     assert len(every) == 12
@@ -67,9 +67,9 @@ def test_of_many_heads_the_chosen_one_alone_has_its_name_beside_it() -> None:
 
 
 def test_roles_are_said_and_shapes_must_agree() -> None:
-    said = scatter().frame.set_index("name")["role"].to_dict()
-    assert said["L0 H1"] == "next-token head"
-    assert said["L0 H0"] == "none"
+    roles = scatter().frame.set_index("name")["role"].to_dict()
+    assert roles["L0 H1"] == "next-token head"
+    assert roles["L0 H0"] == "none"
     with pytest.raises(ValueError, match="expected shape"):
         scatter(up=UP[:1])
     with pytest.raises(ValueError, match=r"expected shape \(4,\), got roles of \(3,\)"):

@@ -16,14 +16,14 @@ def grid(effects=EFFECTS, away=AWAY, **options):
 def test_every_part_has_its_number_in_its_place():
     _, text, cover = drawn(grid())
     written = {(mark["x"], mark["y"]): mark["text"] for mark in text}
-    places = {
+    positions = {
         cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cover
     }
-    assert {name: written[place] for name, place in places.items()} == {
+    assert {name: written[position] for name, position in positions.items()} == {
         "L0 H0": "+0.50", "L0 H1": "−0.25", "L0 attn": "+1.00", "L0 FF": "0.00",
         "L1 H0": "+0.10", "L1 H1": "+0.20", "L1 attn": "–", "L1 FF": "−2.00",
     }  # fmt: skip
-    x = {name: place[0] for name, place in places.items()}
+    x = {name: position[0] for name, position in positions.items()}
     assert x["L0 H0"] < x["L0 H1"] < x["L0 attn"] < x["L0 FF"]
 
 
@@ -40,7 +40,7 @@ def test_small_effects_have_more_digits():
 def test_a_click_tells_a_second_one_apart():
     frame = grid().frame.set_index("name")
     assert frame.loc["L1 FF", ["layer", "column", "away"]].tolist() == [1, 3, True]
-    (click,) = [each for each in grid().specification["params"] if each["name"] == "part"]
+    (click,) = [parameter for parameter in grid().specification["params"] if parameter["name"] == "part"]
     assert click["select"]["fields"] == ["layer", "column", "away"]
 
 
@@ -77,14 +77,14 @@ def patched_grid(effects=PATCHED, **options):
 def test_every_patched_part_has_its_number_in_its_place():
     _, text, cover = drawn(patched_grid())
     written = {(mark["x"], mark["y"]): mark["text"] for mark in text}
-    places = {
+    positions = {
         cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cover
     }
-    assert {name: written[place] for name, place in places.items()} == {
+    assert {name: written[position] for name, position in positions.items()} == {
         "L0 H0": "+0.50", "L0 H1": "−0.25", "L0 FF": "+1.00",
         "L1 H0": "+0.10", "L1 H1": "0.00", "L1 FF": "−2.00",
     }  # fmt: skip
-    x = {name: place[0] for name, place in places.items()}
+    x = {name: position[0] for name, position in positions.items()}
     assert x["L0 H0"] < x["L0 H1"] < x["L0 FF"]
 
 

@@ -42,6 +42,8 @@ def test_how_many_may_go_is_marked():
 
 def test_the_axis_begins_below_the_least():
     (least,) = [
-        each["value"] for each in pruning_curve({"a": PRE}).specification["params"] if each["name"] == "least"
+        parameter["value"]
+        for parameter in pruning_curve({"a": PRE}).specification["params"]
+        if parameter["name"] == "least"
     ]
     assert least == 0.5

@@ -80,18 +80,18 @@ LONG = tuple(f"word{index}" for index in range(60))
 def test_arcs_go_from_the_query_to_both_ends() -> None:
     figure = link_arcs([HIT], title="L0 H2")
     tips, bold, words = drawn(figure)
-    places = {item["text"]: item["x"] for item in (*bold, *words)}
+    x_by_text = {item["text"]: item["x"] for item in (*bold, *words)}
     assert [item["text"] for item in bold] == ["at"]
-    assert list(places) == ["at", "It", "looks", "the", "film"]
-    assert places["It"] < places["looks"] < places["at"] < places["the"] < places["film"]
-    assert [item["x"] for item in tips] == pytest.approx([places["film"]] * 2)
+    assert list(x_by_text) == ["at", "It", "looks", "the", "film"]
+    assert x_by_text["It"] < x_by_text["looks"] < x_by_text["at"] < x_by_text["the"] < x_by_text["film"]
+    assert [item["x"] for item in tips] == pytest.approx([x_by_text["film"]] * 2)
     (line,) = {item["y"] for item in words}
     above, below = (item["y"] for item in tips)
     assert above < line < below
     arcs = figure.frames["arcs"]
     assert arcs["arc"].nunique() == 2
     for _, arc in arcs.groupby("arc"):
-        assert (arc["x"].iloc[0], arc["x"].iloc[-1]) == pytest.approx((places["at"], places["film"]))
+        assert (arc["x"].iloc[0], arc["x"].iloc[-1]) == pytest.approx((x_by_text["at"], x_by_text["film"]))
 
 
 def test_where_a_head_looks_elsewhere_its_arc_has_another_colour() -> None:
@@ -99,8 +99,8 @@ def test_where_a_head_looks_elsewhere_its_arc_has_another_colour() -> None:
     miss, bold, words = drawn(link_arcs([MISS], title=""))
     assert [item["fill"] for item in hit] == [EMPHASIS, NEUTRAL]
     assert miss[0]["fill"] not in (EMPHASIS, NEUTRAL)
-    places = {item["text"]: item["x"] for item in (*bold, *words)}
-    assert [item["x"] for item in miss] == pytest.approx([places["looks"], places["film"]])
+    x_by_text = {item["text"]: item["x"] for item in (*bold, *words)}
+    assert [item["x"] for item in miss] == pytest.approx([x_by_text["looks"], x_by_text["film"]])
 
 
 def test_of_a_long_sentence_the_words_around_the_arcs_are_shown() -> None:

@@ -10,15 +10,15 @@ EFFECTS = np.array([[0.5, np.nan, -1.0], [0.0, 0.25, 0.1]])
 
 
 def figure(effects=EFFECTS, **options):
-    look = {"query": 1, "what": "log-odds of positive", "signed": True}
-    return stage_positions(effects, STAGES, TOKENS, **look | options)
+    style = {"query": 1, "what": "log-odds of positive", "signed": True}
+    return stage_positions(effects, STAGES, TOKENS, **style | options)
 
 
 def test_stages_go_down_and_positions_across():
     _, cover = drawn(figure(), width=600)
-    at = {cell["description"]: (cell["x"], cell["y"]) for cell in cover}
-    assert at["embed, 0 the"][1] < at["L0 mid, 0 the"][1]
-    assert at["embed, 0 the"][0] < at["embed, 1 film"][0] < at["embed, 2 the"][0]
+    corners = {cell["description"]: (cell["x"], cell["y"]) for cell in cover}
+    assert corners["embed, 0 the"][1] < corners["L0 mid, 0 the"][1]
+    assert corners["embed, 0 the"][0] < corners["embed, 1 film"][0] < corners["embed, 2 the"][0]
 
 
 def test_the_column_of_the_query_is_framed():
@@ -35,13 +35,13 @@ def test_a_position_without_a_partner_says_so():
 
 def test_many_positions_come_in_order():
     effects = np.zeros((2, 50))
-    names = [f"r{at}" for at in range(50)]
+    names = [f"r{index}" for index in range(50)]
     made = stage_positions(effects, STAGES, names, query=None, what="x", signed=True)
     _, cover = drawn(made, width=900)
     row = sorted(
         (cell for cell in cover if cell["description"].startswith("embed")), key=lambda cell: cell["x"]
     )
-    assert [cell["description"] for cell in row] == [f"embed, {at} r{at}" for at in range(50)]
+    assert [cell["description"] for cell in row] == [f"embed, {index} r{index}" for index in range(50)]
 
 
 def test_shapes_that_do_not_fit_are_refused():

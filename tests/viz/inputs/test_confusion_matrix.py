@@ -18,8 +18,8 @@ def test_rows_are_labels_and_columns_are_answers():
     figure = matrix(selected=None)
     _, numbers, cover = drawn(figure)
     assert [text["text"] for text in numbers] == ["7", "1", "0", "2", "0", "0", "0", "3", "12"]
-    said = [cell["description"] for cell in cover]
-    assert said[1] == "bad, answered so-so"
+    descriptions = [cell["description"] for cell in cover]
+    assert descriptions[1] == "bad, answered so-so"
     assert cover[1]["y"] == cover[0]["y"] < cover[3]["y"]
     assert cover[3]["x"] == cover[0]["x"] < cover[1]["x"]
 

@@ -27,8 +27,8 @@ def test_the_boxes_stand_in_the_order_of_the_steps(placement):
     *_, texts, cover = drawn(diagram(placement))
     boxes = list(cover)
     assert [box["y"] for box in boxes] == sorted({box["y"] for box in boxes})
-    said = [text["text"] for text in texts[: len(boxes)]]
-    assert said == [f"{row}  {name.replace('_', ' ')}" for row, name in enumerate(ORDER[placement], 1)]
+    names = [text["text"] for text in texts[: len(boxes)]]
+    assert names == [f"{row}  {name.replace('_', ' ')}" for row, name in enumerate(ORDER[placement], 1)]
     for text, box in zip(texts, boxes, strict=False):
         assert box["y"] < text["y"] < box["y"] + box["height"]
 

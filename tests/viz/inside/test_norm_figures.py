@@ -71,9 +71,9 @@ def test_bars_reach_from_zero_to_their_values():
 
 
 def test_many_numbers_are_under_the_pointer_alone():
-    found = layers(np.linspace(-1, 1, 128))
-    assert len(found) == 3
-    assert len(found[1]) == 128
+    drawn_layers = layers(np.linspace(-1, 1, 128))
+    assert len(drawn_layers) == 3
+    assert len(drawn_layers[1]) == 128
 
 
 def test_no_numbers_make_an_empty_chart():

@@ -94,23 +94,23 @@ def points(chart) -> dict[str, dict]:
 
 @pytest.mark.parametrize("chart", [variance, compared])
 def test_every_head_is_a_point_and_the_chosen_one_stands_out(chart):
-    found = points(chart())
-    assert set(found) == {"L0 H0", "L0 H1", "L1 H0", "L1 H1"}
-    assert [name for name, point in found.items() if point["fill"] == ACCENT] == ["L1 H0"]
-    assert found["L1 H0"]["size"] > found["L0 H0"]["size"]
+    shown = points(chart())
+    assert set(shown) == {"L0 H0", "L0 H1", "L1 H0", "L1 H1"}
+    assert [name for name, point in shown.items() if point["fill"] == ACCENT] == ["L1 H0"]
+    assert shown["L1 H0"]["size"] > shown["L0 H0"]["size"]
 
 
 def test_variances_stand_on_a_logarithmic_axis_by_layer():
-    found = points(variance())
-    ys = [found[name]["y"] for name in ("L0 H0", "L0 H1", "L1 H0", "L1 H1")]
+    shown = points(variance())
+    ys = [shown[name]["y"] for name in ("L0 H0", "L0 H1", "L1 H0", "L1 H1")]
     assert [ys[0] - ys[1], ys[1] - ys[2], ys[2] - ys[3]] == pytest.approx([ys[0] - ys[1]] * 3)
-    assert found["L0 H0"]["x"] < found["L0 H1"]["x"] < found["L1 H0"]["x"]
+    assert shown["L0 H0"]["x"] < shown["L0 H1"]["x"] < shown["L1 H0"]["x"]
 
 
 def test_the_line_is_at_d_k():
     rule, _ = drawn(variance(), width=400)
-    found = points(variance())
-    assert found["L1 H0"]["y"] < rule[0]["y"] < found["L0 H1"]["y"]  # 32 is between 20 and 40
+    shown = points(variance())
+    assert shown["L1 H0"]["y"] < rule[0]["y"] < shown["L0 H1"]["y"]  # 32 is between 20 and 40
     assert "dashed: 32," in whole(variance())["title"]["subtitle"][0]
 
 
@@ -124,7 +124,7 @@ def test_with_and_without_share_their_axis():
     encoding = spec["layer"][1]["encoding"]
     assert encoding["x"]["scale"] == encoding["y"]["scale"]
     assert encoding["x"]["scale"]["domain"] == [0, {"expr": "end"}]
-    (end,) = (each["value"] for each in spec["params"] if each["name"] == "end")
+    (end,) = (parameter["value"] for parameter in spec["params"] if parameter["name"] == "end")
     assert end == pytest.approx(0.945)
 
 
@@ -175,15 +175,15 @@ def test_the_chosen_width_is_marked_and_the_chosen_scale_stands_out(measure):
 def test_the_lines_of_the_variance_are_what_theory_says():
     figure = width_curves(MEASURED, "variance", d_k=8, power=0.5)
     rows = figure.frame.to_dict("records")
-    found = {(row["d_k"], row["power"]): row["expected"] for row in rows}
-    assert found == {(1, 0): 1, (8, 0): 8, (64, 0): 64, (1, 0.5): 1, (8, 0.5): 1, (64, 0.5): 1}
+    expected = {(row["d_k"], row["power"]): row["expected"] for row in rows}
+    assert expected == {(1, 0): 1, (8, 0): 8, (64, 0): 64, (1, 0.5): 1, (8, 0.5): 1, (64, 0.5): 1}
     assert [row["variance"] for row in rows] == MEASURED["variance"].tolist()
 
 
 def test_a_width_between_those_measured_is_marked_between_them():
     layers = drawn(width_curves(MEASURED, "entropy", d_k=23, power=0.0), width=400)
     (rule,) = (item for items in layers for item in items if item.get("stroke") == ACCENT)
-    ticks = [drawn(width_curves(MEASURED, "entropy", d_k=at, power=0.0), width=400) for at in (8, 64)]
+    ticks = [drawn(width_curves(MEASURED, "entropy", d_k=d_k, power=0.0), width=400) for d_k in (8, 64)]
     left, right = (
         next(item["x"] for items in layers for item in items if item.get("stroke") == ACCENT)
         for layers in ticks

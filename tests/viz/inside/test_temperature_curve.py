@@ -59,10 +59,12 @@ def test_of_many_classes_those_that_never_matter_are_grey():
     many[:, 3], many[2, 7] = 0.8, 0.12
     figure = curve(many, [str(name) for name in range(10)])
     by_place = {point["y"]: point["fill"] for point in points(figure)}
-    grey = [place for place, colour in by_place.items() if colour == NEUTRAL]
+    grey = [index for index, colour in by_place.items() if colour == NEUTRAL]
     assert grey == pytest.approx([0.99 * 280])
     assert len(set(by_place.values())) == 3
-    (listed,) = (each["value"] for each in figure.specification["params"] if each["name"] == "prominent")
+    (listed,) = (
+        parameter["value"] for parameter in figure.specification["params"] if parameter["name"] == "prominent"
+    )
     assert listed == ["3", "7"]
 
 

@@ -20,7 +20,7 @@ def test_a_row_a_vector_and_a_cell_a_component():
 def test_colours_are_symmetric_about_zero_and_reach_to_the_largest_of_all_rows():
     (cells,) = drawn(vector_rows(ROWS, what="x"))
     assert cells[0]["fill"].endswith(", 0)")  # nothing to see
-    assert [cells[place]["fill"] for place in (1, 2)] == ["rgba(154, 130, 0, 0.5)", "rgb(166, 60, 196)"]
+    assert [cells[index]["fill"] for index in (1, 2)] == ["rgba(154, 130, 0, 0.5)", "rgb(166, 60, 196)"]
 
 
 def test_vectors_of_different_length_share_their_columns():
@@ -61,7 +61,7 @@ def test_groups_are_equally_wide_and_the_chosen_one_is_on_top():
     assert [frame["stroke"] == ACCENT for frame in frames] == [False, False, False, True]
     assert frames[-1]["x"] == pytest.approx(cells[2]["x"])
     assert frames[-1]["width"] == pytest.approx(2 * cells[0]["width"])
-    values = {each["name"]: each.get("value") for each in whole(chart)["params"]}
+    values = {parameter["name"]: parameter.get("value") for parameter in whole(chart)["params"]}
     assert values["ticks"] == [1, 3, 5, 7]
     assert values["groups"] == ["H0", "H1", "H2", "H3"]
 
@@ -81,8 +81,8 @@ def test_zeros_and_nothing_can_be_drawn():
 
 
 def test_a_screen_reader_hears_what_it_is():
-    said = vector_rows(ROWS, what="product", chosen="1 b").description
-    assert said == "product of 0 a, 1 b: 2 rows of up to 3 components, 1 b framed"
+    description = vector_rows(ROWS, what="product", chosen="1 b").description
+    assert description == "product of 0 a, 1 b: 2 rows of up to 3 components, 1 b framed"
 
 
 def test_what_the_numbers_belong_to_has_its_name() -> None:

@@ -13,15 +13,15 @@ def rows(chart) -> list[dict]:
 
 
 def test_keys_go_from_the_largest_loss_to_the_largest_gain():
-    found = rows(attention_shift(BEFORE, AFTER, TOKENS, allowed=ALLOWED))
-    assert [row["key"] for row in found] == ["1 not", "3 [SEP]", "0 [CLS]", "2 film"]
-    assert found[0]["change"] == pytest.approx(-0.4)
-    assert [row["end"] for row in found] == ["masked", "after", "after", "after"]
+    result = rows(attention_shift(BEFORE, AFTER, TOKENS, allowed=ALLOWED))
+    assert [row["key"] for row in result] == ["1 not", "3 [SEP]", "0 [CLS]", "2 film"]
+    assert result[0]["change"] == pytest.approx(-0.4)
+    assert [row["end"] for row in result] == ["masked", "after", "after", "after"]
 
 
 def test_of_many_keys_those_that_changed_most_are_shown():
-    found = rows(attention_shift(BEFORE, AFTER, TOKENS, allowed=ALLOWED, at_most=2))
-    assert [row["key"] for row in found] == ["1 not", "2 film"]
+    result = rows(attention_shift(BEFORE, AFTER, TOKENS, allowed=ALLOWED, at_most=2))
+    assert [row["key"] for row in result] == ["1 not", "2 film"]
 
 
 def test_lengths_that_do_not_fit_are_refused():

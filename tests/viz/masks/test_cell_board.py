@@ -18,7 +18,7 @@ def test_every_cell_says_which_it_is():
 
 def test_labels_are_the_tokens_themselves():
     chart = whole(cell_board(WEIGHTS, ("<b>", "&", "&"), mask=MASK, query=0))
-    (labels,) = (each["value"] for each in chart["params"] if each["name"] == "labels")
+    (labels,) = (parameter["value"] for parameter in chart["params"] if parameter["name"] == "labels")
     assert labels == ["<b>", "1 &", "2 &"]
     axis = chart["layer"][0]["encoding"]["x"]["axis"]
     assert (axis["labelExpr"], axis["orient"], axis["labelAngle"]) == ("labels[datum.value]", "top", 270)
@@ -43,7 +43,7 @@ def test_masked_cells_are_hatched_and_the_row_of_the_query_is_framed():
 
 def test_a_click_names_the_cell_and_whether_it_is_blocked():
     chart = cell_board(WEIGHTS, TOKENS, mask=MASK, query=0).specification
-    (click,) = (each for each in chart["params"] if "select" in each)
+    (click,) = (parameter for parameter in chart["params"] if "select" in parameter)
     assert (click["name"], click["select"]["fields"]) == ("cell", ["query", "key", "blocked"])
 
 

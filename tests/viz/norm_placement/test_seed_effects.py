@@ -60,13 +60,13 @@ def test_it_names_its_colours():
 
 def texts(figure: VegaFigure) -> set[str]:
     """All that is written in it, axes and legends too."""
-    found, left = set(), [scene(figure, width=500)]
+    result, left = set(), [scene(figure, width=500)]
     while left:
         part = left.pop()
         left += part.get("items", [])
         if isinstance(text := part.get("text"), str):
-            found.add(text)
-    return found
+            result.add(text)
+    return result
 
 
 def test_a_reference_is_drawn_where_there_is_one():

@@ -41,8 +41,8 @@ def test_the_colours_go_along_the_positions():
 
 
 def test_words_stand_behind_and_cannot_be_clicked():
-    places = np.concatenate((PLACES, [[1.0, 1.0]]))
-    chart = embedding_scatter(places, TOKENS, selected=0, neighbours=[3], background=["the"])
+    positions = np.concatenate((PLACES, [[1.0, 1.0]]))
+    chart = embedding_scatter(positions, TOKENS, selected=0, neighbours=[3], background=["the"])
     words, lines, marks, _ = drawn(chart, width=600)
     assert [word["text"] for word in words] == ["the"]
     assert (lines[0]["x"], lines[0]["y"]) == (words[0]["x"], words[0]["y"])
@@ -63,14 +63,14 @@ def test_patches_are_pictures_in_frames():
 
 def test_of_many_tokens_the_chosen_and_its_neighbours_are_labelled():
     rng = np.random.default_rng(0)
-    names = [f"t{at}" for at in range(100)]
+    names = [f"t{index}" for index in range(100)]
     *_, labels = drawn(embedding_scatter(rng.random((100, 2)), names, selected=7, neighbours=[9]), width=600)
     assert {label["text"] for label in labels} == {"t7", "t9"}
 
 
 def test_tokens_in_one_spot_share_a_label():
-    places = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
-    *_, labels = drawn(embedding_scatter(places, ("a", "b", "b"), selected=2), width=600)
+    positions = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
+    *_, labels = drawn(embedding_scatter(positions, ("a", "b", "b"), selected=2), width=600)
     assert [label["text"] for label in labels] == ["a", "b"]
 
 

@@ -68,10 +68,10 @@ def test_each_cell_stands_where_the_other_patch_does():
     cells, outlines = drawn(small_maps())
     fifth = cells[5 * 6 : 6 * 6]  # the map of the last patch, r1c2
     across, down = outlines[5]["width"] / 3, outlines[5]["height"] / 2
-    places = [
+    positions = [
         ((cell["x"] - outlines[5]["x"]) / across, (cell["y"] - outlines[5]["y"]) / down) for cell in fifth
     ]
-    assert places == [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)]
+    assert positions == [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)]
 
 
 def test_opposite_and_same_are_the_ends_of_the_colours():

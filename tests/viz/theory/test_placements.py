@@ -41,8 +41,8 @@ def test_every_mean_is_a_point_that_says_its_numbers():
     figure = seed_spread(VALUES, (2, 3, 5), **TITLES)
     *_, points = drawn(figure, width=500)
     assert len(points) == 6
-    said = [field["field"] for field in figure.specification["layer"][-1]["encoding"]["tooltip"]]
-    assert said == ["variant", "position", "mean", "least", "largest", "seeds"]
+    fields = [field["field"] for field in figure.specification["layer"][-1]["encoding"]["tooltip"]]
+    assert fields == ["variant", "position", "mean", "least", "largest", "seeds"]
 
 
 def test_placements_differ_in_shape_as_well_as_in_colour():
@@ -57,8 +57,8 @@ def test_places_follow_the_scale(scale):
     doubling = {"pre-LN": np.array([[1.0, 2.0, 4.0]])}
     *_, points = drawn(seed_spread(doubling, (1, 2, 4), x_scale=scale, y_scale=scale, **TITLES), width=500)
     for axis in "xy":
-        places = [point[axis] for point in points]
-        first, second = abs(places[1] - places[0]), abs(places[2] - places[1])
+        positions = [point[axis] for point in points]
+        first, second = abs(positions[1] - positions[0]), abs(positions[2] - positions[1])
         assert second == pytest.approx(first if scale == "log" else 2 * first, rel=1e-6)
 
 
@@ -70,8 +70,8 @@ def test_a_zero_has_no_place_on_a_log_axis():
 def test_at_most_nine_positions_are_ticks():
     def ticks(n: int) -> list[int]:
         spec = whole(seed_spread({"B2T": np.ones((1, n))}, range(n), **TITLES))
-        (found,) = (each["value"] for each in spec["params"] if each["name"] == "ticks")
-        return found
+        (result,) = (parameter["value"] for parameter in spec["params"] if parameter["name"] == "ticks")
+        return result
 
     assert ticks(9) == list(range(9))
     assert ticks(24) == [0, 3, 6, 9, 12, 15, 18, 21]
@@ -154,7 +154,7 @@ def test_a_logarithmic_axis_has_a_number_above_the_highest_curve():
     """Post-LN lies above 1, and Vega alone wrote nothing above 1."""
     norms = {"pre-LN": np.array([[0.9, 0.14]]), "post-LN": np.array([[1.2, 1.3]])}
     figure = last_layer_gradient(norms, (2, 12))
-    (ticks,) = (each["value"] for each in whole(figure)["params"] if each["name"] == "y_ticks")
+    (ticks,) = (parameter["value"] for parameter in whole(figure)["params"] if parameter["name"] == "y_ticks")
     assert ticks == pytest.approx([0.1, 0.2, 0.5, 1, 2])
     *_, points = drawn(figure, width=500)
     assert all(0 < point["y"] < 340 for point in points)  # inside the axis

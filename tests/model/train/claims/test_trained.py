@@ -31,16 +31,16 @@ LOG = {
 def family(tmp_path, monkeypatch):
     """Three pairs that read text, of which one has no partner, and one that reads digits; and a folder of sentences."""
     for number, name in enumerate(f"sentences-pre-ln-seed{seed}" for seed in range(3)):
-        for each, config in (
+        for folder, config in (
             (name, tiny.TEXT),
             (name.replace("pre", "post"), tiny.replace(tiny.TEXT, **POST)),
         ):
-            if each != "sentences-post-ln-seed2":
+            if folder != "sentences-post-ln-seed2":
                 loaded = tiny.loaded(config, number)
-                checkpoint.save(tmp_path / "checkpoints" / each, loaded.model, LOG, loaded.tokenizer)
+                checkpoint.save(tmp_path / "checkpoints" / folder, loaded.model, LOG, loaded.tokenizer)
     for name, config in (("mnist-pre-ln", tiny.DIGIT), ("mnist-post-ln", tiny.replace(tiny.DIGIT, **POST))):
         checkpoint.save(tmp_path / "checkpoints" / name, tiny.build(config), {})
-    rows = [("dev", place, 1, place % 5, text) for place, text in enumerate(TEXTS * 4)]
+    rows = [("dev", index, 1, index % 5, text) for index, text in enumerate(TEXTS * 4)]
     columns = ["split", "sentence", "whole", "rating", "text"]
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "sst.csv", index=False)
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", tmp_path / "checkpoints")
@@ -59,26 +59,26 @@ def test_families_are_pairs_of_one_seed():
 
 
 def test_every_figure_of_every_family(family):
-    found = list(measure_trained(family))
-    text = {each.figure for each in found if each.where == "small text encoders"}
+    result = list(measure_trained(family))
+    text = {item.figure for item in result if item.where == "small text encoders"}
     assert text == {
         *("stream growth", "share of sublayers", "entropy", "gradient, trained"),
         *("accuracy", "loss while learning", "distance of heads"),
     }
-    fresh = [each for each in found if each.where.endswith("untrained")]
+    fresh = [item for item in result if item.where.endswith("untrained")]
     assert len(fresh) == 8
-    assert {each.seeds for each in fresh} == {(5, 6, 7)}
-    (learned,) = (each for each in found if each.figure == "loss while learning")
+    assert {item.seeds for item in fresh} == {(5, 6, 7)}
+    (learned,) = (item for item in result if item.figure == "loss while learning")
     assert (learned.pre, learned.n) == ((2.5, 2.5), 2)  # the first phase, and digits logged none
-    (judged,) = (each for each in found if each.figure == "accuracy" and "text" in each.where)
+    (judged,) = (item for item in result if item.figure == "accuracy" and "text" in item.where)
     assert judged.n == 16  # without the neutral ones
-    (apart,) = (each for each in found if each.figure == "distance of heads" and "text" in each.where)
+    (apart,) = (item for item in result if item.figure == "distance of heads" and "text" in item.where)
     assert (len(apart.pre), len(apart.across)) == (1, 4)
 
 
 def test_fresh_encoders_of_one_seed_begin_alike(family):
-    found = {(each.figure, each.where): each for each in measure_trained(family)}
-    growth = found["stream growth", "small text encoders, untrained"]
+    result = {(measured.figure, measured.where): measured for measured in measure_trained(family)}
+    growth = result["stream growth", "small text encoders, untrained"]
     assert growth.post == pytest.approx(
         (1.0, 1.0, 1.0), abs=1e-3
     )  # norms that nobody trained give one length
@@ -89,15 +89,17 @@ def test_fresh_encoders_of_one_seed_begin_alike(family):
 def test_batches_measure_what_single_records_do(placement):
     loaded = tiny.loaded(tiny.TEXT if placement == "pre" else tiny.replace(tiny.TEXT, **POST))
     examples = HeldOut(inputs=TEXTS, labels=(1, 0, 1, 0, 0), of="texts")
-    assert sorted(place for places in batches(loaded, TEXTS) for place in places) == list(range(len(TEXTS)))
+    assert sorted(index for positions in batches(loaded, TEXTS) for index in positions) == list(
+        range(len(TEXTS))
+    )
     records = [capture(loaded, text) for text in TEXTS]
     lengths = np.mean([mean_norms(record.residual) for record in records], axis=0)
-    found = stream_and_attention(loaded, examples)
-    assert found["stream growth"] == pytest.approx(lengths[-1] / lengths[2], rel=1e-4)
+    result = stream_and_attention(loaded, examples)
+    assert result["stream growth"] == pytest.approx(lengths[-1] / lengths[2], rel=1e-4)
     shares = np.mean([sublayer_shares(loaded, text) for text in TEXTS])
-    assert found["share of sublayers"] == pytest.approx(shares, rel=1e-4)
+    assert result["share of sublayers"] == pytest.approx(shares, rel=1e-4)
     entropies = [mean_entropy(record.pattern, record.mask).mean() for record in records]
-    assert found["entropy"] == pytest.approx(np.mean(entropies), rel=1e-4)
+    assert result["entropy"] == pytest.approx(np.mean(entropies), rel=1e-4)
     right = probabilities(loaded, TEXTS)[:, 0].argmax(axis=-1) == np.array(examples.labels)
     assert accuracy(loaded, examples) == right.mean()
 
@@ -105,7 +107,7 @@ def test_batches_measure_what_single_records_do(placement):
 def test_gradients_are_those_of_the_loss():
     loaded = tiny.loaded(tiny.DIGIT)
     images = np.random.default_rng(1).integers(0, 256, (4, 8, 8), np.uint8)
-    found = gradient_norms(loaded, HeldOut(inputs=tuple(images), labels=(0, 1, 2, 3), of="digits"))
+    result = gradient_norms(loaded, HeldOut(inputs=tuple(images), labels=(0, 1, 2, 3), of="digits"))
     logits = loaded.model(torch.from_numpy(images / np.float32(255)))
     loss = -logits.log_softmax(-1)[range(4), range(4)].mean()
     named = dict(loaded.model.named_parameters())
@@ -115,9 +117,9 @@ def test_gradients_are_those_of_the_loss():
     def norm(part):
         return sum(grad.square().sum().item() for name, grad in grads.items() if part in name) ** 0.5
 
-    assert found.last == pytest.approx(norm("blocks.1.feed_forward.contract.weight"), rel=1e-4)
-    assert found.whole == pytest.approx(norm(""), rel=1e-4)
-    assert found.ratio == pytest.approx(norm("blocks.1.") / norm("blocks.0."), rel=1e-4)
+    assert result.last == pytest.approx(norm("blocks.1.feed_forward.contract.weight"), rel=1e-4)
+    assert result.whole == pytest.approx(norm(""), rel=1e-4)
+    assert result.ratio == pytest.approx(norm("blocks.1.") / norm("blocks.0."), rel=1e-4)
     assert all(parameter.grad is None for parameter in named.values())
 
 

@@ -58,21 +58,21 @@ def test_new_seeds_enough_for_a_test():
 
 @pytest.mark.usefixtures("small")
 def test_every_figure_of_fresh_encoders():
-    found = {(each.figure, each.where): each for each in measure_untrained()}
+    result = {(measured.figure, measured.where): measured for measured in measure_untrained()}
     slope, growth, update = (
-        next(each for (figure, _), each in found.items() if figure == name)
+        next(item for (figure, _), item in result.items() if figure == name)
         for name in ("slope of the last gradient", "stream growth", "early update")
     )
     assert np.mean(slope.pre) < np.mean(slope.post)
     assert min(growth.pre) > max(growth.post)
     options = {"learning_rate": untrained.RATE, "warmup": 0, "n_steps": 2, "seed": 1}
     assert update.pre[1] == model_update(untrained.XAVIER, "pre-LN", 2, **options)[-1]
-    gain = {where: each for (figure, where), each in found.items() if figure == "gain by warm-up"}
+    gain = {where: item for (figure, where), item in result.items() if figure == "gain by warm-up"}
     helped = gain["small encoders, rate 0.003"]
     assert helped.post == pytest.approx((0.4, 0.41, 0.42))  # what ended in no number counts as guessing
     assert helped.pre == (0, 0, 0)
     assert gain["small encoders, rate 0.01"].post == (0, 0, 0)
-    (rate,) = (each for (figure, _), each in found.items() if figure == "largest learning rate")
+    (rate,) = (item for (figure, _), item in result.items() if figure == "largest learning rate")
     assert (rate.pre, rate.post) == ((0.03,) * 3, (0.003,) * 3)
 
 
@@ -89,13 +89,13 @@ def test_the_longest_warm_up_of_the_stored_runs(tmp_path, monkeypatch):
     }
     runs = [replace(RUN, norm_placement=p, warmup=n, accuracy=it) for (p, n), it in reached.items()]
     write_runs(tmp_path / RUNS, runs)
-    found = {(each.figure, each.where): each for each in measure_stored_runs()}
-    gains = [each for (figure, _), each in found.items() if figure == "gain by warm-up"]
-    assert [(each.where, each.seeds) for each in gains] == [
+    result = {(measured.figure, measured.where): measured for measured in measure_stored_runs()}
+    gains = [item for (figure, _), item in result.items() if figure == "gain by warm-up"]
+    assert [(gain.where, gain.seeds) for gain in gains] == [
         ("full size, rate 0.001, 99 steps of warm-up", (0,))
     ]
     assert (gains[0].pre, gains[0].post) == ((pytest.approx(0.2),), (pytest.approx(0.5),))
-    assert found["reached with warm-up", "full size, rate 0.001, 9 steps of warm-up"].post == (0.2,)
+    assert result["reached with warm-up", "full size, rate 0.001, 9 steps of warm-up"].post == (0.2,)
 
 
 def test_a_short_run_has_the_schedule_of_the_long_ones(monkeypatch):
