@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # figures are drawn without what model/ imports
 
 _N_STRONGEST, _ROUNDS_TO_0 = 3, 0.005  # cells that the text for screen readers names, and what it leaves out
 _MOST_SCORES = 98  # percent of the scores of a map: those that its colour scale is for, at least
+_FEWEST_SCORES = 25  # in a map of fewer, one of them is more than a rare exception
 MOST_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 _MOST_WRITTEN_BESIDE = 12  # the same of a map that is one of several side by side
 
@@ -170,9 +171,10 @@ def score_heatmap(
     """
     end = furthest = largest(scores)
     reach = "symmetric about 0"
-    others = float(np.percentile(np.abs(scores), _MOST_SCORES, method="lower")) if scores.size else 0.0
-    if 0 < 2 * others < furthest:
-        end, reach = others, f"{reach}; stronger ones, up to {furthest:.3g}, have the colour of its end"
+    if scores.size >= _FEWEST_SCORES:
+        others = float(np.percentile(np.abs(scores), _MOST_SCORES, method="lower"))
+        if 0 < 2 * others < furthest:
+            end, reach = others, f"{reach}; stronger ones, up to {furthest:.3g}, have the colour of its end"
     return _token_heatmap(
         scores,
         tokens,
