@@ -11,7 +11,8 @@ from .model.capture.intervention import (
     repositioned,
     without_keys,
 )
-from .model.checkpoint import available, load
+from .model.checkpoint import available
+from .model.checkpoint.load_or_download import load_or_download as load
 from .model.experiments.ablation import ablate_heads, ablated
 from .model.experiments.attribution import gradient_times_input, integrated_gradients
 from .model.experiments.explained_answer import Similarity

@@ -49,6 +49,9 @@ ALSO_LOADS = {
 # Whatever unpickles runs code that came with the data; the encoder here is our own.
 NOWHERE = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load", "transformers"}
 KEYWORDS_NOWHERE = {"allow_pickle", "use_container_width"}
+# Who says that he trusts a pickle has it converted: the one line of the project that opens one, which nothing imports.
+CONVERT = Path("model/convert/__main__.py")
+UNPICKLES = "torch.load(file, map_location='cpu', weights_only=True)"
 BY_NAME = {"import_module", "importlib.import_module", "__import__"}
 # Streamlit's server keeps its limit of memory here and offers no option for it; app_pages/shell/file_transfer.py sets it.
 ALLOWED_BY_NAME = {"starlette.formparsers"}
@@ -260,7 +263,17 @@ def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
     for path in result:
         if path in BESIDE_TRANSFORMERS or path.is_relative_to("tests/model"):  # which compare with it
             result[path] = {name for name in result[path] if not below(name, {"transformers"})}
+    assert result.pop(CONVERT) == {"torch.load"}
     assert not {str(path): names for path, names in result.items() if names}
+
+
+def test_a_pickle_is_opened_in_one_line_for_tensors_alone_and_by_nothing_but_its_command() -> None:
+    calls = [node for node in ast.walk(parse(CONVERT)) if isinstance(node, ast.Call)]
+    assert [ast.unparse(call) for call in calls if ast.unparse(call.func) == "torch.load"] == [UNPICKLES]
+    importing = {
+        path for path in PYTHON if any(below(name, {"model.convert"}) for name in imported(parse(path), path))
+    }
+    assert importing == {Path("tests/model/convert/test_main.py")}
 
 
 @pytest.mark.parametrize(
@@ -282,12 +295,12 @@ def test_forbidden_sees(source: str, expected: set[str]) -> None:
 
 
 # What requirements-dev.txt has besides: commands, and plugins of pytest.
-NOT_IMPORTED = {"beartype", "ruff", "mypy", "pip-audit", "setuptools"}
+NOT_IMPORTED = {"beartype", "ruff", "mypy", "pip-audit", "hatchling"}
 
 
 def test_the_requirements_are_what_is_imported() -> None:
     packages = packages_distributions()
-    own = {path.parts[0] for path in PYTHON}
+    own = {path.parts[0].removesuffix(".py") for path in PYTHON}
     used = {"app": set(), "tests": set(), "peers": set()}
     for path in PYTHON:
         tops = {name.partition(".")[0] for name in imported(parse(path), path)} - own

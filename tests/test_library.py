@@ -3,11 +3,13 @@
 import ast
 import doctest
 import re
-import shutil
+import signal
 import subprocess
 import sys
 import tomllib
+import urllib.request
 import venv
+import zipfile
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from inspect import isfunction, unwrap
@@ -21,8 +23,18 @@ from loupe import from_arrays, save_record
 from model.version import VERSION
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = {"model": "loupe/model", "viz": "loupe/viz", "loupe": "loupe"}  # here, and in an installation
-OF_THE_APP = {"streamlit", "cachetools"}
+LARGEST_WHEEL = 45e6  # bytes
+# All in the folder `loupe` of an installation. Of the docs it has what the app shows.
+INSTALLED = (
+    "app.py",
+    "app_pages",
+    "checkpoints",
+    "docs/reading.md",
+    "examples",
+    "model",
+    "viz",
+    ".streamlit/config.toml",
+)
 # As a notebook asks the value of a cell how to show it.
 SHOW = """def in_a_cell(value):
     print(value._repr_html_()[:7])
@@ -32,21 +44,23 @@ PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with nothing but the wheel in it, built from a copy: building leaves things beside the sources."""
-    home = tmp_path_factory.mktemp("library")
-    source = home / "source"
-    for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "LICENSE", "NOTICE"):
-        shutil.copy(ROOT / name, source / name)
-    build = ("wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", home / "wheels")
-    subprocess.run([*PIP, *map(str, build), str(source)], check=True, capture_output=True)
-    (wheel,) = (home / "wheels").iterdir()
-    assert VERSION in wheel.name
-    install = ("install", "--no-deps", "--no-index", "--target", home / "site", wheel)
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel; building it leaves nothing beside the sources."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (path,) = folder.iterdir()
+    assert VERSION in path.name
+    return path
+
+
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with nothing but the wheel in it."""
+    folder = tmp_path_factory.mktemp("library") / "site"
+    install = ("install", "--no-deps", "--no-index", "--target", folder, wheel)
     subprocess.run([*PIP, *map(str, install)], check=True, capture_output=True)
-    return home / "site"
+    return folder
 
 
 @pytest.fixture
@@ -109,26 +123,57 @@ def test_the_commands_of_the_notebook_run(site: Path, elsewhere: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_error_for_a_name_says_that_no_checkpoints_are_installed(site: Path, elsewhere: Path) -> None:
-    result = run(
-        site, elsewhere, "-m", "loupe.model.capture", "mnist-pre-ln", "--text", "a", "--out", "a.npz"
-    )
-    assert result.returncode == 2
-    (message,) = result.stderr.splitlines()
-    expected = "trained encoders are not installed with the library: name the path of a checkpoint's folder"
-    assert expected in message
-    assert str(site) not in message
+def test_the_shipped_encoders_are_installed(site: Path, elsewhere: Path) -> None:
+    (elsewhere / "checkpoints").unlink()
+    script = "from loupe import available, load; print(len(available()), load('mnist-pre-ln', device='cpu'))"
+    result = run(site, elsewhere, "-c", script)
+    expected = "14 Loaded('mnist-pre-ln', digit encoder, 4 layers × 4 heads, 305,034 parameters, cpu)\n"
+    assert (result.stderr, result.stdout) == ("", expected)
 
 
 @pytest.mark.slow
-def test_what_the_modules_read_is_installed_with_them(site: Path) -> None:
-    def files(folder: Path) -> set[Path]:
-        paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-        return {path.relative_to(folder) for path in paths}
+def test_what_the_modules_read_is_installed_with_them_in_one_folder(site: Path) -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", "loupe", *INSTALLED], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
+    expected = {name.removeprefix("loupe/") for name in tracked if not name.startswith("model/train/")}
+    files = {
+        path.relative_to(site / "loupe").as_posix() for path in (site / "loupe").rglob("*") if path.is_file()
+    }
+    assert {name for name in files if "__pycache__" not in name} == expected
+    assert {path.name for path in site.iterdir()} == {"loupe", "bin", f"attention_loupe-{VERSION}.dist-info"}
 
-    expected = {FOLDERS[folder] / path for folder in FOLDERS for path in files(ROOT / folder)}
-    expected = {path for path in expected if not path.is_relative_to("loupe/model/train")}  # needs a clone
-    assert {"loupe" / path for path in files(site / "loupe")} == expected
+
+@pytest.mark.slow
+def test_the_wheel_is_small_and_holds_no_module_twice(wheel: Path) -> None:
+    assert wheel.stat().st_size <= LARGEST_WHEEL
+    with zipfile.ZipFile(wheel) as files:
+        modules = [files.read(name) for name in files.namelist() if name.endswith((".py", ".css", ".js"))]
+    contents = [content for content in modules if content]
+    assert len(set(contents)) == len(contents)
+
+
+@pytest.mark.slow
+def test_the_installed_command_serves_the_app(site: Path, elsewhere: Path) -> None:
+    environment = {"PYTHONPATH": str(site), "HOME": str(elsewhere), "PATH": ""}
+    (elsewhere / "checkpoints").unlink()
+    command = [sys.executable, site / "bin" / "attention-loupe", "--text", "a film"]
+    server = subprocess.Popen(
+        command, cwd=elsewhere, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        line = server.stdout.readline()
+        address = re.fullmatch(
+            r"Attention Loupe: (http://127\.0\.0\.1:\d+/)\?kind=Text&text=a\+film\n", line
+        )[1]
+        with urllib.request.urlopen(f"{address}_stcore/health", timeout=60) as answer:
+            assert answer.status == 200
+        server.send_signal(signal.SIGINT)
+        _, errors = server.communicate(timeout=60)
+    finally:
+        server.kill()
+    assert server.returncode == 130
+    assert "Traceback" not in errors
 
 
 @pytest.mark.slow
@@ -237,13 +282,16 @@ def version(text: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", text.partition(".post")[0])]
 
 
-def test_the_installed_library_needs_what_the_app_needs_but_for_the_apps_own() -> None:
-    needed = [*project()["dependencies"], *project()["optional-dependencies"]["model"]]
-    lowest = dict(requirement.split(">=") for requirement in needed)
+def test_an_installation_needs_what_the_clone_needs() -> None:
+    extras = project()["optional-dependencies"]
+    of_the_app = [requirement for requirement in extras["app"] if requirement != "attention-loupe[model]"]
+    needed = [*project()["dependencies"], *extras["model"], *of_the_app]
+    lowest = dict(re.split("[>=]=", requirement) for requirement in needed)
     pinned = dict(line.split("==") for line in (ROOT / "requirements.txt").read_text().splitlines())
     assert len(lowest) == len(needed)
-    assert set(lowest) == set(pinned) - OF_THE_APP
+    assert set(lowest) == set(pinned)
     assert all(version(lowest[name]) <= version(pinned[name]) for name in lowest)
+    assert lowest["streamlit"] == pinned["streamlit"]
 
 
 # In the clone

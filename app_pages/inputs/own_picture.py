@@ -8,6 +8,13 @@ from app_pages.inputs.drawing import LARGEST, PICTURES
 from app_pages.inputs.drawing.picture import in_colour
 
 HELD = "own_picture"  # in the session
+_first: np.ndarray | None = None
+
+
+def begin_with(picture: np.ndarray) -> None:
+    """Sets the picture uint8 [height, width, 3] that every session has until it uploads another one."""
+    global _first
+    _first = picture
 
 
 def own_picture() -> np.ndarray | None:
@@ -20,7 +27,7 @@ def own_picture() -> np.ndarray | None:
     st.caption(
         "It is resized and cropped as this encoder expects. A link to this page does not contain the picture."
     )
-    return st.session_state.get(HELD)
+    return st.session_state.get(HELD, _first)
 
 
 def _take() -> None:

@@ -15,7 +15,9 @@ from model.sources import locations
 
 APP = "app.py"
 MOST_MB = 100_000
-START = "streamlit run app.py"
+# Installed, the app lies in the package `loupe`, whose command starts it.
+IS_INSTALLED = (Path(__file__).parents[2] / "__init__.py").is_file()
+START = "attention-loupe" if IS_INSTALLED else "python -m loupe"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,10 @@ from model.huggingface import families_table
 from model.sources.locations import MINILM_PACKAGE
 from model.sources.uploads import MB, upload
 
-WITH_MODELS = f"{START} -- --models DIR"
-WITH_HUB = f"{START} -- --hub"
+WITH_MODELS = f"{START} --models DIR"
+WITH_HUB = f"{START} --hub"
 TYPES = ("json", "txt", "model", "safetensors", "bin", "pt")
-WITH_UPLOADS = f"{START} --server.maxUploadSize 500 -- --uploads 500"
+WITH_UPLOADS = f"{START} --uploads 500"
 FILES, FOLDER = "Files", "A folder"
 _WHICH = (
     "`config.json`, `model.safetensors` and `tokenizer.json` (or `vocab.txt`, or `vocab.json` and `merges.txt`, or "
@@ -41,13 +41,7 @@ Weights are read from `model.safetensors`, or from its shards and their index; n
 layers are used where the folder has them: classification head, masked-token output, token classification, sentence
 embedding.
 """
-CONVERT = """
-import torch
-from safetensors.torch import save_file
-
-weights = torch.load("pytorch_model.bin", map_location="cpu", weights_only=True)
-save_file({name: each.clone().contiguous() for name, each in weights.items()}, "model.safetensors")
-"""
+CONVERT = f"{START} convert FOLDER --trusted"
 
 
 def heading(title: str) -> None:
@@ -82,7 +76,7 @@ def explain_supported() -> None:
         st.markdown(
             "This file is a pickle, which can run code when it is loaded. If you trust it, convert it once:"
         )
-        st.code(CONVERT.strip(), language="python")
+        st.code(CONVERT, language="bash")
 
 
 # Upload
@@ -131,7 +125,7 @@ def _save(files: list, at_most: int) -> None:
     except ValueError as error:
         st.error(plain(sentence(error)))
         if "pickle" in str(error):
-            st.code(CONVERT.strip(), language="python")
+            st.code(CONVERT, language="bash")
         return
     session_encoders.uploaded(new_upload)
     st.session_state[_ROUND] += 1

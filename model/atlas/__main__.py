@@ -15,6 +15,7 @@ data. The same command resumes a run that was stopped.
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -30,15 +31,15 @@ from .results import comparison_file_name, read_rows, write_comparison
 from .two_encoders import compare_encoders
 
 
-def main() -> None:
-    arguments = _parser().parse_args()
+def main(words: Sequence[str] | None = None, program: str = f"python -m {__package__}") -> None:
+    arguments = _parser(program).parse_args(words)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
-        with exit_with_one_sentence("model.atlas"):
+        with exit_with_one_sentence(program):
             for path in measure(load_checkpoint(arguments.checkpoint, arguments.device), arguments):
                 print(path)
     except KeyboardInterrupt:
-        sys.exit("model.atlas: ended; the same command goes on from here")
+        sys.exit(f"{program}: ended; the same command goes on from here")
 
 
 def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
@@ -96,9 +97,9 @@ def _command_line(loaded: Loaded, arguments: argparse.Namespace, other: Loaded |
     return " ".join(command_words)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m model.atlas",
+        prog=program,
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -18,10 +18,9 @@ from . import capture
 from .provenance import settings
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    program = __package__
+def main(arguments: Sequence[str] | None = None, program: str = f"python -m {__package__}") -> None:
     parser = argparse.ArgumentParser(
-        prog=f"python -m {program}", description="Writes everything that one forward pass computes."
+        prog=program, description="Writes everything that one forward pass computes."
     )
     parser.add_argument("checkpoint", help=CHECKPOINT)
     input_group = parser.add_mutually_exclusive_group(required=True)

@@ -120,12 +120,8 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     """The encoder of a checkpoint, by its name or the path of its folder, on a `device` ("auto", "cpu", "cuda", ...).
 
     Raises FileNotFoundError if there is no such checkpoint, and ValueError, with a one-sentence message, if it is damaged.
-
-    >>> from loupe import load
-    >>> load("checkpoints/imdb-pre-ln", device="cpu")
-    Loaded('imdb-pre-ln', text encoder, 4 layers × 4 heads, 2,359,660 parameters, cpu)
     """
-    name, folder = _find_name_and_folder(name_or_path)
+    name, folder = find_name_and_folder(name_or_path)
     torch_device = find_device(device)
     model: Transformer
     history: dict[str, Any] = {}
@@ -268,10 +264,10 @@ def _backup_folder(folder: Path) -> Path:
 
 
 def _find_folder(name_or_path: str | Path) -> Path:
-    return _find_name_and_folder(name_or_path)[1]
+    return find_name_and_folder(name_or_path)[1]
 
 
-def _find_name_and_folder(name_or_path: str | Path) -> tuple[str, Path]:
+def find_name_and_folder(name_or_path: str | Path) -> tuple[str, Path]:
     """The name and the folder of a checkpoint: looked up by name (`model.sources.locations`), or else as a path.
 
     Raises FileNotFoundError if it is neither.
@@ -287,12 +283,7 @@ def _find_name_and_folder(name_or_path: str | Path) -> tuple[str, Path]:
     for candidate in (folder, _backup_folder(folder)):
         if candidate.is_dir() or split_path(candidate)[1]:
             return name, candidate
-    message = f"there are {', '.join(available())}"
-    if not CHECKPOINTS.is_dir():  # installed as loupe.model
-        message = (
-            "the trained encoders are not installed with the library: name the path of a checkpoint's folder"
-        )
-    raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; {message}")
+    raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; there are {', '.join(available())}")
 
 
 def _read_history(folder: Path) -> dict[str, Any]:

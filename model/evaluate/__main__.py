@@ -8,7 +8,7 @@ MNIST test digits in `examples/`; text on a CSV with the columns text and label 
 import argparse
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -113,17 +113,17 @@ def _text_batches(loaded: Loaded, csv: Path) -> Batches:
         release_memory()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__.splitlines()[0])
+def main(words: Sequence[str] | None = None, program: str = f"python -m {__package__}") -> None:
+    parser = argparse.ArgumentParser(prog=program, description=__doc__.splitlines()[0])
     parser.add_argument("checkpoint", help=CHECKPOINT)
     parser.add_argument("--csv", type=Path, help="reviews, with the columns text and label")
     parser.add_argument(
         "--record", metavar="DATA", help="write the figures into the checkpoint, as measured on DATA"
     )
     parser.add_argument("--device", default="auto")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     torch.set_num_threads(os.cpu_count() or 1)  # the app's single thread would leave cores idle here
-    with exit_with_one_sentence("model.evaluate"):
+    with exit_with_one_sentence(program):
         loaded = load_checkpoint(arguments.checkpoint, arguments.device)
         logits, labels = evaluate(loaded, arguments.csv)
         figures = classification(logits, labels)

@@ -25,11 +25,7 @@ LARGEST_HEADER = 2**23  # bytes of names and shapes; that of an encoder of 1,000
 TOO_LARGE = "{} does not fit into the memory that is left"
 MOST_NUMBERS = 2**31  # 8 GB
 LARGEST_FILE = LARGEST_HEADER + 8 * MOST_NUMBERS  # bytes, of numbers of 8 bytes
-CONVERT = (
-    "only safetensors are read, since a pickle can run code; if you trust it, convert it: "
-    "safetensors.torch.save_file({name: tensor.clone() for name, tensor in torch.load(FILE, weights_only=True).items()}, "
-    "'model.safetensors')"
-)
+CONVERT = "only safetensors are read, since a pickle can run code; `attention-loupe convert FOLDER` makes them of one that you trust"
 FLOATS = ("F64", "F32", "F16", "BF16")
 
 
@@ -108,7 +104,7 @@ def _read_header(path: Path) -> Iterator[tuple[str, Shape]]:
         with path.open("rb") as file:
             header_length = file.read(8)
         if header_length.startswith(PICKLE_BEGINNINGS):
-            raise ValueError(f"it is a pickle under another name; {CONVERT}")
+            raise ValueError(f"it is a pickle under another name, so call it pytorch_model.bin: {CONVERT}")
         if (length := int.from_bytes(header_length, "little")) > LARGEST_HEADER:
             raise ValueError(f"its header claims {length:,} bytes; at most {LARGEST_HEADER:,} are read")
         with safe_open(path, "pt", backend=READ) as file:

@@ -96,6 +96,19 @@ def snapshot(name: str) -> Path:
     return snapshots[0]
 
 
+def cached_name(name: str, revision: str | None) -> str | None:
+    """The name in this app of the model `owner/name` at a branch, tag or commit; None if the cache does not hold all its files."""
+    commit = None
+    if revision not in (None, "main"):
+        reference = cache_root() / repo_folder_name(repo_id=name, repo_type="model") / "refs" / revision
+        commit = reference.read_text(encoding="utf-8").strip() if reference.is_file() else revision
+    try:
+        snapshot(f"{name}@{commit}" if commit else name)
+    except FileNotFoundError:
+        return None
+    return f"{HUB}{name}@{commit[:8]}" if commit else f"{HUB}{name}"
+
+
 def _is_complete(folder: Path) -> bool:
     """Whether a folder holds its configuration and all its weight files, some of which an interrupted download lacks."""
     if not (folder / CONFIG).is_file():
@@ -272,7 +285,8 @@ def _no_safetensors_message(name: str, files: Iterable[str]) -> str:
     unread_files = sorted(file for file in files if file.endswith(UNREAD_WEIGHTS) and "/" not in file)
     message = f"{name} has no {WEIGHTS}"
     return (
-        f"{message}, only {printable_name(', '.join(unread_files[:3]))}, which is not read here"
+        f"{message}, only {printable_name(', '.join(unread_files[:3]))}, which is not read here; "
+        "`attention-loupe convert FOLDER` makes safetensors of a pickle that you trust"
         if unread_files
         else message
     )

@@ -22,10 +22,9 @@ from .save import PICTURES, figure_bytes
 KINDS = ("html", *PICTURES)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    program = __package__
+def main(arguments: Sequence[str] | None = None, program: str = f"python -m {__package__}") -> None:
     parser = argparse.ArgumentParser(
-        prog=f"python -m {program}", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        prog=program, description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("record", type=Path, metavar="FILE", help="an .npz or .safetensors file")
     parser.add_argument(
@@ -46,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             part_file.write_bytes(content)
     except (ValueError, OSError) as error:
         message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        print(f"{program}: {' '.join(message.split())}", file=sys.stderr)
+        print(f"{program.removeprefix('python -m ')}: {' '.join(message.split())}", file=sys.stderr)
         sys.exit(2)
     print(f"{args.out.name}: {len(content):,} bytes")
 

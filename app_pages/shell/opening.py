@@ -1,0 +1,71 @@
+"""What the command line names: the address at which the app shows that encoder and that input."""
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+from app_pages.controls import input_controls as controls
+from app_pages.inputs import own_picture
+from app_pages.inputs.drawing import code, picture
+from app_pages.subject import encoders
+from model import checkpoint
+from model.checkpoint.load_or_download import name_or_download
+from model.huggingface.inner_encoders import split_path
+from model.sources import locations
+
+
+def query_of(name: str | None, text: str | None, picture_file: Path | None) -> str:
+    """The part of an address that names an encoder (None: the first one that fits) and its input (None: an example).
+
+    Raises ValueError or OSError, with a one-sentence message, if the input does not fit or cannot be read.
+    """
+    if name is None:
+        kind = encoders.DIGIT if picture_file else encoders.TEXT
+        query = {controls.KIND.key: kind}
+    else:
+        kind = encoders.kind_of(name) or encoders.TEXT
+        query = {controls.KIND.key: kind, controls.CHECKPOINT.key: name}
+    if text is not None:
+        if kind != encoders.TEXT:
+            raise ValueError(f"{name} reads pictures: name one with --picture FILE")
+        query[controls.TEXT.key] = text
+    if picture_file is not None:
+        if kind == encoders.TEXT:
+            raise ValueError(f'{name} reads text: give it with --text "..."')
+        content = picture_file.read_bytes()
+        if kind == encoders.DIGIT:
+            query[controls.SOURCE.key] = controls.DRAW
+            query[controls.DRAWING.key] = code.to_code(picture.from_file(content))
+        else:
+            query[controls.SOURCE.key] = controls.OWN_PICTURE
+            own_picture.begin_with(picture.in_colour(content))
+    return f"?{urlencode(query)}"
+
+
+def name_in_app(name_or_path: str, models: Path | None) -> tuple[str, Path | None]:
+    """The name by which the app opens an encoder, and the models folder: `models`, or the encoder's own if that is not known otherwise.
+
+    A model of the Hugging Face Hub is downloaded unless it is in the cache. Raises ValueError or FileNotFoundError, with a
+    one-sentence message, if the encoder cannot be opened.
+    """
+    locations.use(models)
+    name, folder = checkpoint.find_name_and_folder(name_or_download(name_or_path))
+    checkpoint.read_config(folder)
+    checkpoint.weights_hash(folder)  # raises where there are no weights; the app asks for it as well
+    if _is_named(name, folder):
+        return name, models
+    folder, inner = split_path(folder.resolve())
+    root = folder if models is None else models.expanduser().resolve()
+    if not folder.is_relative_to(root):
+        raise ValueError(f"{name_or_path} is not in the folder of --models: leave that option out")
+    locations.use(root)
+    parts = folder.relative_to(root).parts or (root.name,)
+    name = "/".join(filter(None, (*parts, inner)))
+    return name if _is_named(name, folder / (inner or "")) else f"{locations.MODELS}{name}", root
+
+
+def _is_named(name: str, folder: Path) -> bool:
+    """Whether `name` is that folder in the app, and not another encoder."""
+    try:
+        return locations.find(name, checkpoint.CHECKPOINTS).resolve() == folder.resolve()
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,140 @@
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from app_pages.inputs import own_picture
+from app_pages.inputs.drawing import code, picture
+from app_pages.shell.opening import name_in_app, query_of
+from model import checkpoint
+from model.sources import locations
+from tests.model.huggingface.folders import build
+
+
+@pytest.fixture(autouse=True)
+def _no_root() -> Iterator[None]:
+    yield
+    locations.use(None)
+
+
+@pytest.fixture
+def digit(tmp_path: Path) -> Path:
+    """A picture file with a stroke of ink."""
+    pixels = np.zeros((40, 40), np.uint8)
+    pixels[8:32, 18:22] = 255
+    Image.fromarray(pixels).save(tmp_path / "one.png")
+    return tmp_path / "one.png"
+
+
+def parameters(query: str) -> dict[str, str]:
+    return {key: value for key, (value,) in parse_qs(query.removeprefix("?")).items()}
+
+
+def test_a_text_is_read_by_the_encoder_that_is_named() -> None:
+    assert parameters(query_of(None, "a & b", None)) == {"kind": "Text", "text": "a & b"}
+    query = query_of("imdb-post-ln", "ein schöner Film", None)
+    assert parameters(query) == {"kind": "Text", "checkpoint": "imdb-post-ln", "text": "ein schöner Film"}
+    assert parameters(query_of("mnist-pre-ln", None, None)) == {"kind": "Digit", "checkpoint": "mnist-pre-ln"}
+
+
+def test_a_picture_is_drawn_for_encoders_of_digits(digit: Path) -> None:
+    for name in (None, "mnist-pre-ln"):
+        query = parameters(query_of(name, None, digit))
+        assert (query["kind"], query["source"]) == ("Digit", "Draw")
+        expected = picture.from_file(digit.read_bytes())
+        np.testing.assert_allclose(code.from_code(query["drawing"]), expected, atol=9)  # 16 grey levels
+
+
+def test_a_picture_in_colour_is_held_for_every_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_picture, "_first", None)
+    Image.new("RGB", (50, 40), "red").save(tmp_path / "red.png")
+    build(tmp_path / "vit", "ViTForImageClassification")
+    name, _ = name_in_app(str(tmp_path / "vit"), None)
+    query = parameters(query_of(name, None, tmp_path / "red.png"))
+    assert query == {"kind": "Picture", "checkpoint": "vit", "source": "Own picture"}
+    assert vars(own_picture)["_first"].shape == (40, 50, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_picture", "said"),
+    [
+        ("mnist-pre-ln", "a film", False, "mnist-pre-ln reads pictures: name one with --picture FILE"),
+        ("imdb-pre-ln", None, True, 'imdb-pre-ln reads text: give it with --text "..."'),
+        (None, None, True, "This file is not a picture; "),
+    ],
+)
+def test_an_input_that_does_not_fit_is_refused(
+    tmp_path: Path, name: str | None, text: str | None, is_picture: bool, said: str
+) -> None:
+    file = tmp_path / "a.png"
+    file.write_text("no picture")
+    with pytest.raises(ValueError, match=said):
+        query_of(name, text, file if is_picture else None)
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    shutil.copytree(checkpoint.CHECKPOINTS / "imdb-pre-ln", tmp_path / "models" / "team" / "mine")
+    return tmp_path / "models"
+
+
+def test_a_folder_becomes_the_models_folder(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert name_in_app(str(models / "team" / "mine"), None) == ("mine", models / "team" / "mine")
+    assert locations.find("mine", checkpoint.CHECKPOINTS) == models / "team" / "mine"
+    monkeypatch.chdir(models / "team")
+    assert name_in_app("mine", None) == ("mine", models / "team" / "mine")
+    (models / "team" / "mine").rename(models / "imdb-pre-ln")  # as one of the shipped encoders is called
+    name, root = name_in_app(str(models / "imdb-pre-ln"), None)
+    assert (name, root) == ("models:imdb-pre-ln", models / "imdb-pre-ln")
+    assert locations.find(name, checkpoint.CHECKPOINTS) == models / "imdb-pre-ln"
+
+
+def test_in_the_models_folder_it_has_its_name_there(models: Path, tmp_path: Path) -> None:
+    for name in ("team/mine", str(models / "team" / "mine")):
+        assert name_in_app(name, models) == ("team/mine", models)
+    assert name_in_app("imdb-pre-ln", models) == ("imdb-pre-ln", models)
+    (tmp_path / "other").mkdir()
+    with pytest.raises(ValueError, match="is not in the folder of --models: leave that option out"):
+        name_in_app(str(models / "team" / "mine"), tmp_path / "other")
+
+
+def test_one_of_two_encoders_in_a_folder_is_opened(tmp_path: Path) -> None:
+    build(tmp_path / "clip", "CLIPModel")
+    assert name_in_app(str(tmp_path / "clip" / "text_model"), None) == ("clip/text_model", tmp_path / "clip")
+    with pytest.raises(ValueError, match="it holds two encoders, so write /vision_model"):
+        name_in_app(str(tmp_path / "clip"), None)
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (("config.json",), "model.safetensors is missing"),
+        ((), "config.json"),
+        (
+            ("config.json", "pytorch_model.bin"),
+            "pytorch_model.bin is not opened: .*`attention-loupe convert FOLDER`",
+        ),
+    ],
+)
+def test_a_folder_that_cannot_be_opened_is_refused_in_one_sentence(
+    tmp_path: Path, kept: tuple[str, ...], said: str
+) -> None:
+    build(tmp_path / "bert", "BertModel")
+    (tmp_path / "bert" / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    for path in (tmp_path / "bert").iterdir():
+        if path.name not in kept:
+            path.unlink()
+    with pytest.raises((ValueError, FileNotFoundError), match=said):
+        name_in_app(str(tmp_path / "bert"), None)
+
+
+def test_a_folder_of_this_project_without_weights_is_refused(models: Path) -> None:
+    (models / "team" / "mine" / "model.safetensors").unlink()
+    with pytest.raises(FileNotFoundError, match="has no weights"):
+        name_in_app(str(models / "team" / "mine"), None)
