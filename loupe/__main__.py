@@ -8,6 +8,7 @@
 Where something cannot be done, one sentence says why, and the exit code is 2.
 """
 
+import os
 import socket
 import sys
 import webbrowser
@@ -41,7 +42,7 @@ def main() -> None:
         if command in COMMANDS:
             import_module(f"{COMMANDS[command]}.__main__").main(arguments, f"{PROGRAM} {command}")
         else:
-            _open_app(_parse(sys.argv[1:]))
+            _open_app(command_line(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except ModuleNotFoundError as error:
@@ -56,7 +57,8 @@ def main() -> None:
     sys.exit(REFUSED)
 
 
-def _parse(arguments: Sequence[str]) -> Namespace:
+def command_line(arguments: Sequence[str]) -> Namespace:
+    """The options of the command that serves the app."""
     parser = ArgumentParser(PROGRAM, description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument(
         "encoder",
@@ -67,7 +69,10 @@ def _parse(arguments: Sequence[str]) -> Namespace:
     model_input = parser.add_mutually_exclusive_group()
     model_input.add_argument("--text", help="what the encoder reads")
     model_input.add_argument("--picture", type=Path, metavar="FILE", help="the picture that it reads")
-    parser.add_argument("--models", type=Path, metavar="DIR", help="a folder whose encoders can be opened")
+    models = os.environ.get("LOUPE_MODELS") or None
+    parser.add_argument(
+        "--models", type=Path, default=models, metavar="DIR", help="a folder whose encoders can be opened"
+    )
     parser.add_argument("--hub", action="store_true", help="visitors may download models by their names")
     parser.add_argument(
         "--uploads", metavar="MB", default="", help="visitors may upload encoders, up to MB each"

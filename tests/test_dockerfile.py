@@ -4,9 +4,13 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from loupe.__main__ import command_line
+from tests.test_library import INSTALLED
 
 ROOT = Path(__file__).parents[1]
 INSTRUCTIONS = {"FROM", "ARG", "RUN", "WORKDIR", "COPY", "USER", "ENV", "EXPOSE", "HEALTHCHECK", "CMD"}
@@ -38,29 +42,33 @@ def test_it_serves_as_an_ordinary_user_who_was_made(steps: list[tuple[str, str]]
 
 
 def test_what_it_copies_and_installs_is_there(steps: list[tuple[str, str]]) -> None:
-    assert all((ROOT / copied.split()[0]).exists() for copied in of(steps, "COPY"))
-    (installs,) = (run for run in of(steps, "RUN") if "pip install" in run)
-    assert installs.endswith("--requirement requirements.txt")
+    of_the_project = [copied for copied in of(steps, "COPY") if not copied.startswith("--from=wheel ")]
+    assert all((ROOT / copied.split()[0]).exists() for copied in of_the_project)
+    build, install = (run for run in of(steps, "RUN") if run.startswith("pip "))
+    assert build == "pip wheel --no-deps --wheel-dir /wheels ."
+    assert install.endswith('--constraint requirements.txt "$(echo /wheels/*.whl)[app]"')
 
 
 def test_its_command_and_the_look_at_its_health_are_commands(steps: list[tuple[str, str]]) -> None:
     (command,), (health,) = of(steps, "CMD"), of(steps, "HEALTHCHECK")
     program, *arguments = json.loads(command)
-    assert program == "python"
-    assert (ROOT / arguments[arguments.index("run") + 1]).is_file()
-    assert "0.0.0.0" in command  # within the container only what its port is published to reaches it
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"].keys() == {program}
+    options = command_line(arguments)
+    assert options.address == "0.0.0.0"  # within the container only what its port is published to reaches it
+    assert [str(options.port)] == of(steps, "EXPOSE")
     compile(json.loads(health.partition("CMD ")[2])[2], "health", "exec")
     assert all(port in health for port in of(steps, "EXPOSE"))
 
 
 @pytest.mark.parametrize(
     "name",
-    ["app.py", "app_pages", "model", "viz", "checkpoints", "examples", ".streamlit", "requirements.txt"],
+    ["pyproject.toml", "requirements.txt", "NOTICE", *INSTALLED],
 )
-def test_what_the_app_needs_is_not_ignored(name: str) -> None:
-    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
+def test_what_the_wheel_needs_is_not_ignored(name: str) -> None:
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
     assert (ROOT / name).exists()
-    assert name not in ignored
+    assert not {name, Path(name).parts[0]} & set(lines)
+    assert f"{Path(name).parent}/*" not in lines or f"!{name}" in lines
 
 
 @pytest.mark.skipif(

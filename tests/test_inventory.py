@@ -32,7 +32,7 @@ def inventory() -> dict[str, object]:
         "controls": {name: sorted(set(of_page) - shared) for name, of_page in controls.items()},
         "commands": {
             ".".join(path.relative_to(ROOT).parts[:-1]): sorted(_options(path))
-            for package in ("model", "viz")
+            for package in ("loupe", "model", "viz")
             for path in sorted((ROOT / package).rglob("__main__.py"))
         },
         "options of the app": sorted(_options(ROOT / "app_pages/shell/start_options.py")),

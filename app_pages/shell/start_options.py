@@ -1,5 +1,6 @@
 """Options of the app, read once when it starts: arguments after `--`, or environment variables.
 
+attention-loupe --models DIR --hub --uploads 500
 streamlit run app.py -- --models DIR --hub --uploads 500
 LOUPE_MODELS=DIR LOUPE_HUB=1 LOUPE_UPLOADS_MB=500 streamlit run app.py
 """
