@@ -133,6 +133,7 @@ def _serve(query: str, settings: dict[str, Any]) -> None:
 
     app = st.App(ROOT / "app.py", lifespan=with_browser)
     app.run(config={"logger.hideWelcomeMessage": True, **settings})
+    raise KeyboardInterrupt  # the server took the signal; a shell may have had Python ignore it
 
 
 if __name__ == "__main__":
