@@ -14,7 +14,7 @@ import sys
 import webbrowser
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -132,8 +132,9 @@ def _serve(query: str, settings: dict[str, Any]) -> None:
             yield
 
     app = st.App(ROOT / "app.py", lifespan=with_browser)
-    app.run(config={"logger.hideWelcomeMessage": True, **settings})
-    raise KeyboardInterrupt  # the server took the signal; a shell may have had Python ignore it
+    with suppress(KeyboardInterrupt):
+        app.run(config={"logger.hideWelcomeMessage": True, **settings})
+    os._exit(INTERRUPTED)  # at once: the thread that still imports modules would complain about Python's end
 
 
 if __name__ == "__main__":
