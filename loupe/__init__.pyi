@@ -13,6 +13,8 @@ from .model.capture.intervention import (
 )
 from .model.checkpoint import available
 from .model.checkpoint.load_or_download import load_or_download as load
+from .model.decompositions.answer_parts import answer_parts
+from .model.decompositions.score_parts import score_parts
 from .model.experiments.ablation import ablate_heads, ablated
 from .model.experiments.attribution import gradient_times_input, integrated_gradients
 from .model.experiments.explained_answer import Similarity
@@ -59,6 +61,7 @@ __all__ = [
     "ablate_heads",
     "ablated",
     "activations",
+    "answer_parts",
     "at_temperature",
     "attention_heatmap",
     "available",
@@ -91,6 +94,7 @@ __all__ = [
     "repositioned",
     "save_figure",
     "save_record",
+    "score_parts",
     "show",
     "through",
     "token_strip",

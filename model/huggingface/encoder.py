@@ -156,25 +156,30 @@ class ImportedEncoder(Transformer):
         return self.logits(self.classify(states, inputs))
 
     def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_pooled"]:
+        if self.config.family.pools_last:
+            return super().pool(self.pooled_layers(states), inputs)
+        return self.pooled_layers(self.pool_positions(states, inputs))
+
+    @property
+    def pooled_layers(self) -> nn.Sequential:
+        """The layers behind pooling, or with `family.pools_last` before it."""
+        return nn.Sequential(self.pooler, self.pooler_act, self.pooler_norm, *self.sentence_layers)
+
+    def pool_positions(self, states: States, inputs: Inputs) -> Float[Tensor, "batch pooled"]:
+        """What `pool` makes of the states before `pooled_layers`."""
         family = self.config.family
         if family.pools_patches or family.pools_patches_alone:
             mean = states[:, self.config.n_before_patches :].mean(dim=1)
-            pooled = mean if family.pools_patches_alone else torch.cat((states[:, 0], mean), dim=-1)
-            return self._transform_pooled(pooled)
+            return mean if family.pools_patches_alone else torch.cat((states[:, 0], mean), dim=-1)
         if self.attention_pooling is not None:
-            return self._transform_pooled(self.attention_pooling(states))
+            return self.attention_pooling(states)
         if family.pools_token is not None:
             position = chosen_token(inputs, family.pools_token)[:, None, None]
-            return self._transform_pooled(states.take_along_dim(position, dim=1)[:, 0])
-        if family.pools_last:
-            return super().pool(self._transform_pooled(states), inputs)
+            return states.take_along_dim(position, dim=1)[:, 0]
         if family.sentence_poolings:
             is_real = real_positions(inputs, self.config.padding_id)
-            return self.sentence_layers(pool_tokens(family.sentence_poolings, states, is_real))
-        return self.sentence_layers(self._transform_pooled(super().pool(states, inputs)))
-
-    def _transform_pooled(self, states: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_pooled"]:
-        return self.pooler_norm(self.pooler_act(self.pooler(states)))
+            return pool_tokens(family.sentence_poolings, states, is_real)
+        return super().pool(states, inputs)
 
     def classify(self, states: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
         logits = super().classify(states, inputs)
