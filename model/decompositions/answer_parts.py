@@ -1,21 +1,25 @@
 """`answer_parts`: one number of an encoder's answer as the sum of what each part of the residual stream adds to it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import pandas as pd
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..capture import activations, evaluation_mode
+from ..capture import evaluation_mode
 from ..experiments.explained_answer import Explained, Similarity
 from ..experiments.masked_word import MaskedWord, check_answer
+from ..huggingface.encoder import ImportedEncoder
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from .behind_layers import POOLING_PATTERN, of_logits, of_pooled, of_vocabulary
 from .linear_maps import LinearFunction, pull_back
-from .state_parts import Part, divide, frame, hook_names, states_behind
+from .state_parts import ForwardPass, Numbers, Part, divide, forward_pass, frame
+
+POOLING_PATTERN = "attention_pooling.attention.pattern"
+States = Float[Tensor, "position d_model"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,35 +78,96 @@ def answer_parts(
     >>> parts.quantity, list(parts.frame["part"][:3]), parts.gap < 1e-5
     ('logit of positive minus negative', ['token', 'position', 'L0 H0'], True)
     """
-    model, n_layers = loaded.model, loaded.config.n_layers
-    inputs, positions = prepare(loaded, model_input)
-    names = ["logits", *hook_names(n_layers, by_token=by_token)]
-    names += [POOLING_PATTERN] if loaded.config.family.attention_pooling else []
-    seen = activations(loaded, [model_input], names)
+    model, n_layers, fed = loaded.model, loaded.config.n_layers, None
+    forward = forward_pass(loaded, model_input, n_layers, ["logits", POOLING_PATTERN], by_token=by_token)
     with torch.inference_mode(), evaluation_mode(model):
-        last = states_behind(seen, n_layers)
+        last = forward.states(n_layers)
         states = model.final_norm(last)
         if isinstance(answer, MaskedWord):
             check_answer(loaded, [model_input], answer)
             number = _of_word(loaded, model.predict_tokens(states[[answer.position]])[0], answer)
-            function, fed = of_vocabulary(model, states, answer.position, number.weights)
+            function = _before_vocabulary(loaded, states, answer.position, number.weights)
         elif isinstance(answer, Similarity) or not loaded.config.n_classes:
-            number = _of_pooled_state(loaded, model.pool(states[None], inputs)[0], answer)
-            function, fed = of_pooled(model, states, inputs, seen, number.weights)
+            number = _of_pooled(loaded, model.pool(states[None], forward.inputs)[0], answer)
+            function, fed = _before_pooling(forward, states, LinearFunction(number.weights[None, None]))
         else:
-            number = _of_classes(loaded, seen["logits"][0], answer)
-            function, fed = of_logits(model, states, inputs, seen, number.weights)
+            number = _of_classes(loaded, forward.seen["logits"][0], answer)
+            function, fed = _before_classifier(forward, states, LinearFunction(number.weights[None, None]))
         function = pull_back(model.final_norm, last, function)
         read = function.weights[0].any(dim=-1).nonzero()[:, 0]
         function = LinearFunction(function.weights[:, read], function.constant)
-        parts, values = divide(model, inputs, seen, n_layers, function, read, by_token=by_token)
+        parts, values = divide(forward, n_layers, function, read)
         if fed is not None:
-            parts.append(Part("pooling feed-forward"))
-            values = torch.cat((values, fed[None]))
+            parts, values = [*parts, Part("pooling feed-forward")], torch.cat((values, fed[None]))
         recorded = float(number.weights.double() @ number.outputs.double())
-    return AnswerParts(
-        number.quantity, frame(parts, positions, values[:, 0].cpu().double().numpy()), recorded
-    )
+    values_of_frame = values[:, 0].cpu().double().numpy()
+    return AnswerParts(number.quantity, frame(parts, forward.positions, values_of_frame), recorded)
+
+
+def _before_vocabulary(
+    loaded: Loaded, states: States, position: int, weights: Float[Tensor, " token"]
+) -> LinearFunction:
+    """Σ_k weights_k · logits_k of the logits over the vocabulary at one position, as a function of the states."""
+    output = loaded.model.masked_token_output
+    assert output is not None, "the answer was checked"
+    decoder = getattr(output, "decoder", None) or loaded.model.embedding.tokens
+    function = LinearFunction((weights @ decoder.weight)[None, None], (weights @ output.bias)[None])
+    hidden = nn.Sequential(output.transform, output.activation, output.norm)
+    at_position, constant = pull_back(hidden, states[[position]], function)
+    g = states.new_zeros(1, *states.shape)
+    g[:, [position]] = at_position
+    return LinearFunction(g, constant)
+
+
+def _before_classifier(
+    forward: ForwardPass, states: States, function: LinearFunction
+) -> tuple[LinearFunction, Numbers | None]:
+    """A function of the logits, as `_before_pooling` returns it; logits of two classifiers, of class and distillation token, are the
+    mean of both.
+    """
+    model, second = forward.model, getattr(forward.model, "second_classifier", None)
+    half = LinearFunction(function.weights / (1 if second is None else 2))
+    of_pooled = pull_back(model.classifier, model.pool(states[None], forward.inputs), half)
+    (g, constant), fed = _before_pooling(forward, states, of_pooled)
+    if second is not None:
+        of_token, of_bias = pull_back(second, states[[1]], half)
+        g[:, [1]] += of_token
+        constant = constant + of_bias
+    return LinearFunction(g, constant), fed
+
+
+def _before_pooling(
+    forward: ForwardPass, states: States, function: LinearFunction
+) -> tuple[LinearFunction, Numbers | None]:
+    """A function of the pooled state as one of the states, and what the feed-forward of attention pooling adds, if there is one."""
+    model, inputs = forward.model, forward.inputs
+    if not isinstance(model, ImportedEncoder):
+        return _transposed(model.pool, states, inputs, function), None
+    layers = model.pooled_layers
+    if model.config.family.pools_last:
+        function = _transposed(model.pool_positions, layers(states), inputs, function)
+        return pull_back(layers, states, function), None
+    function = pull_back(layers, model.pool_positions(states[None], inputs), function)
+    if (pooling := model.attention_pooling) is None:
+        return _transposed(model.pool_positions, states, inputs, function), None
+    # y + FF(LN(y)), where y = Σ_h Σ_j A_hj (x_j W_V^h + b_V^h) W_O^h + b_O
+    y = pooling.attention(states[None])
+    fed = (function.weights * pooling.feed_forward(pooling.norm(y))).sum(dim=(1, 2))
+    pattern = forward.seen[POOLING_PATTERN][0, :, 0]  # [head, key]
+    of_heads = pull_back(pooling.attention.w_o, y[0], function)
+    by_key = pattern.T[:, :, None] * of_heads.weights.unflatten(-1, (len(pattern), -1))
+    by_key = LinearFunction(by_key.flatten(2), of_heads.constant)
+    return pull_back(pooling.attention.w_v, states, by_key), fed
+
+
+def _transposed(
+    pool: Callable[[Tensor, Tensor], Tensor], states: States, inputs: Tensor, function: LinearFunction
+) -> LinearFunction:
+    """Through a pooling that is linear in the states, as a maximum is at the positions that it chose: its gradient."""
+    with torch.inference_mode(False), torch.enable_grad():
+        leaf = states.clone().requires_grad_()
+        (g,) = torch.autograd.grad(pool(leaf[None], inputs), leaf, function.weights[0])
+    return LinearFunction(g[None], function.constant)
 
 
 def _of_word(loaded: Loaded, logits: Float[Tensor, " token"], word: MaskedWord) -> Number:
@@ -129,7 +194,7 @@ def _of_classes(loaded: Loaded, logits: Float[Tensor, " class"], answer: int | N
     return Number(quantity, weights, logits)
 
 
-def _of_pooled_state(loaded: Loaded, pooled: Float[Tensor, " d_pooled"], answer: Explained) -> Number:
+def _of_pooled(loaded: Loaded, pooled: Float[Tensor, " d_pooled"], answer: Explained) -> Number:
     if isinstance(answer, Similarity):
         other = pooled
         if answer.other is not None:

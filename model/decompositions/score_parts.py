@@ -9,16 +9,14 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
-from ..capture import activations, evaluation_mode
-from ..hooks import hook_points
+from ..capture import evaluation_mode
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..parts.block import bias_by_head, weight_by_head
 from ..parts.disentangled import DisentangledAttention, relative_positions
 from ..parts.rotary import Rotated, factors, rotate
-from ..transformer import Transformer
 from .linear_maps import LinearFunction, pull_back
-from .state_parts import Part, Seen, divide, frame, hook_names, states_behind
+from .state_parts import ForwardPass, Part, divide, forward_pass, frame
 
 OTHERS = "all others"
 Vectors = Float64[np.ndarray, "part d_k"]
@@ -31,9 +29,7 @@ class ScoreParts:
     The value of a part of the query is the sum of its products with all parts of the key, and the reverse.
     """
 
-    query: (
-        pd.DataFrame
-    )  # a row for each part of the query: part (its name), kind, layer, head, read_from, value
+    query: pd.DataFrame  # a row for each part of the query, as in `AnswerParts.frame`
     key: pd.DataFrame  # the same for the key
     query_vectors: Vectors  # divided by sqrt(d_k), where the encoder divides its scores
     key_vectors: Vectors
@@ -94,106 +90,94 @@ def score_parts(
     ((8, 8), True)
     """
     model, config = loaded.model, loaded.config
-    inputs, positions = prepare(loaded, model_input)
+    _, positions = prepare(loaded, model_input)
     ends = {"layer": config.n_layers, "head": config.n_heads, "query": len(positions), "key": len(positions)}
     for (name, end), number in zip(ends.items(), (layer, head, query, key), strict=True):
         if number not in range(end):
             raise ValueError(f"{name} is from 0 to {end - 1}, got {number}")
-    names = [name for name in _points_of_layer(layer) if name in hook_points(model)]
-    seen = activations(loaded, [model_input], [*hook_names(layer, by_token=by_token), *names])
+    names = ("scores", "scores.added", "position_numbers", "q.position_numbers", "k.position_numbers")
+    points = [f"blocks.{layer}.attention.{name}" for name in names]
+    forward = forward_pass(loaded, model_input, layer, points, by_token=by_token)
     with torch.inference_mode(), evaluation_mode(model):
-        query_parts, q = _of_side("q", model, inputs, seen, layer, head, query, by_token=by_token)
-        key_parts, k = _of_side("k", model, inputs, seen, layer, head, key, by_token=by_token)
-        relative = _relative_position(model, seen, layer, head, query, key)
+        query_parts, q = _of_side("q", forward, layer, head, query)
+        key_parts, k = _of_side("k", forward, layer, head, key)
+        relative = _relative_position(forward, layer, head, query, key)
         if relative is not None:
-            q, k = torch.cat((q, relative.query[None])), torch.cat((k, relative.key[None]))
-            for parts in (query_parts, key_parts):
-                parts.append(Part("relative position"))
-        q, k = (vectors.double().cpu().numpy() for vectors in (q / model.blocks[layer].attention.scale, k))
-    of_query, of_key = q @ k.sum(axis=0), k @ q.sum(axis=0)
-    bias = None if relative is None else relative.bias
-    if bias is not None:
-        of_query[-1] += bias - q[-1] @ k[-1]
-        of_key[-1] += bias - q[-1] @ k[-1]
+            q, k = (torch.cat(pair) for pair in zip((q, k), relative.vectors, strict=True))
+            query_parts, key_parts = (
+                [*parts, Part("relative position")] for parts in (query_parts, key_parts)
+            )
+        of_query, of_key = (
+            vectors.double().cpu().numpy() for vectors in (q / model.blocks[layer].attention.scale, k)
+        )
+    values, key_values = of_query @ of_key.sum(axis=0), of_key @ of_query.sum(axis=0)
+    if relative is not None:
+        values[-1] += relative.bias - of_query[-1] @ of_key[-1]
+        key_values[-1] += relative.bias - of_query[-1] @ of_key[-1]
     return ScoreParts(
-        query=frame(query_parts, positions, of_query),
-        key=frame(key_parts, positions, of_key),
-        query_vectors=q,
-        key_vectors=k,
-        bias=bias,
-        recorded=float(seen[f"blocks.{layer}.attention.scores"][0, head, query, key]),
+        query=frame(query_parts, positions, values),
+        key=frame(key_parts, positions, key_values),
+        query_vectors=of_query,
+        key_vectors=of_key,
+        bias=None if relative is None else relative.bias,
+        recorded=float(forward.seen[points[0]][0, head, query, key]),
     )
 
 
-def _points_of_layer(layer: int) -> list[str]:
-    """The hook points of a layer that a score depends on, of which an encoder has only some."""
-    names = ("scores", "scores.added", "position_numbers", "q.position_numbers", "k.position_numbers")
-    return [f"blocks.{layer}.attention.{name}" for name in names]
-
-
 def _of_side(
-    side: Literal["q", "k"],
-    model: Transformer,
-    inputs: Tensor,
-    seen: Seen,
-    layer: int,
-    head: int,
-    position: int,
-    *,
-    by_token: bool,
+    side: Literal["q", "k"], forward: ForwardPass, layer: int, head: int, position: int
 ) -> tuple[list[Part], Float[Tensor, "part d_k"]]:
     """The parts of the query or the key of a head at one position, and what each adds to it."""
-    block, at = model.blocks[layer], torch.tensor([position], device=inputs.device)
-    weight, bias = _map_of_head(block.attention.w_q if side == "q" else block.attention.w_k, model, head)
+    block, index = forward.model.blocks[layer], torch.tensor([position], device=forward.inputs.device)
+    weight, bias = _map_of_head(block.attention.get_submodule(f"w_{side}"), block.attention.n_heads, head)
     function = LinearFunction(weight[:, None], bias)
     if block.norm_placement == "pre":
-        function = pull_back(block.norm_attention, states_behind(seen, layer)[at], function)
-    parts, vectors = divide(model, inputs, seen, layer, function, at, by_token=by_token)
+        function = pull_back(block.norm_attention, forward.states(layer)[index], function)
+    parts, vectors = divide(forward, layer, function, index)
     point = block.attention.get_submodule(side)
     if isinstance(point, Rotated):
-        numbers = seen[f"blocks.{layer}.attention.{side}.position_numbers"][:, at]
+        numbers = forward.seen[f"blocks.{layer}.attention.{side}.position_numbers"][:, index]
         by = factors(point.angles_of(numbers), interleaved=point.interleaved)
         vectors = rotate(vectors[None, None], by, interleaved=point.interleaved)[0, 0]
     return parts, vectors
 
 
 class RelativePosition(NamedTuple):
-    """What the distance of a query and a key adds: a vector to each, which the other side is multiplied by, and a number."""
+    """What the distance of a query and a key adds to their score."""
 
-    query: Float[Tensor, " d_k"]
-    key: Float[Tensor, " d_k"]
+    vectors: Float[Tensor, "2 1 d_k"]  # to the query, which the key's parts are multiplied by, and to the key
     bias: float
 
 
 def _relative_position(
-    model: Transformer, seen: Seen, layer: int, head: int, query: int, key: int
+    forward: ForwardPass, layer: int, head: int, query: int, key: int
 ) -> RelativePosition | None:
-    attention, name = model.blocks[layer].attention, f"blocks.{layer}.attention"
-    nothing = model.embedding.position_table.new_zeros(model.config.d_k)
+    attention, name = forward.model.blocks[layer].attention, f"blocks.{layer}.attention"
+    vectors = forward.states(0).new_zeros(2, 1, forward.model.config.d_k)
     if isinstance(attention, DisentangledAttention):
-        numbers, options = seen[f"{name}.position_numbers"], attention.options
-        vector = attention.positions()[relative_positions(numbers, options)[0, query, key]]
-        q, k = (
-            torch.addmv(bias, weight, vector)
-            for weight, bias in (
-                _map_of_head(linear, model, head)
-                for linear in (attention.position_q or attention.w_q, attention.position_k or attention.w_k)
-            )
+        options = attention.options
+        numbers = relative_positions(forward.seen[f"{name}.position_numbers"], options)
+        vector = attention.positions()[numbers[0, query, key]]
+        sides = (
+            (options.position_to_content, attention.position_q or attention.w_q),
+            (options.content_to_position, attention.position_k or attention.w_k),
         )
-        return RelativePosition(
-            q if options.position_to_content else nothing, k if options.content_to_position else nothing, 0.0
-        )
-    if (added := seen.get(f"{name}.scores.added")) is not None:
-        return RelativePosition(nothing, nothing, float(added[0, head, query, key]))
-    return None
+        for index, (has_term, linear) in enumerate(sides):
+            weight, bias = _map_of_head(linear, attention.n_heads, head)
+            vectors[index, 0] = has_term * (weight @ vector + bias)
+        return RelativePosition(vectors, 0.0)
+    added = forward.seen.get(f"{name}.scores.added")
+    return None if added is None else RelativePosition(vectors, float(added[0, head, query, key]))
 
 
 def _map_of_head(
-    linear: nn.Linear, model: Transformer, head: int
+    linear: nn.Module, n_heads: int, head: int
 ) -> tuple[Float[Tensor, "d_k d_model"], Float[Tensor, " d_k"]]:
-    n_heads = model.config.n_heads
-    weight, bias = weight_by_head(linear), bias_by_head(linear)
-    return weight.unflatten(0, (n_heads, -1))[head], bias.unflatten(0, (n_heads, -1))[head]
+    assert isinstance(linear, nn.Linear)
+    weight, bias = (
+        rows.unflatten(0, (n_heads, -1)) for rows in (weight_by_head(linear), bias_by_head(linear))
+    )
+    return weight[head], bias[head]
 
 
 def _groups(side: pd.DataFrame, most: int) -> pd.DataFrame:

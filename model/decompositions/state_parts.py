@@ -1,7 +1,7 @@
 """Linear functions of states, divided among the parts that the states are sums of."""
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,27 +9,24 @@ import torch
 from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
+from ..capture import activations
+from ..hooks import hook_points
+from ..huggingface.encoder import ImportedEmbedding
+from ..inputs import InputLike, prepare
+from ..loaded import Loaded
 from ..record import Positions
 from ..transformer import Transformer
 from .linear_maps import LinearFunction, pull_back
 
-Kind = Literal[
-    "token",
-    "token type",
-    "position",
-    "head",
-    "feed-forward",
-    "pooling feed-forward",
-    "relative position",
-    "biases",
-]
-Seen = Mapping[str, Float[Tensor, "1 ..."]]  # activations of one input, by the name of the hook point
+Numbers = Float[Tensor, " number"]
 
 
 class Part(NamedTuple):
-    """A part of a state; a picture's token is what a patch, the class token or a register brings."""
+    """A part of a state; `kind` is token (also of a picture: a patch, the class token, a register), token type, position, head,
+    feed-forward, pooling feed-forward, relative position or biases.
+    """
 
-    kind: Kind
+    kind: str
     layer: int | None = None
     head: int | None = None
     read_from: int | None = None  # position of the token that this share of a head's part was read from
@@ -42,134 +39,115 @@ class Part(NamedTuple):
         return name if self.read_from is None else f"{name} from {labels[self.read_from]}"
 
 
-class Divided(NamedTuple):
-    """Numbers divided among parts: each column sums to a number."""
+class ForwardPass(NamedTuple):
+    """What one forward pass recorded of one input."""
 
-    parts: list[Part]
-    values: Float[Tensor, "part number"]
+    model: Transformer
+    inputs: Tensor
+    positions: Positions
+    seen: Mapping[str, Float[Tensor, "1 ..."]]  # activations, by the name of the hook point
+    by_token: bool  # whether the parts of heads are to be divided by the token that they were read from
+
+    def states(self, n_layers: int) -> Float[Tensor, "position d_model"]:
+        """The residual stream behind the first `n_layers` layers, before any norm that follows."""
+        return self.seen[f"blocks.{n_layers - 1}.resid_post" if n_layers else "embedding.output"][0]
+
+
+def forward_pass(
+    loaded: Loaded, model_input: InputLike, n_layers: int, names: Collection[str], *, by_token: bool
+) -> ForwardPass:
+    """Records what `divide` reads of the first `n_layers` layers, and those of the hook points `names` that the encoder has."""
+    of_block = ["attention.z", "attention_out", "resid_mid", "feed_forward_out", "resid_post"]
+    of_block += ["attention.pattern", "attention.v"] if by_token else []
+    wanted = [f"embedding.{name}" for name in ("content", "positions", "output")]
+    wanted += [f"blocks.{layer}.{name}" for layer in range(n_layers) for name in of_block]
+    wanted += [name for name in names if name in hook_points(loaded.model)]
+    inputs, positions = prepare(loaded, model_input)
+    return ForwardPass(loaded.model, inputs, positions, activations(loaded, [model_input], wanted), by_token)
 
 
 def frame(parts: list[Part], positions: Positions, values: Float64[np.ndarray, " part"]) -> pd.DataFrame:
     """A row for each part: `part` (its name), `kind`, `layer`, `head`, `read_from` (NA where it has none) and `value`."""
     labels = positions.labels
-    numbers = ("layer", "head", "read_from")
-    return pd.DataFrame(
-        {
-            "part": [part.name(labels) for part in parts],
-            "kind": [part.kind for part in parts],
-            **{name: pd.array([getattr(part, name) for part in parts], dtype="Int64") for name in numbers},
-            "value": values,
-        }
-    )
-
-
-def hook_names(n_layers: int, *, by_token: bool) -> list[str]:
-    """The hook points whose activations `divide` reads, for states behind the first `n_layers` layers."""
-    of_block = ["attention.z", "attention_out", "resid_mid", "feed_forward_out", "resid_post"]
-    of_block += ["attention.pattern", "attention.v"] if by_token else []
-    names = [f"blocks.{layer}.{name}" for layer in range(n_layers) for name in of_block]
-    return ["embedding.content", "embedding.positions", "embedding.output", *names]
-
-
-def states_behind(seen: Seen, n_layers: int) -> Float[Tensor, "position d_model"]:
-    """The residual stream behind the first `n_layers` layers, before any norm that follows."""
-    return seen[f"blocks.{n_layers - 1}.resid_post" if n_layers else "embedding.output"][0]
+    columns = {name: [getattr(part, name) for part in parts] for name in Part._fields}
+    numbers = {name: pd.array(columns[name], dtype="Int64") for name in ("layer", "head", "read_from")}
+    names = [part.name(labels) for part in parts]
+    return pd.DataFrame({"part": names, "kind": columns["kind"], **numbers, "value": values})
 
 
 def divide(
-    model: Transformer,
-    inputs: Tensor,
-    seen: Seen,
-    n_layers: int,
-    function: LinearFunction,
-    positions: Int[Tensor, " position"],
-    *,
-    by_token: bool = False,
-) -> Divided:
-    """Divides a linear function of the states at some `positions` behind the first `n_layers` layers among their parts.
+    forward: ForwardPass, n_layers: int, function: LinearFunction, positions: Int[Tensor, " position"]
+) -> tuple[list[Part], Float[Tensor, "part number"]]:
+    """Divides a linear function of the states at `positions` behind the first `n_layers` layers among their parts.
 
     In post-LN, LN(αx + F), and in B2T, LN(x + h + F), the norm divides all that came before; α is the factor of the skip connection,
-    and in B2T x goes on along two paths, which add. With `by_token` a head's part is divided by the token j that it was read from:
-    A_ij v_j W_O for query i.
+    and in B2T x goes on along two paths, which add.
     """
-    divided: list[tuple[Part, Tensor]] = []  # in the reverse order of computation
+    divided: list[tuple[Part, Numbers]] = []  # in the reverse order of computation
     for layer in reversed(range(n_layers)):
-        block = model.blocks[layer]
+        block, x = forward.model.blocks[layer], forward.states(layer)[positions]
         is_post, is_b2t = block.norm_placement != "pre", block.norm_placement == "b2t"
-        x = states_behind(seen, layer)[positions]
         attended, mid, fed = (
-            seen[f"blocks.{layer}.{name}"][0, positions]
+            forward.seen[f"blocks.{layer}.{name}"][0, positions]
             for name in ("attention_out", "resid_mid", "feed_forward_out")
         )
         if is_post:
-            summed = block.skip * mid + fed + (x if is_b2t else 0.0)
-            function = pull_back(block.norm_feed_forward, summed, function)
+            read = block.skip * mid + fed + (x if is_b2t else 0.0)
+            function = pull_back(block.norm_feed_forward, read, function)
         behind, constant = function
         divided.append((Part("feed-forward", layer), _product(behind, fed)))
         function = LinearFunction(block.skip * behind, constant)
         if is_post:
             function = pull_back(block.norm_attention, block.skip * x + attended, function)
-        before_w_o = pull_back(block.attention.w_o, attended, function)  # whatever a linear map reads
-        divided += _heads(before_w_o.weights, seen, layer, positions, by_token=by_token)[::-1]
+        of_heads = pull_back(block.attention.w_o, attended, function)  # whatever a linear map reads
+        divided += _heads(forward, layer, of_heads.weights, positions)[::-1]
         skipped = block.skip * function.weights + (behind if is_b2t else 0.0)
-        function = LinearFunction(skipped, before_w_o.constant)
-    embedding, constant = _embedding(model, inputs, seen, function, positions)
-    parts, values = zip(*embedding, *divided[::-1], (Part("biases"), constant), strict=True)
-    return Divided(list(parts), torch.stack(values))
+        function = LinearFunction(skipped, of_heads.constant)
+    *embedding, biases = _embedding(forward, function, positions)
+    parts, values = zip(*embedding, *divided[::-1], biases, strict=True)
+    return list(parts), torch.stack(values)
 
 
 def _heads(
-    weights: Float[Tensor, "number query heads_width"],
-    seen: Seen,
+    forward: ForwardPass,
     layer: int,
+    weights: Float[Tensor, "number query heads_width"],
     queries: Int[Tensor, " query"],
-    *,
-    by_token: bool,
-) -> list[tuple[Part, Tensor]]:
-    """Each head's parts, from a function of the concatenated heads."""
-    attention = f"blocks.{layer}.attention"
-    z = seen[f"{attention}.z"][0][:, queries]
-    by_head = weights.unflatten(-1, (len(z), -1))  # [number, query, head, d_v]
+) -> list[tuple[Part, Numbers]]:
+    """Each head's part Σ_i g_i · z_i, or by token Σ_i g_i · A_ij v_j, from the weights g of the concatenated heads."""
+    z, *by_token = (
+        forward.seen[f"blocks.{layer}.attention.{name}"][0]
+        for name in (["z", "pattern", "v"] if forward.by_token else ["z"])
+    )
+    g = weights.unflatten(-1, (len(z), -1))  # [number, query, head, d_v]
     if not by_token:
-        values = torch.einsum("nqhd,hqd->hn", by_head, z)
+        values = torch.einsum("nqhd,hqd->hn", g, z[:, queries])
         return [(Part("head", layer, head), value) for head, value in enumerate(values)]
-    pattern, v = seen[f"{attention}.pattern"][0][:, queries], seen[f"{attention}.v"][0]
-    values = torch.einsum("nhqk,hqk->hkn", torch.einsum("nqhd,hkd->nhqk", by_head, v), pattern)
-    return [
-        (Part("head", layer, head, key), value)
-        for head, of_keys in enumerate(values)
-        for key, value in enumerate(of_keys)
-    ]
+    pattern, v = by_token
+    values = torch.einsum("nhqk,hqk->hkn", torch.einsum("nqhd,hkd->nhqk", g, v), pattern[:, queries])
+    return [(Part("head", layer, *index), values[index]) for index in np.ndindex(values.shape[:2])]
 
 
 def _embedding(
-    model: Transformer,
-    inputs: Tensor,
-    seen: Seen,
-    function: LinearFunction,
-    positions: Int[Tensor, " position"],
-) -> tuple[list[tuple[Part, Tensor]], Tensor]:
-    """The parts of the embedding, and all biases."""
-    embedding, config = model.embedding, model.config
-    token, position = (seen[f"embedding.{name}"][0, positions] for name in ("content", "positions"))
+    forward: ForwardPass, function: LinearFunction, positions: Int[Tensor, " position"]
+) -> list[tuple[Part, Numbers]]:
+    """Parts of the embedding, and the biases of all that came behind it."""
+    embedding, config = forward.model.embedding, forward.model.config
+    token, position = (forward.seen[f"embedding.{name}"][0, positions] for name in ("content", "positions"))
     g, constant = pull_back(embedding.norm, token + position, function)
-    parts: list[tuple[Part, Tensor]] = []
-    if (types := getattr(embedding, "types", None)) is not None:
-        type_vectors = types(inputs[0, positions] // embedding.vocab_size)
-        token = token - type_vectors
-        parts.append((Part("token type"), _product(g, type_vectors)))
-    if not config.is_text:  # the bias of the map of patches
-        is_patch = (positions >= config.n_before_patches)[:, None]
-        bias = is_patch * embedding.patches.bias * embedding.scale
-        token = token - bias
-        constant = constant + _product(g, bias)
-    parts.insert(0, (Part("token"), _product(g, token)))
+    vectors: dict[str, Tensor] = {}
+    biases = constant + g.new_zeros(len(g))
+    if isinstance(embedding, ImportedEmbedding) and embedding.types is not None:
+        vectors["token type"] = embedding.types(forward.inputs[0, positions] // embedding.vocab_size)
+        token = token - vectors["token type"]
     if config.positions != "none":
-        parts.append((Part("position"), _product(g, position)))
-    return parts, constant + g.new_zeros(len(g))
+        vectors["position"] = position
+    if not config.is_text:
+        bias = (positions >= config.n_before_patches)[:, None] * embedding.patches.bias * embedding.scale
+        token, biases = token - bias, biases + _product(g, bias)
+    products = [(Part(kind), _product(g, part)) for kind, part in ({"token": token} | vectors).items()]
+    return [*products, (Part("biases"), biases)]
 
 
-def _product(
-    g: Float[Tensor, "number position width"], vectors: Float[Tensor, "position width"]
-) -> Float[Tensor, " number"]:
+def _product(g: Float[Tensor, "number position width"], vectors: Float[Tensor, "position width"]) -> Numbers:
     return torch.einsum("npd,pd->n", g, vectors)
