@@ -60,7 +60,7 @@ def _record(
             raise ValueError("a record holds its input already: show(record)")
         return what, {}, None
     if isinstance(what, str | Path):
-        what = model_module("checkpoint").load(what)
+        what = model_module("checkpoint.load_or_download").load_or_download(what)
     if not hasattr(what, "config"):
         kinds = "the name or folder of an encoder, an encoder, a record, or a model of transformers"
         raise ValueError(f"show takes {kinds}, got {type(what).__name__}")
