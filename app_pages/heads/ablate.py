@@ -36,8 +36,8 @@ from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.stoppable import until_done
-from model.atlas.data_source import Spread
 from model.atlas.results import HeadResults
+from model.atlas.running_moments import Spread
 from model.experiments.ablation import ablated
 from model.measures.head_measures import head_summary
 from model.record import ForwardRecord

@@ -19,8 +19,8 @@ from app_pages.subject import encoders, shipped_inputs
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.stored_results import over, table_of
 from app_pages.toolkit.markdown import plain
-from model.atlas.data_source import DataSource
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
+from model.atlas.parquet import DataSource
 from model.atlas.results import EXAMPLES
 from model.config import ModelConfig
 from viz.builders.number_format import format_number

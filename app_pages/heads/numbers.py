@@ -24,8 +24,8 @@ from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
-from model.atlas.data_source import Spread
 from model.atlas.results import HeadResults
+from model.atlas.running_moments import Spread
 from model.checkpoint import available, read_config
 from model.config import ModelConfig
 from model.experiments.importance import importance

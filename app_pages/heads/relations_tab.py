@@ -28,8 +28,8 @@ from app_pages.subject.linked_sentences import TREEBANK, treebank_sentences
 from app_pages.subject.stored_results import over, table_of
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.markdown import counted, plain
-from model.atlas.data_source import DataSource
 from model.atlas.linked_inputs import DIRECTIONS, TO_HEAD, Link, LinkedText
+from model.atlas.parquet import DataSource
 from model.atlas.relations import FEWEST, left_out_clause
 from model.atlas.results import RELATIONS
 from model.atlas.strongest_words import link_cells, strongest_words

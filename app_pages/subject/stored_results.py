@@ -15,7 +15,7 @@ from app_pages.subject.file_states import States, file_state, path_of
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.atlas import results
-from model.atlas.data_source import DataSource
+from model.atlas.parquet import DataSource
 
 
 class HasSource(Protocol):

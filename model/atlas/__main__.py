@@ -24,11 +24,17 @@ from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
 from ..loaded import Loaded
 from .dataset_examples import examples_for
 from .linked_inputs import linked_examples
-from .measure_dataset import EXTRA, SAMPLE, MeasureOptions, measure_dataset, measure_relations
-from .on_ray import on_ray
+from .measure_dataset import (
+    EXTRA,
+    SAMPLE,
+    MeasureOptions,
+    compare_encoders,
+    measure_dataset,
+    measure_relations,
+)
 from .relations import left_out_clause
 from .results import comparison_file_name, read_rows, write_comparison
-from .two_encoders import compare_encoders
+from .run import on_ray
 
 
 def main(words: Sequence[str] | None = None, program: str = f"python -m {__package__}") -> None:

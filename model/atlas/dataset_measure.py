@@ -1,20 +1,228 @@
-"""Base classes of measures over a data set, whose results for shards can be stored, sent to other processes, and merged."""
+"""Measures over a data set, whose results for shards can be stored, sent to other processes, and merged.
 
+The statistics of a batch are computed during its forward pass. They equal those of `model.measures.head_statistics` and
+`model.experiments.residual_stream` for one record. No array outlives its layer, so a batch needs little more memory than its
+forward pass."""
+
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
 
+from ..capture import evaluation_mode
+from ..config import ModelConfig
+from ..experiments.batching import batch_size
+from ..hooks import Watcher, watch
 from ..inputs import prepare
 from ..inputs.text import Encoded
 from ..loaded import Loaded
-from ..record import Positions
-from .batch_statistics import batch_moments, batches_of_equal_length
+from ..measures.head_measures import position_distances
+from ..measures.head_statistics import NOT_WORDS, STATISTICS
+from ..record import Positions, Role
 from .dataset_examples import Shard
 from .running_moments import Arrays, Moments, from_arrays, merge, to_arrays
+
+HEADS, CURVES, Z = "heads/", "curves/", "z"  # prefixes of the names of moments
+Scores = Float[Tensor, "example head query key"]
+
+
+def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]) -> dict[str, Moments]:
+    """Moments over the examples of a batch, by name. Raises the errors of a forward pass.
+
+    The names are `heads/NAME` for a statistic [layer, head], `curves/NAME` for a curve [stage], [sublayer] or [layer], and
+    `z` [layer, head, d_v] for the output of each head, averaged over the positions of an example that are not padding.
+    """
+    model = loaded.model
+    with torch.inference_mode(), evaluation_mode(model):
+        mask = model.full_mask(inputs)
+        observer = _BatchObserver(loaded, inputs, positions, mask)
+        with watch(model, observer.watchers()):
+            model(inputs)
+        return observer.moments()
+
+
+class _BatchObserver:
+    """Collects the statistics of one forward pass: for each name a list of tensors, one for each layer, with a row for each
+    example.
+    """
+
+    def __init__(
+        self, loaded: Loaded, inputs: Tensor, positions: Sequence[Positions], mask: Tensor | None
+    ) -> None:
+        self.model, self.config, self.inputs, self.mask = loaded.model, loaded.config, inputs, mask
+        self.n = len(positions[0])
+        self.device = loaded.device
+        word_roles = {role for example in positions for role in example.roles} - set(NOT_WORDS)
+        self.words = self._role_mask(positions, word_roles)
+        self.separators = self._role_mask(positions, {"separator"})
+        self.padding = None if mask is None else self._role_mask(positions, {"padding"})
+        first_example = positions[0]
+        self.is_text = first_example.unit == "token"
+        self.has_first = self.is_text or first_example.roles[:1] == ("class",)
+        distances = torch.from_numpy(position_distances(self.n, first_example.patch_grid)).to(
+            self.device, torch.float32
+        )
+        has_coordinates = ~distances.diagonal().isnan()
+        # mean distance = sum_ij A_ij distances_ij
+        self.distances = distances.nan_to_num() * has_coordinates[:, None] / has_coordinates.sum()
+        self.heads: dict[str, list[Tensor]] = {}
+        self.curves: dict[str, list[Tensor]] = {}
+        self.z: list[Tensor] = []
+        self.states: list[Tensor] = []  # the last two: input of this layer, and state between its sublayers
+        self.scores: Tensor | None = None
+
+    def _role_mask(
+        self, positions: Sequence[Positions], roles: set[Role]
+    ) -> Bool[Tensor, "example position"]:
+        distinct_roles = {example.roles for example in positions}  # of pictures only one
+        flags_by_roles = {
+            example_roles: [role in roles for role in example_roles] for example_roles in distinct_roles
+        }
+        return torch.tensor([flags_by_roles[example.roles] for example in positions], device=self.device)
+
+    def watchers(self) -> dict[str, Watcher]:
+        watchers: dict[str, Watcher] = {"embedding.output": self._add_state_statistics}
+        for layer in range(self.config.n_layers):
+            block = f"blocks.{layer}"
+            watchers |= {
+                f"{block}.attention.scores": self._keep_scores,
+                f"{block}.attention.pattern": partial(self._add_pattern_statistics, layer),
+                f"{block}.attention.z": self._add_head_outputs,
+                f"{block}.attention_out": self._add_sublayer_share,
+                f"{block}.resid_mid": self._add_state_statistics,
+                f"{block}.feed_forward_out": self._add_sublayer_share,
+                f"{block}.resid_post": self._add_state_statistics,
+            }
+        return watchers
+
+    def _keep_scores(self, scores: Scores) -> None:
+        self.scores = scores
+
+    def _add_pattern_statistics(self, layer: int, pattern: Scores) -> None:
+        mask = None if self.mask is None else self.mask[:, layer]
+        largest_weights = pattern.amax(dim=-1)
+        received = pattern.sum(dim=-2)
+        total_weight = received.sum(dim=-1)
+        total_weight = total_weight.where(total_weight > 0, 1.0)
+        statistics = {
+            "entropy": self._entropy(pattern, largest_weights, mask).mean(dim=-1),
+            "confidence": (largest_weights * self.words[:, None]).sum(dim=-1)
+            / self.words.sum(dim=-1)[:, None],
+            "distance": pattern.flatten(2) @ self.distances.flatten(),
+            "same": _diagonal_sums(pattern, 0) / total_weight,
+            "sink": received.amax(dim=-1) / self.n,
+            "separator": _nan_if_absent(
+                (received * self.separators[:, None]).sum(dim=-1) / total_weight, self.separators
+            ),
+        }
+        if self.is_text:
+            statistics["previous"] = _diagonal_sums(pattern, -1) / total_weight
+            statistics["next"] = _diagonal_sums(pattern, 1) / total_weight
+        if self.has_first:
+            statistics["first"] = received[..., 0] / total_weight
+        for name, values in statistics.items():
+            self.heads.setdefault(name, []).append(values)
+        self.curves.setdefault("entropy", []).append(statistics["entropy"].mean(dim=-1))
+
+    def _entropy(
+        self, pattern: Scores, largest: Float[Tensor, "example head query"], mask: Tensor | None
+    ) -> Float[Tensor, "example head query"]:
+        """Normalised entropy H_i / ln n_i of each query i, which may attend to n_i keys.
+
+        Computed without the logarithm of the pattern: ln A_ij = s_ij - ln Z_i, so H_i = ln Z_i - sum_j A_ij s_ij,
+        where ln Z_i = max_j s_ij - ln max_j A_ij.
+        """
+        scores, self.scores = self.scores, None
+        assert scores is not None, "the scores pass before the pattern"
+        if mask is None:
+            n_allowed, largest_scores = torch.tensor(self.n), scores.amax(dim=-1)
+        else:
+            n_allowed, largest_scores = mask.sum(dim=-1), scores.masked_fill(~mask, -torch.inf).amax(dim=-1)
+            largest_scores = largest_scores.where(n_allowed > 0, 0.0)
+        smallest_number = torch.finfo(largest.dtype).tiny
+        entropy_in_nats = (
+            largest_scores - largest.clamp(min=smallest_number).log() - (pattern * scores).sum(dim=-1)
+        )
+        return (entropy_in_nats / n_allowed.clamp(min=2).log()).clamp(min=0).where(n_allowed > 1, 0.0)
+
+    def _add_head_outputs(self, z: Float[Tensor, "example head query d_v"]) -> None:
+        if self.padding is not None:
+            z = z.masked_fill(self.padding[:, None, :, None], torch.nan)
+        self.z.append(z.nanmean(dim=2) if self.padding is not None else z.mean(dim=2))
+
+    def _add_state_statistics(self, state: Float[Tensor, "example position d_model"]) -> None:
+        norms = state.norm(dim=-1)
+        centred_norm = (state - state.mean(dim=1, keepdim=True)).norm(dim=(1, 2))
+        statistics = {"norm": norms.mean(dim=-1), "uniformity": centred_norm / norms.norm(dim=-1)}
+        if self.config.chooses_class:
+            statistics["answer"] = self.model.classify(self.model.final_norm(state), self.inputs)[
+                :, : self.config.n_classes
+            ]
+        for name, values in statistics.items():
+            self.curves.setdefault(name, []).append(values)
+        self.states = [*self.states[-1:], state]
+
+    def _add_sublayer_share(self, output: Float[Tensor, "example position d_model"]) -> None:
+        """Adds the share of a sublayer's output F in the new state, mean of ‖F‖ / (‖x‖ + ‖F‖), as in
+        `model.experiments.residual_stream`.
+        """
+        shares = self.curves.setdefault("share", [])
+        residual = self.model.blocks[0].skip * self.states[-1]
+        if self.config.norm_placement == "b2t" and len(shares) % 2:
+            residual = residual + self.states[-2]
+        output_norm = output.norm(dim=-1)
+        shares.append((output_norm / (residual.norm(dim=-1) + output_norm)).mean(dim=-1))
+
+    def moments(self) -> dict[str, Moments]:
+        arrays = {HEADS + name: _stack_layers(self.heads[name]) for name in STATISTICS if name in self.heads}
+        if self.config.chooses_class:
+            logits = torch.stack(self.curves.pop("answer"), dim=1)
+            predicted = logits[:, -1].argmax(dim=-1)
+            self.curves["answer"] = list(
+                logits.softmax(dim=-1)[torch.arange(len(predicted)), :, predicted].unbind(1)
+            )
+        arrays |= {CURVES + name: _stack_layers(values) for name, values in self.curves.items()}
+        moments = {name: Moments.from_examples(values) for name, values in arrays.items()}
+        return moments | {Z: Moments.from_examples(_stack_layers(self.z))}
+
+
+def batches_of_equal_length(config: ModelConfig, lengths: Sequence[int]) -> list[list[int]]:
+    """Groups the indices of inputs into batches of equal length, the longest first, so that memory does not grow later."""
+    batches: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        last_batch = batches[-1] if batches else []
+        if (
+            last_batch
+            and lengths[last_batch[0]] == lengths[index]
+            and len(last_batch) < batch_size(config, lengths[index])
+        ):
+            last_batch.append(index)
+        else:
+            batches.append([index])
+    return batches
+
+
+def _stack_layers(tensors: Sequence[Tensor]) -> Float[np.ndarray, "example part ..."]:
+    return torch.stack(list(tensors), dim=1).double().cpu().numpy()
+
+
+def _diagonal_sums(pattern: Scores, offset: int) -> Float[Tensor, "example head"]:
+    """Sum of the weights at a fixed offset of key from query: sum_i A_{i, i + offset}."""
+    return pattern.diagonal(offset, dim1=-2, dim2=-1).sum(dim=-1)
+
+
+def _nan_if_absent(
+    values: Float[Tensor, "example head"], present: Bool[Tensor, "example position"]
+) -> Tensor:
+    return values.where(present.any(dim=-1)[:, None], math.nan)
+
 
 ProgressCallback = Callable[[int], object]  # called with the number of examples just measured
 TOKENS = "tokens"

@@ -1,4 +1,4 @@
-"""Measures an encoder in all passes over a data set, and writes the result files."""
+"""Measures an encoder in all passes over a data set and writes the result files, or compares two encoders over it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -6,18 +6,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Float
 
+from ..capture import capture
 from ..checkpoint import weights_hash
 from ..inputs import Input, Text
 from ..loaded import Loaded
+from ..measures.head_matching import distance_matrix, match_heads
 from ..measures.head_statistics import STATISTICS
+from ..record import ForwardRecord
 from ..version import VERSION
-from . import batch_statistics, strongest_attention
-from .data_source import DataSource, Spread
+from . import dataset_measure, strongest_attention
 from .dataset_examples import Examples, Shard, examples_to_show
 from .dataset_measure import TOKENS, Measure, ProgressCallback, Statistics, moments_with_prefix
-from .head_effects import Ablation, Faithfulness, Importance, faithfulness_rows
-from .pruning_over_data import LabelledInputs, pruning_rows, split_for_pruning
+from .head_effects import (
+    Ablation,
+    Faithfulness,
+    Importance,
+    LabelledInputs,
+    faithfulness_rows,
+    pruning_rows,
+    split_for_pruning,
+)
+from .parquet import DataSource
 from .relations import Relations, relation_rows, with_link_counts
 from .results import (
     CHOOSING,
@@ -28,13 +39,14 @@ from .results import (
     LAYERS,
     PRUNING,
     RELATIONS,
+    EncoderComparison,
     HeadResults,
     LayerResults,
     ResultTable,
     write_results,
 )
 from .run import Engine, PartialResult, run_locally, run_measure
-from .running_moments import Arrays, Moments, from_arrays
+from .running_moments import Arrays, CrossMoments, Moments, Spread, from_arrays
 from .strongest_attention import StrongestPairs
 
 # what --with can add to the statistics
@@ -154,10 +166,10 @@ def statistics_results(source: DataSource, arrays: Arrays) -> tuple[HeadResults,
     if TOKENS in moments:  # of texts: the share of unknown tokens in all of them together
         n_read, n_unknown = moments[TOKENS].mean.tolist()
         source = replace(source, unknown=n_unknown / n_read if n_read else 0.0)
-    by_name = moments_with_prefix(arrays, batch_statistics.HEADS)
+    by_name = moments_with_prefix(arrays, dataset_measure.HEADS)
     spreads, samples = _spreads({name: by_name[name] for name in STATISTICS if name in by_name}, source.n)
-    z = moments_with_prefix(arrays, batch_statistics.Z)[""].mean.astype(np.float32)
-    curves, _ = _spreads(moments_with_prefix(arrays, batch_statistics.CURVES), source.n)
+    z = moments_with_prefix(arrays, dataset_measure.Z)[""].mean.astype(np.float32)
+    curves, _ = _spreads(moments_with_prefix(arrays, dataset_measure.CURVES), source.n)
     heads = HeadResults(source=replace(source, samples=samples), spreads=spreads, z=z)
     return heads, LayerResults(source=source, curves=curves)
 
@@ -218,3 +230,75 @@ def _sha256(inputs: Sequence[Input]) -> str:
             repr((value.text, value.second)).encode() if isinstance(value, Text) else value.array.tobytes()
         )
     return digest.hexdigest()
+
+
+def compare_encoders(
+    first_encoder: Loaded, second_encoder: Loaded, examples: Examples, command: str
+) -> EncoderComparison:
+    """Compares the encoders on one example after the other, so that memory does not grow with the number of examples.
+
+    Raises ValueError if the encoders divide an example into different tokens or patches, or if there are fewer than two
+    examples.
+    """
+    distances, half_distances, cross_moments = Moments(), (Moments(), Moments()), CrossMoments()
+    shapes = (
+        (first_encoder.config.n_layers, first_encoder.config.n_heads),
+        (second_encoder.config.n_layers, second_encoder.config.n_heads),
+    )
+    pair_counts = np.zeros([layers * heads for layers, heads in shapes], int)
+    for n, (number, text_or_image) in enumerate(examples):
+        first, second = (
+            _capture_example(loaded, text_or_image, number) for loaded in (first_encoder, second_encoder)
+        )
+        if first.tokens != second.tokens:
+            raise ValueError(
+                f"{first_encoder.name} and {second_encoder.name} cut example {number} into different {first.units}: their heads "
+                "look at different keys, and no distance compares them"
+            )
+        matrix = distance_matrix(first.pattern, second.pattern)
+        distances.add(matrix)
+        half_distances[n % 2].add(matrix)
+        partners = match_heads(matrix)
+        heads = np.flatnonzero(partners >= 0)
+        pair_counts[heads, partners[heads]] += 1
+        n_stages = min(len(first.residual), len(second.residual))
+        cross_moments.add(states_for_cka(first)[:n_stages], states_for_cka(second)[:n_stages])
+    n_examples = int(distances.n.max())
+    if n_examples < 2:
+        raise ValueError(f"a spread needs two examples at least, {examples.name} holds {n_examples}")
+    partners = match_heads(distances.mean)
+    first_half, second_half = (match_heads(half.mean) for half in half_distances)
+    weight_hashes = tuple(
+        weights_hash(encoder.folder or encoder.name) for encoder in (first_encoder, second_encoder)
+    )
+    return EncoderComparison(
+        source=DataSource(
+            command=command, data=examples.name, sha256=examples.sha256, n=n_examples, weights=weight_hashes
+        ),
+        shapes=shapes,
+        distances=distances.spread,
+        alike=np.where(partners < 0, 0, pair_counts[np.arange(len(partners)), partners]),
+        halves=int(((first_half == second_half) & (first_half >= 0)).sum()),
+        n_states=cross_moments.n,
+        cka=cross_moments.cka(),
+        cka_by_chance=cross_moments.by_chance(),
+    )
+
+
+def states_for_cka(record: ForwardRecord) -> Float[np.ndarray, "stage row d_model"]:
+    """The states of one example from which CKA is computed: all tokens of a text; the class token of a picture, or the mean over
+    its patches if the encoder reads those.
+    """
+    if record.unit == "token":
+        return record.residual
+    if record.has_class_token:
+        return record.residual[:, :1]
+    return record.residual[:, record.first_patch :].mean(axis=1, keepdims=True)
+
+
+def _capture_example(loaded: Loaded, text_or_image: Input, number: int) -> ForwardRecord:
+    """The record of a forward pass on one example. Raises ValueError with the example's `number` if it cannot be read."""
+    try:
+        return capture(loaded, text_or_image)
+    except ValueError as error:
+        raise ValueError(f"example {number}: {error}") from error

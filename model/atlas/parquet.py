@@ -5,19 +5,20 @@ A file may have been written by a stranger, so its size is limited and its colum
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import Meta
 
 from ..files.content import read_bounded
 from ..files.errors import error_text
 from ..files.writing import replacing
-from ..schema import convert
-from .data_source import DataSource
+from ..schema import Count, PositiveCount, convert
 
 LARGEST_FILE = 8 * 2**20  # bytes
 LARGEST_TABLE = 64 * 2**20  # bytes, unpacked
@@ -30,6 +31,20 @@ PLAIN = frozenset({"PLAIN", "RLE"})  # encodings; RLE marks the empty cells
 NUMBER, COUNTED, WORD, NUMBERS = pa.float32(), pa.int32(), pa.string(), pa.list_(pa.float32())
 SIGNED, FLAG = pa.int64(), pa.bool_()
 Types = Mapping[str, pa.DataType]  # of columns, by name; all others hold numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSource:
+    """The examples and weights from which stored figures were computed."""
+
+    command: str
+    data: str  # name of the data on screen
+    sha256: str  # of the file with the data
+    n: PositiveCount  # examples
+    weights: tuple[str, ...]  # hash of the weights of each encoder (`model.checkpoint.weights_hash`)
+    samples: Mapping[str, Count] = field(default_factory=dict)  # examples of each measure that used fewer
+    # share of the tokens that the vocabulary lacks; None where they were not counted
+    unknown: Annotated[float, Meta(ge=0, le=1)] | None = None
 
 
 def write_table(path: Path, source: DataSource, rows: pd.DataFrame, types: Types) -> None:
@@ -106,16 +121,16 @@ def _check_columns(schema: pa.Schema, required: Types) -> None:
         raise ValueError("two of its columns have one name")
     if missing := sorted(set(required) - set(schema.names)):
         raise ValueError(f"it lacks the column {missing[0]}")
-    for field in schema:
-        expected = required.get(field.name, NUMBER)
+    for column in schema:
+        expected = required.get(column.name, NUMBER)
         # writers give the items of a list different names
-        is_expected_type = field.type == expected or (
+        is_expected_type = column.type == expected or (
             pa.types.is_list(expected)
-            and pa.types.is_list(field.type)
-            and field.type.value_type == expected.value_type
+            and pa.types.is_list(column.type)
+            and column.type.value_type == expected.value_type
         )
         if not is_expected_type:
-            raise ValueError(f"its column {field.name} holds {field.type}, not {expected}"[:150])
+            raise ValueError(f"its column {column.name} holds {column.type}, not {expected}"[:150])
 
 
 def _check_values(name: str, values: list, kind: pa.DataType) -> None:

@@ -14,13 +14,12 @@ from jaxtyping import Int
 from ..inputs.text import Encoded
 from ..loaded import Loaded
 from ..measures.significance import holm, paired_test, wilson_interval
-from .data_source import DataSource
 from .dataset_examples import Shard
 from .dataset_measure import Measure, ProgressCallback, batches
 from .linked_inputs import DIRECTIONS, Link, LinkedPicture, LinkedText, linked_examples, with_spaces
+from .parquet import DataSource
 from .running_moments import Arrays
-from .strongest_words import positions_of_words, strongest_by_layer
-from .word_positions import REASONS, WordPositions
+from .strongest_words import REASONS, WordPositions, positions_of_words, strongest_by_layer
 
 FEWEST = 20  # links of a relation that is tested
 LEVEL = 0.05  # of the tests, after the correction

@@ -28,8 +28,8 @@ from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_as, replace_text
 from ..measures.head_matching import Pairing, pair_by_distance
 from ..schema import Count, Number
-from .data_source import DataSource, Spread
-from .parquet import COUNTED, FLAG, NUMBER, NUMBERS, SIGNED, WORD, read_table, write_table
+from .parquet import COUNTED, FLAG, NUMBER, NUMBERS, SIGNED, WORD, DataSource, read_table, write_table
+from .running_moments import Spread
 
 HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
 PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"

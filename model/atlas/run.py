@@ -1,15 +1,26 @@
-"""Runs one measure over a data set, shard by shard, on one or several machines, and stores intermediate results."""
+"""Runs one measure over a data set, shard by shard, in this process or with Ray, and stores intermediate results.
+
+With Ray, on the cores of this machine or on a cluster, each worker holds the encoder and measures whole shards. Results are
+merged in the same order as without Ray. If a worker dies, another one repeats its shards."""
 
 import hashlib
 import json
+import logging
+import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from tqdm import tqdm
 
+from .. import checkpoint
+from ..checkpoint import weights_hash
 from ..device import release_memory
 from ..files.writing import replacing
 from ..loaded import Loaded
@@ -95,3 +106,99 @@ def run_measure(
                 progress.save(n_finished, result)
             release_memory()
     return result
+
+
+INSTALL = "pip install -r requirements-ray.txt"
+AHEAD = 2  # shards that each worker has been given
+RESTARTS = 8  # of a worker, before its shard fails
+STORE = 2**28  # bytes of shared memory for shards, on this machine
+PACKAGE = Path(__file__).parents[1]
+
+
+@contextmanager
+def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[Engine]:
+    """Context manager that yields an engine with `workers` processes, each on one core; by default one for every core.
+
+    `address` is that of a Ray cluster, whose machines must have the checkpoint in the same folder as this one. If it is
+    None, Ray runs on this machine until the context ends. Raises ValueError, with a one-sentence message, if Ray is not
+    installed or there is no cluster at `address`.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+    try:
+        import ray
+    except ImportError as error:
+        raise ValueError(f"--engine ray needs Ray: {INSTALL}") from error
+    ray_options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if address is None:
+        workers = workers or os.cpu_count() or 1
+        ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE, **ray_options)
+    else:
+        try:
+            ray.init(address, runtime_env={"py_modules": [str(PACKAGE)]}, **ray_options)
+        except (ConnectionError, RuntimeError) as error:
+            raise ValueError(f"there is no Ray cluster at {address}") from error
+        workers = workers or int(ray.cluster_resources().get("CPU", 1))
+    try:
+        yield _Engine(workers)
+    finally:
+        ray.shutdown()
+
+
+class _Engine:
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def __call__(
+        self, measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
+    ) -> Iterator[tuple[int, Arrays]]:
+        """Yields the number and result of each shard, in any order.
+
+        Raises ValueError as `measure.measure_shard` does, and if a machine has other weights in the checkpoint's folder.
+        """
+        import ray
+        from ray.util import ActorPool
+
+        folder = str((loaded.folder or checkpoint.CHECKPOINTS / loaded.name).resolve())
+        worker = ray.remote(num_cpus=1, max_restarts=RESTARTS, max_task_retries=RESTARTS)(Worker)
+        arguments = measure, folder, str(loaded.device), weights_hash(folder)
+        pool = ActorPool([worker.remote(*arguments) for _ in range(self.workers)])
+        remaining = iter(shards)
+
+        def submit(n_shards: int) -> None:
+            for shard in islice(remaining, n_shards):
+                pool.submit(lambda actor, shard: actor.measure.remote(shard), shard)
+
+        submit(AHEAD * self.workers)
+        while pool.has_next():
+            number, n_examples, result = pool.get_next_unordered()
+            if isinstance(result, str):
+                raise ValueError(result)
+            submit(1)
+            step(n_examples)
+            yield number, result
+
+
+class Worker:
+    """Measures shards in its own process. An error is returned as its sentence, in place of the result: what Ray would raise
+    also holds where it came from.
+    """
+
+    def __init__(self, measure: Measure, folder: str, device: str, weights: str) -> None:
+        torch.set_num_threads(1)
+        self.measure_shard = measure.measure_shard
+        self.loaded: Loaded | str
+        try:
+            if weights_hash(folder) != weights:
+                raise ValueError(f"a worker has other weights in {folder}")
+            self.loaded = checkpoint.load(folder, device)
+        except (ValueError, OSError) as error:
+            self.loaded = str(error)
+
+    def measure(self, shard: Shard) -> tuple[int, int, Arrays | str]:
+        """The shard's number, its number of examples, and its result or a sentence that says why there is none."""
+        if isinstance(self.loaded, str):
+            return shard.number, len(shard), self.loaded
+        try:
+            return shard.number, len(shard), self.measure_shard(self.loaded, shard, lambda _: None)
+        except ValueError as error:
+            return shard.number, len(shard), str(error)

@@ -1,13 +1,24 @@
 """Running means, standard deviations and covariances, whose memory does not grow with the number of examples."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from .data_source import Spread
-
 Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Mean and standard deviation over examples, arrays of one shape. Raises ValueError if the shapes differ."""
+
+    mean: Float[np.ndarray, "..."]
+    sd: Float[np.ndarray, "..."]
+
+    def __post_init__(self) -> None:
+        if self.mean.shape != self.sd.shape:
+            raise ValueError(f"a mean of {self.mean.shape} and a deviation of {self.sd.shape}")
 
 
 class Moments:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal, get_args
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from ..capture import evaluation_mode
@@ -14,8 +16,103 @@ from ..hooks import watch
 from ..inputs import prepare
 from ..loaded import Loaded
 from ..record import Positions
-from .linked_inputs import TO_HEAD, LinkedText, with_spaces
-from .word_positions import WordPositions, patch_positions, strongest_other_group, word_positions
+from .linked_inputs import TO_HEAD, LinkedText, Span, with_spaces
+
+# Why a word has no positions of its own: a token that it shares with another word, its end cut off with the end of the text,
+# no token at all.
+Reason = Literal["joined", "cut", "dropped"]
+ROUNDING = 1e-6  # of a weight in single precision, below which two weights are equal
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordPositions:
+    """The positions of an input in groups: a group is a word, or the words that share a token.
+
+    Special tokens belong to no group.
+    """
+
+    groups: Int[np.ndarray, " position"]  # index of the group of each position; -1 for none
+    words: Int[np.ndarray, " word"]  # index of the group that is this word alone; -1 for none
+    reasons: tuple[Reason | None, ...]  # why a word has no group of its own; None if it has one
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.groups.max(initial=-1)) + 1
+
+
+def word_positions(tokenizer: Tokenizer, text: str, words: Sequence[Span]) -> WordPositions:
+    """The positions of each word of a text, as the tokenizer encodes it, with special tokens and within its length.
+
+    A token belongs to the words whose characters it covers. Words stand in the order of the text, and two of them have
+    the same span or no character in common.
+    """
+    encoding = tokenizer.encode(text)
+    is_text = np.array(encoding.special_tokens_mask) == 0
+    is_covering = _covers(encoding.offsets, words) & is_text[:, None]
+    is_cut = np.zeros(len(words), bool)
+    for rest in encoding.overflowing:
+        is_rest = np.array(rest.special_tokens_mask) == 0
+        is_cut |= _covers(rest.offsets, words)[is_rest].any(axis=0)
+    is_joined_to_previous = np.zeros(len(words), bool)
+    is_joined_to_previous[1:] = (is_covering[:, 1:] & is_covering[:, :-1]).any(axis=0)
+    group_of_word = np.cumsum(~is_joined_to_previous) - 1
+    sizes = np.bincount(group_of_word, minlength=len(words))
+    has_token = is_covering.any(axis=0)
+    reasons: list[Reason | None] = []
+    for word, group in enumerate(group_of_word.tolist()):
+        reason: Reason | None = "joined" if sizes[group] > 1 else None
+        reason = "dropped" if not has_token[word] else reason
+        reasons.append("cut" if is_cut[word] else reason)
+    # Only groups of which a token is read have an index.
+    groups_with_token = np.unique(group_of_word[has_token])
+    indices = np.full(len(words), -1)
+    indices[groups_with_token] = np.arange(len(groups_with_token))
+    index_of_word = indices[group_of_word]
+    first_word = is_covering.argmax(axis=1) if len(words) else np.zeros(len(is_covering), int)
+    groups = np.where(is_covering.any(axis=1), index_of_word[first_word], -1)
+    has_own_group = np.array([reason is None for reason in reasons], bool)
+    return WordPositions(
+        groups=groups, words=np.where(has_own_group, index_of_word, -1), reasons=tuple(reasons)
+    )
+
+
+def patch_positions(positions: Positions) -> WordPositions:
+    """Each patch of a picture as a word of its own, row by row."""
+    patches = positions.positions_with_role("patch")
+    groups = np.full(len(positions), -1)
+    groups[list(patches)] = np.arange(len(patches))
+    return WordPositions(groups=groups, words=np.arange(len(patches)), reasons=(None,) * len(patches))
+
+
+def _covers(offsets: Sequence[Span], words: Sequence[Span]) -> np.ndarray:
+    """Whether a token and a word have a character in common, [token, word]."""
+    token_starts, token_ends = np.array(offsets, int).reshape(-1, 2).T
+    word_starts, word_ends = np.array(words, int).reshape(-1, 2).T
+    return (token_starts[:, None] < word_ends) & (token_ends[:, None] > word_starts)
+
+
+def strongest_other_group(
+    pattern: Float[Tensor, "example head query key"], examples: Sequence[WordPositions]
+) -> Int[np.ndarray, "example head group"]:
+    """For each group of positions, the other group to which it gives the most attention; -1 where several others have the
+    most, but for the rounding of single precision, such as in a head that attends to all alike.
+
+    Attention to a group is the sum over its positions, attention from a group the mean over its positions (Clark et al.
+    2019, section 4.1). A group itself is left out, as in their code: no word is its own head. Behind the last group of an
+    example, and for one without others, the values mean nothing.
+    """
+    n_groups = max(1, *(positions.n_groups for positions in examples))
+    groups = torch.from_numpy(np.stack([positions.groups for positions in examples]))
+    membership = torch.nn.functional.one_hot(groups + 1, n_groups + 1)[..., 1:].double()[:, None]
+    sizes = membership.sum(dim=-2)
+    # In double precision, so that the order of the sums does not decide between nearly equal weights. Not every device has it.
+    sums = pattern.cpu().double() @ membership
+    means = membership.transpose(-2, -1) @ sums / sizes.clamp(min=1)[..., None]
+    is_candidate = (sizes > 0)[..., None, :] & ~torch.eye(n_groups, dtype=torch.bool)
+    weights = means.masked_fill(~is_candidate, -1.0)
+    is_strongest = weights >= weights.amax(dim=-1, keepdim=True) * (1 - ROUNDING)
+    return torch.where(is_strongest.sum(dim=-1) == 1, weights.argmax(dim=-1), -1).numpy()
 
 
 def positions_of_words(loaded: Loaded, linked: object, encoded: Positions) -> WordPositions:
@@ -30,7 +127,7 @@ def strongest_by_layer(
     loaded: Loaded, inputs: Tensor, positions: Sequence[WordPositions], numbers: Sequence[int]
 ) -> Int[np.ndarray, "layer example head group"]:
     """The other group of positions to which each group gives the most attention, by
-    `model.atlas.word_positions.strongest_other_group`.
+    `model.atlas.strongest_words.strongest_other_group`.
 
     Raises ValueError, with the `numbers` of the first and the last example, if the attention is not finite.
     """

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from app_pages.subject.subject import LiveSubject
-from model.atlas.data_source import Spread
 from model.atlas.results import LAYERS, comparison_file_name, write_comparison, write_results
+from model.atlas.running_moments import Spread
 from model.checkpoint import save, weights_hash
 from model.measures.head_matching import distance_matrix, match_heads
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, explanations, words

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from model import checkpoint
-from model.atlas.data_source import DataSource, Spread
+from model.atlas.parquet import DataSource
 from model.atlas.results import EXAMPLES, HEADS, HeadResults, ResultTable, write_results
+from model.atlas.running_moments import Spread
 
 SHAPE = 2, 2
 MEANS = {"entropy": 0.4, "distance": 1.5, "same": 0.1, "first": 0.1, "sink": 0.2}

@@ -8,8 +8,9 @@ from streamlit.testing.v1 import AppTest
 from app_pages.heads.ablate import NO_PROOF
 from app_pages.show import drawn_part
 from app_pages.subject import cache
-from model.atlas.data_source import DataSource, Spread
+from model.atlas.parquet import DataSource
 from model.atlas.results import HEADS, HeadResults, write_results
+from model.atlas.running_moments import Spread
 from model.capture import capture
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.probabilities import probabilities

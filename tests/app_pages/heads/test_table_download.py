@@ -15,8 +15,9 @@ from app_pages.heads.table_download import (
     note,
 )
 from app_pages.subject.answer import whole_answer
-from model.atlas.data_source import DataSource, Spread
+from model.atlas.parquet import DataSource
 from model.atlas.results import HeadResults
+from model.atlas.running_moments import Spread
 from model.record.from_arrays import from_arrays
 from viz.heads.relation_charts import BestHead
 

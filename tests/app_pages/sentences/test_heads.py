@@ -9,7 +9,7 @@ import numpy as np
 from app_pages.heads import patch, patch_over_pairs, prune, relations_tab
 from app_pages.heads.patch_effect import Columns, Quantity
 from app_pages.heads.table import beyond_clause
-from model.atlas.data_source import DataSource
+from model.atlas.parquet import DataSource
 from model.capture import capture
 from model.experiments.patching import Pairs
 from model.experiments.patching_over_pairs import mean_effects

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from model.atlas.data_source import DataSource, Spread
+from model.atlas.parquet import DataSource
 from model.atlas.results import EncoderComparison, HeadResults, LayerResults
+from model.atlas.running_moments import Spread
 
 
 def spread(*shape: int, seed: int = 0) -> Spread:

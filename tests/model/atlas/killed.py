@@ -14,8 +14,7 @@ from safetensors.numpy import save_file
 
 from model.atlas.dataset_examples import Shard, examples_for
 from model.atlas.dataset_measure import ProgressCallback, Statistics
-from model.atlas.on_ray import on_ray
-from model.atlas.run import PartialResult, run_measure
+from model.atlas.run import PartialResult, on_ray, run_measure
 from model.atlas.running_moments import Arrays
 from model.checkpoint import load
 from model.loaded import Loaded

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from model.atlas import parquet as tables
-from model.atlas.data_source import Spread
 from model.atlas.parquet import WORD
 from model.atlas.results import (
     COLUMNS_BY_FILE,
@@ -30,6 +29,7 @@ from model.atlas.results import (
     write_comparison,
     write_results,
 )
+from model.atlas.running_moments import Spread
 from tests.model.atlas import invented_results
 from tests.model.atlas.invented_results import against, heads, layers
 

@@ -11,9 +11,8 @@ from safetensors.numpy import load_file
 
 from model.atlas.dataset_examples import Shard, examples_for
 from model.atlas.dataset_measure import Statistics
-from model.atlas.on_ray import Worker, on_ray
 from model.atlas.results import RELATIONS
-from model.atlas.run import PartialResult, run_locally, run_measure
+from model.atlas.run import PartialResult, Worker, on_ray, run_locally, run_measure
 from model.checkpoint import save, weights_hash
 from model.inputs import as_input
 from tests.model import tiny

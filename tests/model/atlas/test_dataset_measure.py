@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.atlas.batch_statistics import CURVES, HEADS, Z, batch_moments, batches_of_equal_length
 from model.atlas.dataset_examples import Shard
-from model.atlas.dataset_measure import batches
+from model.atlas.dataset_measure import CURVES, HEADS, Z, batch_moments, batches, batches_of_equal_length
 from model.atlas.running_moments import merge
 from model.capture import capture
 from model.experiments import batching, residual_stream
