@@ -2,7 +2,7 @@
 
 from app_pages.controls.address import Box, Number
 from model.config import LARGEST, preset, presets
-from model.theory.published_variations import variations
+from model.theory.cost import variations
 
 # The published rows called "base" and "big" are presets as well.
 STARTS = {

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from app_pages.controls.address import Box, Pills, Row, SelectSlider, Slider, Tabs
-from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
+from model.theory.gradients_at_start import VARIANTS, UntrainedConfig
 
 AT_START, FIRST_STEPS = "Before training", "First steps"
 MEAN_OF_NORMS, NORM_OF_MEAN = "norms first, then their mean", "mean first, then its norm"

@@ -8,8 +8,7 @@ from app_pages.controls.cost_controls import START
 from app_pages.cost.counted import fill_in_sizes
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
-from model.theory.cost import n_parameters
-from model.theory.published_variations import COLUMNS, variations
+from model.theory.cost import COLUMNS, n_parameters, variations
 
 _HEADINGS = {"steps": "steps", "PPL": "PPL dev", "BLEU": "BLEU dev", "params": "params ×10⁶"}
 _OWN = "encoder alone"

@@ -7,7 +7,7 @@ from app_pages.controls.positions_controls import FREQUENCY, OFFSET
 from app_pages.positions.notation import column_vector, format_scientific
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
-from model.theory import position_shift as theory
+from model.theory import sinusoidal_positions as theory
 from model.theory.sinusoidal_positions import frequencies, position_table, wavelengths
 from viz.builders.number_format import format_tex
 from viz.positions.position_curves import error_curves

@@ -28,7 +28,7 @@ from app_pages.toolkit.gestures import slider_moves
 from model.config import ModelConfig
 from model.experiments.embeddings import embedding_parts
 from model.theory import sinusoidal_positions as theory
-from model.theory.add_or_concatenate import position_sums, query_key_weights
+from model.theory.sinusoidal_positions import position_sums, query_key_weights
 from viz.builders.number_format import format_number, head_name
 from viz.positions.matrix_equations import sum_of_maps
 from viz.positions.position_curves import offset_curve

@@ -12,8 +12,14 @@ from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
 from app_pages.toolkit.markdown import counted
 from model.theory import gradients_at_start
-from model.theory.gradients_at_start import InitialNorms, combine_seeds, lemma_2, norms_by_depth, sweep_depths
-from model.theory.untrained_encoder import UntrainedConfig
+from model.theory.gradients_at_start import (
+    InitialNorms,
+    UntrainedConfig,
+    combine_seeds,
+    lemma_2,
+    norms_by_depth,
+    sweep_depths,
+)
 from viz.builders.number_format import format_number, percent
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
 

@@ -17,9 +17,16 @@ from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import CLAIMS
-from model.theory.digit_training import mean_first_and_last, model_update
-from model.theory.untrained_encoder import UntrainedConfig
-from model.theory.warmup_grid import BATCH_SIZE, N_JUDGED, RUNS, WarmupRun, read_runs
+from model.theory.digit_training import (
+    GRID_BATCH_SIZE,
+    N_JUDGED,
+    RUNS,
+    WarmupRun,
+    mean_first_and_last,
+    model_update,
+    read_runs,
+)
+from model.theory.gradients_at_start import UntrainedConfig
 from viz.builders.number_format import percent
 from viz.theory.placements import model_updates
 from viz.theory.warmup_accuracies import RunResult, warmup_accuracies
@@ -122,7 +129,7 @@ def _draw_stored_runs() -> None:
     with figure:
         show(warmup_accuracies(results), key="theory_stored")
     words.markdown(
-        f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {BATCH_SIZE}. In a "
+        f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {GRID_BATCH_SIZE}. In a "
         "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. All have one seed."
     )
 

@@ -2,7 +2,8 @@
 
 The statistics of a batch are computed during its forward pass. They equal those of `model.measures.head_statistics` and
 `model.experiments.residual_stream` for one record. No array outlives its layer, so a batch needs little more memory than its
-forward pass."""
+forward pass.
+"""
 
 import math
 from abc import ABC, abstractmethod

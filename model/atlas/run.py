@@ -1,7 +1,8 @@
 """Runs one measure over a data set, shard by shard, in this process or with Ray, and stores intermediate results.
 
 With Ray, on the cores of this machine or on a cluster, each worker holds the encoder and measures whole shards. Results are
-merged in the same order as without Ray. If a worker dies, another one repeats its shards."""
+merged in the same order as without Ray. If a worker dies, another one repeats its shards.
+"""
 
 import hashlib
 import json

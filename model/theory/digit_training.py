@@ -1,23 +1,38 @@
-"""Short training runs on MNIST digits read as 16 patches, small enough to run while a user waits."""
+"""Training runs on MNIST digits: short ones, small enough to run while a user waits, and stored ones for a grid of learning
+rates and warm-ups.
+"""
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float, Float64, Int
+from msgspec import Meta
 from torch import Tensor
 from torch.nn import functional
 
+from ..checkpoint import CHECKPOINTS
 from ..config import DIGITS
+from ..files.errors import errors_in_one_sentence
+from ..files.json_file import folder_and_name, read_as
 from ..inputs.digits import examples
+from ..schema import Count, Number, PositiveCount, convert_closed
 from ..transformer import Transformer
 from . import learning_rate as schedule
-from .untrained_encoder import UntrainedConfig, make_untrained
+from .gradients_at_start import UntrainedConfig, make_untrained
 
 # Adam as Xiong et al. 2020 (section 3.2) and Vaswani et al. 2017 set it; no weight decay, no clipping.
 BETAS = (0.9, 0.98)
 N_HELD_OUT = 1000  # the last of the digits that come with the project
+RUNS = Path("warmup") / "runs.json"  # below the checkpoints
+GRID_BATCH_SIZE = 64
+N_JUDGED = N_HELD_OUT  # held-out digits on which every accuracy is measured, also of stored runs
+LAST_STEPS = 20  # their mean is the final loss of a stored run
 
 
 @cache
@@ -98,3 +113,40 @@ def mean_first_and_last(updates: Float[np.ndarray, "seed step"]) -> tuple[float,
     """Mean over the seeds of the update (`model_update`) after the first step, and after the last step."""
     mean_updates = updates.mean(axis=0)
     return float(mean_updates[1]), float(mean_updates[-1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmupRun:
+    """A training run whose learning rate rises linearly to `learning_rate` over `warmup` steps and is then constant.
+
+    `losses[i]` is the training loss at step `steps[i]`; None if the loss was not finite. Raises ValueError if steps and
+    losses differ in number, or a value is not finite.
+    """
+
+    norm_placement: str
+    learning_rate: Annotated[float, Meta(gt=0, le=1e300)]
+    warmup: Count  # steps, 0 for none
+    n_steps: PositiveCount
+    steps: tuple[Count, ...]
+    losses: tuple[Number | None, ...]
+    final_loss: Number | None  # None where the run ended without a finite one
+    accuracy: Number | None  # share right on held-out examples, None where it was not measured
+    precision: Literal["bf16", "fp32"]  # in which it was trained
+
+    def __post_init__(self) -> None:
+        if len(self.steps) != len(self.losses):
+            raise ValueError(f"{len(self.steps)} steps need as many losses, got {len(self.losses)}")
+        numbers = (self.learning_rate, self.final_loss, self.accuracy, *self.losses)
+        if not all(number is None or math.isfinite(number) for number in numbers):
+            raise ValueError("what is not finite is written as None")
+
+
+def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
+    """The stored runs; an empty list if there is no file.
+
+    Raises ValueError, with a one-sentence message, if the file is damaged.
+    """
+    rows = read_as(path, list[dict[str, Any]]) or []
+    with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
+        runs: list[WarmupRun] = convert_closed(rows, list[WarmupRun])
+        return runs

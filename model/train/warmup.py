@@ -23,15 +23,8 @@ from ..checkpoint.cli import exit_with_one_sentence
 from ..config import preset
 from ..device import find_device
 from ..files.json_file import replace_text
+from ..theory.digit_training import GRID_BATCH_SIZE, LAST_STEPS, N_JUDGED, RUNS, WarmupRun, read_runs
 from ..theory.learning_rate import learning_rate
-from ..theory.warmup_grid import (
-    BATCH_SIZE,
-    LAST_STEPS,
-    N_JUDGED,
-    RUNS,
-    WarmupRun,
-    read_runs,
-)
 from ..transformer import Transformer
 from .loop import evaluate
 from .precision import faster_precision
@@ -85,7 +78,7 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
         setup = prepare(recipe(name), data, Path("runs"), device)
         if precision is None:
             model = Transformer(setup.config).to(setup.device)
-            precision = faster_precision(setup.tasks["digits"], model, recipe(name).seed, BATCH_SIZE)
+            precision = faster_precision(setup.tasks["digits"], model, recipe(name).seed, GRID_BATCH_SIZE)
         runs.append(warmup_run(name, setup, rate, warmup, precision=precision))
         write_runs(out, runs)
 
@@ -101,7 +94,7 @@ def warmup_run(
     optimizers = make_optimizers(model, base_recipe, phase=0)
     losses = []
     progress_bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
-    batch_size = min(BATCH_SIZE, task.n_examples)
+    batch_size = min(GRID_BATCH_SIZE, task.n_examples)
     for step, batch in zip(
         progress_bar, batches(task, base_recipe.seed, range(n_steps), batch_size), strict=True
     ):

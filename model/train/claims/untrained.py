@@ -14,16 +14,25 @@ from ...claims.measurements import Measurement
 from ...claims.verdict import LEARNED
 from ...theory.digit_training import (
     N_HELD_OUT,
+    N_JUDGED,
     N_PROBES,
+    RUNS,
+    WarmupRun,
     digit_encoder,
     digit_tensors,
     model_update,
+    read_runs,
     train_steps,
     warmup_rates,
 )
-from ...theory.gradients_at_start import N_SEQUENCES, InitialNorms, norms_by_depth, slopes, sweep_depths
-from ...theory.untrained_encoder import UntrainedConfig
-from ...theory.warmup_grid import N_JUDGED, RUNS, WarmupRun, read_runs
+from ...theory.gradients_at_start import (
+    N_SEQUENCES,
+    InitialNorms,
+    UntrainedConfig,
+    norms_by_depth,
+    slopes,
+    sweep_depths,
+)
 from ...transformer import Transformer
 
 # Fixed before any of them was measured: the settings below, and 16 seeds, which detect a mean difference as large as

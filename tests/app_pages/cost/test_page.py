@@ -10,7 +10,7 @@ from app_pages.controls.cost_controls import STARTS
 from app_pages.cost import published
 from model.config import preset, presets
 from model.theory import cost
-from model.theory.published_variations import variations
+from model.theory.cost import variations
 from tests.slow import first_of
 
 Open = Callable[..., AppTest]

@@ -13,7 +13,7 @@ from model.claims.measurements import CLAIMS_FILE as STORED
 from model.claims.measurements import COMMAND, read_measurements, write_measurements
 from model.claims.verdict import FurtherThanSeeds
 from model.theory import gradients_at_start
-from model.theory.warmup_grid import RUNS
+from model.theory.digit_training import RUNS
 from model.train.warmup import write_runs
 from tests.app_pages.theory.test_page import RUN
 from tests.model.claims.invented_measurements import invented, of_every_claim

@@ -16,8 +16,7 @@ from app_pages.controls.positions_controls import FREQUENCY, LENGTH, OFFSET, POS
 from app_pages.subject import cache
 from model import checkpoint
 from model.experiments.embeddings import embedding_parts
-from model.theory.position_shift import shift_matrix
-from model.theory.sinusoidal_positions import dot_products, position_table
+from model.theory.sinusoidal_positions import dot_products, position_table, shift_matrix
 from tests.app_pages.charts import numbers, shown
 from tests.model import tiny
 from tests.slow import first_of

@@ -12,7 +12,7 @@ from app_pages.reading.guide import GUIDE, GuideLink, links, opening_here, paper
 from model.claims.catalogue import CLAIMS
 from model.claims.measurements import CLAIMS_FILE, read_measurements
 from model.theory import gradients_at_start
-from model.theory.warmup_grid import RUNS
+from model.theory.digit_training import RUNS
 from model.train.warmup import write_runs
 from tests.app_pages.theory.test_page import RUN, SMALL
 

@@ -17,10 +17,8 @@ from app_pages.controls.theory_controls import (
 from app_pages.theory import at_start
 from model.claims.measurements import CLAIMS_FILE, write_measurements
 from model.theory import gradients_at_start
-from model.theory.digit_training import model_update
-from model.theory.gradients_at_start import slopes, sweep_depths
-from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
-from model.theory.warmup_grid import RUNS, WarmupRun
+from model.theory.digit_training import RUNS, WarmupRun, model_update
+from model.theory.gradients_at_start import VARIANTS, UntrainedConfig, slopes, sweep_depths
 from model.train.warmup import write_runs
 from tests.app_pages.charts import table
 from tests.model.claims.invented_measurements import invented

@@ -1,16 +1,40 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+from model.capture import capture
+from model.experiments.embeddings import embedding_parts
 from model.theory import sinusoidal_positions
+from model.theory.sinusoidal_positions import (
+    best_map_errors,
+    frequencies,
+    largest_sine,
+    position_sums,
+    position_table,
+    query_key_weights,
+    rotation,
+    shift_errors,
+    shift_matrix,
+    sine_shift_errors,
+    summarise_errors,
+)
+from tests.model import tiny
 from tests.tolerance import rounding
 
 WIDTHS = st.integers(1, 48).map(lambda pairs: 2 * pairs)
 LENGTHS = st.integers(1, 80)
 ROUNDING = 2e-5  # of a single-precision angle below 100, times the slope of a sine
+SHIFTED_WIDTHS = st.integers(1, 32).map(lambda pairs: 2 * pairs)
+OFFSETS = st.integers(0, 40)
+N = 160
+SHIFT_ROUNDING = 4e-5  # of single-precision angles below 200
+SIZES = st.integers(1, 6)
+VALUES = st.floats(-4, 4, width=32)
 
 
 # By hand
@@ -151,3 +175,153 @@ def test_nearest_pairs_exist_and_none_comes_twice(d_model, periods):
     result = sinusoidal_positions.nearest_pairs(np.array(periods), d_model)
     assert result == sorted(set(result))
     assert set(result) <= set(range(d_model // 2))
+
+
+# By hand
+
+
+def test_a_quarter_turn_by_hand():
+    # 10000^(-2/4) = 0.01: after 50 pi positions, 157 to the nearest whole one, the second pair has made a
+    # quarter of its round, so that its sine becomes its cosine.
+    quarter = rotation(1, 157, 4)
+    np.testing.assert_allclose(quarter, [[0, 1], [-1, 0]], atol=1e-3)
+    assert quarter[0, 0] == pytest.approx(math.cos(1.57))
+
+
+def test_a_miss_by_hand():
+    result = summarise_errors(np.array([[3.0, -4.0], [0.0, 1.0]]))
+    assert result.largest == 4
+    assert result.rms == pytest.approx(math.sqrt((9 + 16 + 0 + 1) / 4))
+    assert result.by_position == pytest.approx([math.sqrt(25 / 2), math.sqrt(1 / 2)])
+
+
+@given(SHIFTED_WIDTHS, OFFSETS)
+def test_the_largest_sine_is_what_a_map_of_sines_misses_at_position_zero(d_model, offset):
+    at_zero = sine_shift_errors(position_table(N, d_model), offset)[0]
+    assert largest_sine(offset, d_model) == pytest.approx(np.abs(at_zero).max(), abs=SHIFT_ROUNDING)
+
+
+def test_the_matrix_of_four_dimensions_by_hand():
+    a, b = 2, 0.02
+    by_hand = [
+        [math.cos(a), math.sin(a), 0, 0],
+        [-math.sin(a), math.cos(a), 0, 0],
+        [0, 0, math.cos(b), math.sin(b)],
+        [0, 0, -math.sin(b), math.cos(b)],
+    ]
+    np.testing.assert_allclose(shift_matrix(2, 4), by_hand)
+
+
+def test_errors_of_sines_alone_by_hand():
+    # sin(1) at t = 0 from nothing; then sin(2) from cos(1) sin(1).
+    errors = sine_shift_errors(position_table(3, 2), 1)
+    at_1 = math.cos(1) * math.sin(1) - math.sin(2)
+    np.testing.assert_allclose(errors, [[-math.sin(1)], [at_1]], rtol=rounding(16))
+
+
+@pytest.mark.parametrize("offset", [-1, 3, 4])
+def test_an_offset_beyond_the_table_is_refused(offset):
+    with pytest.raises(ValueError, match=f"3 rows has none that is {offset} after"):
+        shift_errors(position_table(3, 2), offset)
+
+
+# For all sizes
+
+
+@given(SHIFTED_WIDTHS, OFFSETS)
+def test_one_matrix_shifts_every_row(d_model, offset):
+    rows = position_table(N, d_model)
+    shifted = rows[: N - offset] @ shift_matrix(offset, d_model).T
+    np.testing.assert_allclose(shifted, rows[offset:], atol=SHIFT_ROUNDING)
+    assert np.abs(shift_errors(rows, offset)).max() < SHIFT_ROUNDING
+
+
+@given(SHIFTED_WIDTHS, OFFSETS)
+def test_shifting_back_is_the_transpose(d_model, offset):
+    matrix = shift_matrix(offset, d_model)
+    np.testing.assert_allclose(shift_matrix(-offset, d_model), matrix.T)
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(d_model), atol=1e-12)
+
+
+@given(SHIFTED_WIDTHS, OFFSETS, OFFSETS)
+def test_two_shifts_are_one(d_model, a, b):
+    both = shift_matrix(a, d_model) @ shift_matrix(b, d_model)
+    np.testing.assert_allclose(both, shift_matrix(a + b, d_model), atol=1e-12)
+
+
+@given(SHIFTED_WIDTHS, OFFSETS)
+def test_sines_alone_lack_what_the_cosines_brought(d_model, offset):
+    errors = sine_shift_errors(position_table(N, d_model), offset)
+    angles = np.outer(np.arange(N - offset), frequencies(d_model))
+    missing = np.cos(angles) * np.sin(frequencies(d_model) * offset)
+    np.testing.assert_allclose(errors, -missing, atol=SHIFT_ROUNDING)
+
+
+@given(SHIFTED_WIDTHS, OFFSETS)
+def test_no_linear_map_of_sines_alone_can_shift(d_model, offset):
+    rows = position_table(N, d_model)
+    errors = best_map_errors(rows[:, ::2], offset)
+    np.testing.assert_allclose(errors[0], -np.sin(frequencies(d_model) * offset), atol=SHIFT_ROUNDING)
+    assert (errors**2).sum() <= (
+        sine_shift_errors(rows, offset) ** 2
+    ).sum() + SHIFT_ROUNDING  # yet the best there is
+
+
+@given(SHIFTED_WIDTHS, OFFSETS)
+def test_the_same_fit_finds_the_shift_where_there_is_one(d_model, offset):
+    assert np.abs(best_map_errors(position_table(N, d_model), offset)).max() < 2e-3
+
+
+@st.composite
+def products(draw: st.DrawFn) -> tuple[np.ndarray, ...]:
+    """X, P, W1 and W2 whose shapes fit."""
+    n, d_model, d_out = (draw(SIZES) for _ in range(3))
+    shapes = ((n, d_model), (n, d_model), (d_model, d_out), (d_model, d_out))
+    return tuple(draw(arrays(np.float64, shape, elements=VALUES)) for shape in shapes)
+
+
+def test_the_sums_by_hand():
+    x, p = np.array([[1.0, 2.0]]), np.array([[3.0, -4.0]])
+    w1, w2 = np.array([[1.0], [10.0]]), np.array([[100.0], [1000.0]])
+    result = position_sums(x, p, w1, w2)
+    assert (result.content.tolist(), result.positions.tolist(), result.whole.tolist()) == (
+        [[21]],
+        [[-3700]],
+        [[-3679]],
+    )
+    assert (result.largest, result.from_sum) == (3679, 0)
+    assert result.from_adding == abs(-3679 - (4 - 20))
+    assert position_sums(x, p, w1, w1).from_adding == 0
+
+
+@given(products())
+def test_concatenating_is_adding_two_products(given_):
+    x, p, w1, w2 = given_
+    result = position_sums(*given_)
+    np.testing.assert_allclose(result.whole, x @ w1 + p @ w2, atol=1e-12)
+    assert result.from_sum < 1e-12
+    assert result.largest == np.abs(result.whole).max()
+    assert result.from_adding == pytest.approx(np.abs(p @ (w2 - w1)).max(), abs=1e-12)
+
+
+@given(products())
+def test_with_tied_weights_it_is_adding_first(given_):
+    x, p, w, _ = given_
+    np.testing.assert_allclose(position_sums(x, p, w, w).whole, (x + p) @ w, atol=1e-12)
+    assert position_sums(x, p, w, w).from_adding < 1e-12
+
+
+@pytest.mark.parametrize("head", [0, 1])
+def test_the_weights_are_those_of_the_head(head: int):
+    """Where no norm comes first, x W + b is the q and k that the encoder computed."""
+    post = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False))
+    record, total = capture(post, "not great"), embedding_parts(post, "not great").total
+    attention, of_head = post.model.blocks[0].attention, slice(4 * head, 4 * head + 4)
+    for weights, part, seen in zip(
+        query_key_weights(post.model, 0, head),
+        (attention.w_q, attention.w_k),
+        (record.q, record.k),
+        strict=True,
+    ):
+        bias = part.bias.detach().numpy()[of_head]
+        np.testing.assert_allclose(total @ weights + bias, seen[0, head], atol=1e-5)

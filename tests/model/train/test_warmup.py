@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model.checkpoint import CHECKPOINTS
-from model.theory.warmup_grid import RUNS, WarmupRun, read_runs
+from model.theory.digit_training import RUNS, WarmupRun, read_runs
 from model.train import warmup
 from model.train.prepare import prepare
 from model.train.recipes import recipe

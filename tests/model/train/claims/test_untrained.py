@@ -6,10 +6,9 @@ import pytest
 
 from model import checkpoint
 from model.claims.verdict import FEWEST_TESTED
-from model.theory.digit_training import digit_encoder, model_update, train_steps
+from model.theory.digit_training import RUNS, WarmupRun, digit_encoder, model_update, train_steps
+from model.theory.gradients_at_start import UntrainedConfig
 from model.theory.learning_rate import learning_rate
-from model.theory.untrained_encoder import UntrainedConfig
-from model.theory.warmup_grid import RUNS, WarmupRun
 from model.train.claims import untrained
 from model.train.claims.untrained import (
     GUESSING,
