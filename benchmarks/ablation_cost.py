@@ -17,8 +17,7 @@ import torch
 from benchmarks.capture import CASES, an_encoder, an_input, measure, timed
 from model.capture.intervention import without_keys
 from model.checkpoint import load
-from model.experiments.ablation import ablate_heads, ablated
-from model.experiments.importance import importance
+from model.experiments.ablation import ablate_heads, ablated, importance
 from model.experiments.patching import patch_heads
 from model.experiments.probabilities import probabilities
 from model.inputs import InputLike

@@ -15,10 +15,8 @@ from .model.checkpoint import available
 from .model.checkpoint.load_or_download import load_or_download as load
 from .model.decompositions.answer_parts import answer_parts
 from .model.decompositions.score_parts import score_parts
-from .model.experiments.ablation import ablate_heads, ablated
-from .model.experiments.attribution import gradient_times_input, integrated_gradients
-from .model.experiments.explained_answer import Similarity
-from .model.experiments.importance import importance
+from .model.experiments.ablation import ablate_heads, ablated, importance
+from .model.experiments.attribution import Similarity, gradient_times_input, integrated_gradients
 from .model.experiments.knock_out import knock_out
 from .model.experiments.masked_word import guesses as guess_masked
 from .model.experiments.masked_word import masked_word, masked_word_by_layer

@@ -22,8 +22,7 @@ from app_pages.subject.answer import Answer, ClassAnswer, StateAnswer, WordAnswe
 from app_pages.subject.subject import LensChoice, LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
 from model.experiments import faithfulness as rule
-from model.experiments.attribution import explained_positions
-from model.experiments.explained_answer import Explained, Similarity, similarity_falls
+from model.experiments.attribution import Explained, Similarity, explained_positions, similarity_falls
 from model.inputs import Text
 from model.record import AttentionRecord
 

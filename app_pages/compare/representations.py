@@ -14,8 +14,7 @@ from app_pages.subject.shared_words import shared_words
 from app_pages.subject.subject import encoded_text
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.stoppable import in_steps
-from model.experiments import similarity
-from model.experiments.residual_stream import residual_stream
+from model.experiments.residual_stream import cka_by_chance, digit_states, linear_cka, residual_stream
 from model.inputs import Text
 from viz.compare.stage_maps import stage_similarity
 
@@ -76,7 +75,7 @@ def _example_states(name: Checkpoint, example: Text | int) -> np.ndarray:
     if isinstance(example, Text):
         return residual_stream(cache.loaded(name), [example])[:, 0]
     images, _ = shipped_inputs.test_digits()
-    return similarity.digit_states(cache.loaded(name), images[example : example + AT_ONCE])
+    return digit_states(cache.loaded(name), images[example : example + AT_ONCE])
 
 
 @cached(spinner="Comparing the stages …")
@@ -89,7 +88,7 @@ def _cka_and_chance(
     """
     pairs = [_states_of_both(one, other, example, by_words) for example in examples]
     first, second = (np.concatenate(states, axis=1) for states in zip(*pairs, strict=True))
-    return similarity.linear_cka(first, second), similarity.cka_by_chance(first, second), first.shape[1]
+    return linear_cka(first, second), cka_by_chance(first, second), first.shape[1]
 
 
 def _states_of_both(

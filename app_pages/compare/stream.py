@@ -15,7 +15,7 @@ from app_pages.show.side_predictions import NUMBERS, beside
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import plain
 from model.experiments import residual_stream as measures
-from model.experiments import similarity
+from model.experiments.residual_stream import cosine_by_stage
 from model.measures.changes import largest_change, value_range
 from viz.builders.number_format import format_number
 from viz.builders.palette import CATEGORIES, side_colours
@@ -164,7 +164,7 @@ def _draw_cosines(sides: tuple[Side, Side]) -> None:
     for ordinal, side, column in zip(NUMBERS, sides, beside("cosines"), strict=False):
         stages = side.record.stages
         chart = stage_similarity(
-            similarity.cosine_by_stage(side.states),
+            cosine_by_stage(side.states),
             stages,
             stages,
             names=("stage", "other stage"),

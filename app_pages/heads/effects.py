@@ -10,9 +10,8 @@ import numpy as np
 from app_pages.subject.cache import Checkpoint, cached, loaded, of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, progress, with_progress
-from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
+from model.experiments.ablation import HeadAnswers, Means, ablate_heads_in_steps, ablated, stack_answers
 from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord, masked_word, n_answers
-from model.experiments.one_head_changed import HeadAnswers, stack_answers
 from model.experiments.patching import FEED_FORWARD, HeadPart, Part, patch_layer, patch_positions_in_steps
 from model.experiments.patching_over_pairs import MeanEffects, PairError, effects_of_patches
 from model.experiments.probabilities import probabilities

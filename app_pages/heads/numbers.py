@@ -28,7 +28,7 @@ from model.atlas.results import HeadResults
 from model.atlas.running_moments import Spread
 from model.checkpoint import available, read_config
 from model.config import ModelConfig
-from model.experiments.importance import importance
+from model.experiments.ablation import importance
 from model.measures.head_roles import (
     ON_ONE_INPUT,
     HeadRole,

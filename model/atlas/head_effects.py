@@ -11,9 +11,8 @@ from jaxtyping import Float
 from tqdm import tqdm
 
 from ..capture import capture
-from ..experiments.ablation import AblationKind, ablate_heads
+from ..experiments.ablation import AblationKind, ablate_heads, importance
 from ..experiments.faithfulness import Undecidable, faithfulness, head_scores
-from ..experiments.importance import importance
 from ..experiments.masked_word import LOGITS
 from ..experiments.probabilities import probabilities
 from ..experiments.pruning import greedy
@@ -42,7 +41,7 @@ Effect = Float[np.ndarray, "example layer head"]
 
 @dataclass(frozen=True, kw_only=True)
 class Importance(MomentsMeasure):
-    """Importance of each head for the predicted class (`model.experiments.importance`)."""
+    """Importance of each head for the predicted class (`model.experiments.ablation.importance`)."""
 
     name: ClassVar[str] = "importance"
     shard: int = 64

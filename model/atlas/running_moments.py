@@ -119,7 +119,7 @@ class CrossMoments:
         ]
 
     def cka(self) -> Float[np.ndarray, " stage"]:
-        """`model.experiments.similarity.linear_cka` of equal stages, all rows pooled; NaN where all rows are equal."""
+        """`model.experiments.residual_stream.linear_cka` of equal stages, all rows pooled; NaN where all rows are equal."""
         first, second, cross = self._covariances()
         with np.errstate(invalid="ignore"):
             return _frobenius_norms(cross) ** 2 / (_frobenius_norms(first) * _frobenius_norms(second))

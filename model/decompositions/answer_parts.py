@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ..capture import evaluation_mode
-from ..experiments.explained_answer import Explained, Similarity
+from ..experiments.attribution import Explained, Similarity
 from ..experiments.masked_word import MaskedWord, check_answer
 from ..huggingface.encoder import ImportedEncoder
 from ..inputs import InputLike, prepare

@@ -24,9 +24,9 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..masks import FullMask
 from ..transformer import Transformer
+from .ablation import FRACTION
 from .batching import answers_after_attention, answers_from, batch_size, chunks, read_answers, repeated
 from .masked_word import AnswerRead, check_answer, n_answers
-from .one_head_changed import FRACTION
 from .residual_stream import residual_stream
 
 HeadPart = Literal["z", "q", "k", "v"]  # output, queries, keys and values

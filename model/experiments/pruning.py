@@ -14,11 +14,18 @@ from ..capture import evaluation_mode
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
-from .ablation import AblationKind, Means, ablated, check_ablation
+from .ablation import (
+    AblationKind,
+    HeadName,
+    HeadOutputs,
+    Means,
+    ablated,
+    change_each_head,
+    check_ablation,
+    check_labels,
+)
 from .batching import answers_from, batches
-from .importance import check_labels
 from .masked_word import LOGITS
-from .one_head_changed import HeadName, HeadOutputs, change_each_head
 
 BAND = 2.0  # standard errors; below it a difference may be chance
 

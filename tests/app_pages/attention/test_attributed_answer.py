@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject import cache
 from model import checkpoint
 from model.capture import capture
-from model.experiments.attribution import gradient_times_input, integrated_gradients
-from model.experiments.explained_answer import Similarity
+from model.experiments.attribution import Similarity, gradient_times_input, integrated_gradients
 from model.experiments.knock_out import falls, knock_out, removable_positions
 from model.experiments.masked_word import masked_word
 from model.experiments.probabilities import probabilities

@@ -21,8 +21,7 @@ from model import checkpoint
 from model.atlas.dataset_examples import OWN_NAME, own_texts
 from model.atlas.results import HEADS
 from model.capture import capture
-from model.experiments.ablation import ablate_heads
-from model.experiments.importance import importance
+from model.experiments.ablation import ablate_heads, importance
 from model.experiments.masked_word import masked_word
 from model.experiments.probabilities import probabilities
 from model.inputs import Picture, Text

@@ -22,8 +22,7 @@ from model.atlas.head_effects import (
 from model.atlas.run import PartialResult
 from model.atlas.running_moments import Moments, from_arrays, to_arrays
 from model.capture import capture
-from model.experiments.ablation import ablated
-from model.experiments.importance import importance
+from model.experiments.ablation import ablated, importance
 from model.experiments.knock_out import falls, knock_out, removable_positions
 from model.experiments.probabilities import probabilities
 from model.experiments.pruning import greedy

@@ -21,7 +21,7 @@ from model.atlas.measure_dataset import (
 from model.atlas.results import EXAMPLES, HEADS, LAYERS, read_heads, read_layers, read_rows
 from model.capture import capture
 from model.checkpoint import load, save, weights_hash
-from model.experiments.similarity import digit_states, linear_cka
+from model.experiments.residual_stream import digit_states, linear_cka
 from model.inputs import Text
 from model.inputs.digits import examples
 from model.measures.head_statistics import STATISTICS, statistics

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.atlas.running_moments import CrossMoments, Moments, from_arrays, merge, to_arrays
-from model.experiments.similarity import linear_cka
+from model.experiments.residual_stream import linear_cka
 
 RNG = np.random.default_rng(0)
 

@@ -10,7 +10,7 @@ import torch
 from model.capture import activations, capture
 from model.checkpoint import load
 from model.decompositions.answer_parts import AnswerParts, answer_parts
-from model.experiments.explained_answer import Similarity
+from model.experiments.attribution import Similarity
 from model.experiments.masked_word import MaskedWord, masked_word
 from model.hooks import watch
 from tests.model import tiny

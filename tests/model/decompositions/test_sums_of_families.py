@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from model.checkpoint import load
 from model.decompositions.answer_parts import answer_parts
 from model.decompositions.score_parts import score_parts
-from model.experiments.explained_answer import Explained, Similarity
+from model.experiments.attribution import Explained, Similarity
 from model.experiments.masked_word import MaskedWord
 from model.inputs import InputLike
 from model.loaded import Loaded

@@ -13,8 +13,7 @@ from model.capture.intervention import without_keys
 from model.checkpoint import load
 from model.config import preset
 from model.experiments import batching
-from model.experiments.ablation import ablate_heads, ablated
-from model.experiments.importance import importance
+from model.experiments.ablation import ablate_heads, ablated, importance
 from model.experiments.knock_out import knock_out, knock_out_interventions
 from model.experiments.masked_word import (
     MaskedWord,
