@@ -12,7 +12,7 @@ from app_pages.subject.head_name import head_names
 from app_pages.subject.subject import Subject
 from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION, Lens
-from model.measures.attended_kinds import AttentionByKind, attention_by_kind
+from model.measures.head_statistics import AttentionByKind, attention_by_kind
 from model.record import AttentionRecord
 from viz.builders.heatmap import position_labels
 from viz.builders.number_format import head_name, percent

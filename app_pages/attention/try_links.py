@@ -31,7 +31,7 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback
 from app_pages.tour.open_stop import open_stop
 from model.inputs import Text
-from model.measures.attended_kinds import clearest_head
+from model.measures.head_statistics import clearest_head
 
 HIDING = "[MASK]"
 MOST_TOKENS = 60  # of a text whose tokens are hidden one after the other while the reader waits

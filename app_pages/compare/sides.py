@@ -16,7 +16,7 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import counted
 from model.inputs import Picture, Text
-from model.measures.word_alignment import AlignedWords
+from model.measures.word_view import AlignedWords
 
 TITLES = {
     encoders.TEXT: ("first text", "second text"),

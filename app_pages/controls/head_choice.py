@@ -19,7 +19,7 @@ from app_pages.subject.subject import Subject
 from app_pages.subject.two_sides import Side, same_position
 from app_pages.toolkit.markdown import as_code
 from model.lenses import ATTENTION, LENSES, Lens
-from model.measures.attended_kinds import clearest_head
+from model.measures.head_statistics import clearest_head
 from model.record import AttentionRecord, Role
 from viz.builders.palette import ColourScale, WeightScale, weight_scale
 

@@ -14,8 +14,8 @@ from app_pages.inputs.drawing.code import from_code
 from app_pages.inputs.own_picture import HELD
 from app_pages.subject import encoders, shipped_inputs
 from model.config import ModelConfig
-from model.evaluate.class_index import class_index_of
 from model.inputs import Input, Picture, Text
+from model.measures.predicted_classes import class_index_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

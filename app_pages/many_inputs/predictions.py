@@ -18,7 +18,6 @@ from app_pages.subject.subject import encoded_text
 from app_pages.toolkit.markdown import beginning, counted
 from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
-from model.evaluate.class_index import class_index_of
 from model.experiments.answers import (
     answers,
     binary_entropies,
@@ -31,7 +30,7 @@ from model.experiments.masked_word import LOGITS
 from model.experiments.probabilities import probabilities
 from model.inputs import Input, Text
 from model.inputs.text import Encoded
-from model.measures.predicted_classes import hardest_first
+from model.measures.predicted_classes import class_index_of, hardest_first
 from model.record import read_answers
 from viz.builders.number_format import format_number, percent, share_of
 from viz.builders.token_label import visible

@@ -14,8 +14,8 @@ from app_pages.controls.map_controls import HEAD, LAYER, QUERY
 from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, MaskKind, without_keys
-from model.measures.attended_kinds import clearest_head
 from model.measures.changes import total_variation
+from model.measures.head_statistics import clearest_head
 from model.record import ForwardRecord
 
 SEEN = 0.2  # total variation of a row from which its change is clearly seen

@@ -10,7 +10,7 @@ from app_pages.subject.answer import Answer, whole_answer
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import plain
 from model.capture.intervention import MaskChoice
-from model.measures.attended_kinds import can_depend_on_input
+from model.measures.head_statistics import can_depend_on_input
 from viz.builders.number_format import format_number
 
 

@@ -10,9 +10,8 @@ from app_pages.show.show import show
 from app_pages.show.verdicts import verdict_html, verdict_lines
 from app_pages.toolkit.markdown import counted
 from model.checkpoint.training_history import standard_error
-from model.claims.catalogue import Claim
+from model.claims.catalogue import Claim, effects_of_claim
 from model.claims.measurements import Measurement
-from model.claims.seed_effect import effects_of_claim
 from model.claims.verdict import FEWEST_SEEDS, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement
 from viz.builders.number_format import percent
 from viz.norm_placement.seed_effects import Bound, EffectDot, SeedLine, effect_strip, seed_strip
@@ -116,7 +115,7 @@ def no_effect_sentence(claim: Claim, measured: Sequence[Measurement]) -> str:
 
 
 def _why_without_effect(judgement: Judgement, *, log: bool) -> str:
-    """Why a judgement has no `model.claims.seed_effect.seed_effect`."""
+    """Why a judgement has no `model.claims.catalogue.seed_effect`."""
     measured = judgement.measured
     if judgement.outcome is ClaimOutcome.LEFT_OUT:
         return "post-LN only guesses"

@@ -16,10 +16,9 @@ from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import as_code
 from model.experiments import embeddings
-from model.experiments.embeddings import Neighbour
+from model.experiments.embeddings import Neighbour, pca, t_sne
 from model.inputs import Input
 from model.measures.changes import largest_change
-from model.measures.projection import pca, t_sne
 from model.record import ForwardRecord
 from model.record.pieces import SPACE
 from viz.builders.number_format import format_number, percent

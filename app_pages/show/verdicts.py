@@ -9,14 +9,15 @@ from app_pages.subject.cache import cached
 from model import checkpoint
 from model.claims import measurements
 from model.claims.measurements import Measurement
-from model.claims.overall_verdict import Overall, overall_verdict
 from model.claims.verdict import (
     FEWEST_SEEDS,
     SIGNIFICANT,
     ClaimOutcome,
     Judgement,
+    Overall,
     Rule,
     chance_of_separation,
+    overall_verdict,
 )
 from viz.builders.number_format import told_apart
 

@@ -9,7 +9,7 @@ from model.inputs.text import character_spans
 from model.lenses import LENSES
 from model.measures import head_matching
 from model.measures.head_measures import head_summary
-from model.measures.word_alignment import AlignedWords, align_words, distributions
+from model.measures.word_view import AlignedWords, align_words, distributions
 from model.record import Span
 
 

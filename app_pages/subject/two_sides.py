@@ -22,7 +22,7 @@ from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order
 from model.inputs import Input
 from model.measures.changes import ROUNDING_DISTANCE, cosine_distance
-from model.measures.word_alignment import AlignedWords
+from model.measures.word_view import AlignedWords
 from model.record import AttentionRecord, ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.builders.heatmap_figure import Heatmap

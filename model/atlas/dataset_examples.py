@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..evaluate.class_index import class_index_of
 from ..files.table_file import table_rows
 from ..inputs import Input, Picture, Text, digits
 from ..loaded import Loaded
+from ..measures.predicted_classes import class_index_of
 
 DIGITS = "MNIST test digits"
 OWN_NAME = "sentences of our own"

@@ -26,7 +26,7 @@ from ..experiments.batching import batch_size
 from ..files.table_file import table_rows
 from ..inputs.digits import examples, to_input, to_labels
 from ..loaded import Loaded
-from .class_index import class_index_of
+from ..measures.predicted_classes import class_index_of
 
 WINDOW = 4096  # texts in memory at the same time
 BATCH = 64

@@ -12,10 +12,8 @@ from ..capture import capture
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import AttentionRecord, ForwardRecord
-from .alti import alti
-from .norms import norm_weighted, with_residual_and_norm
-from .relevance import gradient_weighted_attention, relevance
-from .rollout import roll_out, rollout
+from .norms import alti, norm_weighted, with_residual_and_norm
+from .rollout import gradient_weighted_attention, relevance, roll_out, rollout
 from .value_zeroing import changes_of_layers, zeroing_record
 
 ATTENTION, NORM_WEIGHTED, WITH_RESIDUAL = "attention", "norm-weighted", "residual and LayerNorm"

@@ -9,8 +9,8 @@ from torch.nn import functional
 from ..config import ModelConfig
 from ..parts.norm_layers import LinearNorm, linear_norm
 from ..record import AttentionRecord, ForwardRecord
+from ..record.from_arrays import any_head_mask, as_record, normalise_rows
 from ..transformer import Block, Transformer
-from .as_record import any_head_mask, as_record, normalise_rows
 from .norms import to_model_device, transformed_values
 
 NUMBERS_AT_ONCE = 2**21  # hidden units in memory together: few enough for the cache of a processor

@@ -1,4 +1,4 @@
-"""`from_arrays(pattern, tokens)` makes records from attention weights of other programs."""
+"""Makes records from attention weights of other programs (`from_arrays`), and from other maps of a record (`as_record`)."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -7,6 +7,7 @@ from math import isqrt
 from typing import Any, get_args
 
 import numpy as np
+from jaxtyping import Bool, Float
 
 from . import AttentionRecord, Positions, Role
 from .pieces import Spelling, infer_spelling, shown
@@ -25,6 +26,7 @@ _SPELLED: dict[str, Role] = {
 _CONTINUES = "##"  # begins pieces that go on, where no mark tells words apart
 _SPECIAL = re.compile(r"<[|｜].+[|｜]>|<bos>|<extra_id_\d+>")  # <|startoftext|>, <|im_end|>
 EAGER = 'load it with attn_implementation="eager", which alone returns its weights, and call it with output_attentions=True'
+LEAST = 1e-30  # smallest divisor
 
 
 def from_arrays(
@@ -312,3 +314,30 @@ def _patch_labels_and_roles(
             f"{rows * columns} positions, one after the other, must be the patches, and no others"
         )
     return tokens, roles
+
+
+def as_record(
+    record: AttentionRecord,
+    pattern: Float[np.ndarray, "layer head query key"],
+    mask: Bool[np.ndarray, "layer head query key"],
+) -> AttentionRecord:
+    """A record with the positions of `record` and another map, in which masked cells are set to 0."""
+    return AttentionRecord(
+        pattern=np.where(mask, pattern, 0).astype(np.float32),
+        mask=mask,
+        keys=record.keys,
+        **positions(record),
+    )
+
+
+def any_head_mask(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
+    """Mask for a map without heads: True if any head of the layer may attend from the query to the key."""
+    return np.any(record.mask, axis=1, keepdims=True)
+
+
+def normalise_rows(
+    rows: Float[np.ndarray, "*axes query key"], least: float = LEAST
+) -> Float[np.ndarray, "*axes query key"]:
+    """Rows divided by their sums; a row whose sum is below `least` becomes zeros."""
+    sums = rows.sum(axis=-1, keepdims=True)
+    return np.divide(rows, sums, out=np.zeros_like(rows), where=sums >= least)

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.attention.head_summary import in_words
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model.inputs import Text
-from model.measures.attended_kinds import attention_by_kind
+from model.measures.head_statistics import attention_by_kind
 from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
 from tests.app_pages.linked import linked

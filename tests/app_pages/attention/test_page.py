@@ -13,7 +13,7 @@ from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.experiments.masked_word import guesses
-from model.measures.attended_kinds import shares_by_kind
+from model.measures.head_statistics import shares_by_kind
 from tests.app_pages.charts import shown, weights
 from tests.app_pages.linked import ROUNDING, choose, linked
 from tests.app_pages.shown_subject import subject_of

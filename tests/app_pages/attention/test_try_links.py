@@ -10,7 +10,7 @@ from app_pages.subject import cache, encoders, shipped_inputs
 from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
-from model.measures.attended_kinds import clearest_head
+from model.measures.head_statistics import clearest_head
 from tests.app_pages.linked import charts, linked
 from tests.app_pages.shown_subject import subject_of
 

@@ -8,7 +8,7 @@ from app_pages.controls.head_choice import step, take_query
 from app_pages.controls.input_controls import KIND, TEXT
 from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.pages import ATTENTION
-from model.measures.attended_kinds import clearest_head
+from model.measures.head_statistics import clearest_head
 from tests.app_pages.shown_subject import subject_of
 
 Open = Callable[..., AppTest]

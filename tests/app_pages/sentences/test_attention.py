@@ -18,8 +18,8 @@ from model.capture import capture
 from model.experiments.attribution import Attribution
 from model.experiments.masked_word import MaskedWord
 from model.lenses import LENSES
-from model.measures.attended_kinds import AttentionByKind
 from model.measures.head_roles import roles_from_numbers
+from model.measures.head_statistics import AttentionByKind
 from tests.app_pages.sentences.turns import Row, row, table
 from tests.model import tiny
 

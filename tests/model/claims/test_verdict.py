@@ -8,9 +8,12 @@ from model.claims.verdict import (
     Beyond,
     ClaimOutcome,
     FurtherThanSeeds,
+    Judgement,
     Larger,
+    Overall,
     chance_of_separation,
     judge,
+    overall_verdict,
     sign_flip_p,
 )
 from tests.model.claims.invented_measurements import invented
@@ -18,6 +21,7 @@ from tests.model.claims.invented_measurements import invented
 LOW, HIGH, WIDE = (1.0, 1.1, 1.2), (2.0, 2.1, 2.2), (0.9, 2.0, 3.3)
 ZEROS = (0.0,) * 16
 CLEAR = tuple(1.0 + seed / 100 for seed in range(16))
+MEASURED = invented((1.0,), (2.0,))
 
 
 def outcome(rule, measured):
@@ -150,3 +154,24 @@ def test_chance_is_counted_by_hand():
     """Of the 20 ways to draw three out of six, two put them all on one side."""
     assert chance_of_separation(3) == 0.1
     assert chance_of_separation(1) == 1
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        ([], Overall.NOT_MEASURED),
+        (["TOO_FEW", "LEFT_OUT"], Overall.TOO_FEW),
+        (["HOLDS", "AGREE", "TOO_FEW"], Overall.HOLDS),
+        (["AGREE", "TOO_FEW"], Overall.SEEDS_AGREE),
+        (["OPPOSITE", "AGREE_ON_OPPOSITE"], Overall.OPPOSITE),
+        (["AGREE_ON_OPPOSITE"], Overall.SEEDS_AGREE_ON_OPPOSITE),
+        (["NO_CLEAR_DIFFERENCE", "LEFT_OUT"], Overall.NO_CLEAR_DIFFERENCE),
+        (["HOLDS", "OPPOSITE", "HOLDS"], Overall.MIXED),
+        (["HOLDS", "NO_CLEAR_DIFFERENCE"], Overall.MIXED),
+        (["OPPOSITE", "NO_CLEAR_DIFFERENCE"], Overall.NOWHERE),
+    ],
+)
+def test_one_verdict_from_several_encoders(outcomes, expected) -> None:
+    overall = overall_verdict([Judgement(MEASURED, ClaimOutcome[outcome]) for outcome in outcomes])
+    assert overall.verdict is expected
+    assert sum(overall[1:]) == len(outcomes)

@@ -3,10 +3,8 @@ import pytest
 
 from model.capture import capture
 from model.lenses import LENSES, through
-from model.lenses.alti import alti
-from model.lenses.norms import norm_weighted, with_residual_and_norm
-from model.lenses.relevance import gradient_weighted_attention, relevance
-from model.lenses.rollout import roll_out, rollout
+from model.lenses.norms import alti, norm_weighted, with_residual_and_norm
+from model.lenses.rollout import gradient_weighted_attention, relevance, roll_out, rollout
 from model.lenses.value_zeroing import changes_of_layers, zeroing_record
 from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, read_by
 

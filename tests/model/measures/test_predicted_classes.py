@@ -3,7 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.measures.predicted_classes import confusion_counts, hardest_first, predicted_differently
+from model.measures.predicted_classes import (
+    class_index_of,
+    confusion_counts,
+    hardest_first,
+    predicted_differently,
+)
+
+NAMES = ("negative", "Positive")
 
 
 def test_counts_by_hand():
@@ -49,3 +56,20 @@ def test_those_called_differently_by_hand():
 def test_the_order_is_that_of_a_stable_sort(losses):
     result = hardest_first(np.arange(len(losses)), [np.array(losses, float)])
     assert result.tolist() == sorted(range(len(losses)), key=lambda index: -losses[index])
+
+
+@pytest.mark.parametrize("label", ["1", "1.0", "1.", "1,0", " 1.000 ", "positive", " POSITIVE ", 1, 1.0])
+def test_a_class_is_named_by_its_name_or_its_number(label: object) -> None:
+    assert class_index_of(label, NAMES) == 1
+
+
+@pytest.mark.parametrize(
+    "label", ["2", "2.0", "1.5", "0.01", "-1", "-1.0", "", ".0", "nan", "neutral", "1.0.0", "²"]
+)
+def test_other_labels_are_refused(label: str) -> None:
+    with pytest.raises(ValueError, match="a label must be one of"):
+        class_index_of(label, NAMES)
+
+
+def test_a_name_counts_before_a_number() -> None:
+    assert class_index_of("1.0", ("1.0", "0")) == 0
