@@ -1,9 +1,11 @@
-"""The device on which an encoder runs, and its threads and memory."""
+"""The device on which an encoder runs, its threads and memory, and torch's random numbers while other threads draw theirs."""
 
 import ctypes
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 
 import torch
 
@@ -13,6 +15,9 @@ MACHINE = Path("/proc/meminfo")
 CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 # Raised when the memory of a GPU is full; when that of the machine is, torch raises RuntimeError.
 OutOfMemory = torch.OutOfMemoryError
+# torch draws the weights of every new layer from one generator for all threads, so layers are made inside `torch_seed`:
+# elsewhere they would take numbers from another session's sequence.
+_drawing = Lock()
 
 
 def find_device(name: str = "auto") -> torch.device:
@@ -82,3 +87,11 @@ def available_on_gpu(device: torch.device) -> int:
 def _numbers(path: Path) -> dict[str, int]:
     """The number behind each name of a file in which every line is a name and a number."""
     return {name: int(number) for name, number, *_ in map(str.split, path.read_text().splitlines())}
+
+
+@contextmanager
+def torch_seed(seed: int) -> Iterator[None]:
+    """Context manager: seeds torch's random numbers on the CPU inside the `with`; afterwards the former sequence continues."""
+    with _drawing, torch.random.fork_rng(devices=()):
+        torch.manual_seed(seed)
+        yield

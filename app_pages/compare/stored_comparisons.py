@@ -12,7 +12,7 @@ from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.atlas.results import EncoderComparison, comparison_file_name, read_comparison
-from model.checkpoint.seeds import split_seed
+from model.sources.names import split_seed
 from viz.compare.stage_curves import Band
 
 ACROSS, ONE_SEED = " against ", "one seed"

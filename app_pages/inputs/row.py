@@ -23,10 +23,10 @@ from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded
 from app_pages.toolkit.markdown import PLACEMENTS, counted, plain
 from model import checkpoint
 from model.checkpoint.purpose import purpose
-from model.checkpoint.seeds import group_by_seed, split_seed
 from model.checkpoint.training_history import Figures, all_figures, standard_error
 from model.inputs import Picture, Text
 from model.loaded import Loaded
+from model.sources.names import group_by_seed, split_seed
 from viz.builders.number_format import with_error
 
 INVITATION = {

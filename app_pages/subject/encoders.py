@@ -9,8 +9,8 @@ from app_pages.subject.cache import Checkpoint, cached, loaded
 from app_pages.subject.file_states import States, file_state
 from app_pages.subject.shipped_inputs import test_digits
 from model import checkpoint, inputs
-from model.checkpoint.seeds import split_seed
 from model.config import DIGITS, ModelConfig
+from model.sources.names import split_seed
 
 TEXT, DIGIT, PICTURE, RECORD = "Text", "Digit", "Picture", "Record"  # kinds of input
 

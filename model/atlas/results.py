@@ -24,8 +24,8 @@ import pandas as pd
 from jaxtyping import Float, Int
 from msgspec import Meta
 
+from ..files.content import folder_and_name, read_as, replace_text
 from ..files.errors import errors_in_one_sentence
-from ..files.json_file import folder_and_name, read_as, replace_text
 from ..measures.head_matching import Pairing, pair_by_distance
 from ..schema import Count, Number
 from .parquet import COUNTED, FLAG, NUMBER, NUMBERS, SIGNED, WORD, DataSource, read_table, write_table

@@ -1,13 +1,21 @@
-"""Captures chosen activations of a batch, or one whole forward pass as a `ForwardRecord`."""
+"""Captures chosen activations of a batch, or one whole forward pass as a `ForwardRecord`.
+
+Tensors come from a GPU faster than torch copies them by itself (`to_host`). What takes the time is memory of the machine that is
+written to for the first time. numpy gets large pages for it, and several threads touch them at once; the GPU writes to two small
+pieces of pinned memory in turn, from which they copy. Of 417 MB on an H100, `Tensor.cpu` took 265 ms, numpy's memory alone 112,
+this way with four threads 45 and with eight 32. Pinning a whole record took 170.
+"""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from itertools import cycle
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped, UInt8
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -21,7 +29,6 @@ from ..record import ForwardRecord
 from ..record.from_arrays import positions as fields_of
 from ..transformer import Transformer
 from .intervention import Intervention
-from .to_host import to_host
 
 BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
 FLOAT = 4  # bytes of a float32
@@ -30,6 +37,11 @@ BESIDE = 1.25  # memory for a record with what is computed of it, as a multiple 
 SMALL = (
     100e6  # bytes of a record for which nobody asks what memory is free, which takes a tenth of a millisecond
 )
+PIECE = 2**25  # bytes
+THREADS = 8
+LEAST = 2**20  # bytes; smaller tensors gain nothing
+
+Bytes = UInt8[Tensor, " byte"]
 
 
 def activations(
@@ -259,3 +271,53 @@ def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
         for layer, view in enumerate(buffers[name].unsqueeze(1).unbind()):
             views_by_hook[f"blocks.{layer}.attention.{name}"] = view
     return views_by_hook
+
+
+def to_host(values: Shaped[Tensor, "*axes"]) -> Shaped[Tensor, "*axes"]:
+    """The tensor in the machine's memory; the same tensor if it lies there."""
+    if values.device.type != "cuda" or values.nbytes < LEAST:
+        return values.cpu()
+    source = values.flatten().view(torch.uint8)
+    target = np.empty(len(source), np.uint8)
+    size = min(PIECE, len(source))
+    # torch keeps these two for the next time
+    pieces = [torch.empty(size, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
+    copy_by_pieces(source, target, pieces, _start_transfer)
+    return torch.from_numpy(target).view(values.dtype).view(values.shape)
+
+
+def copy_by_pieces(
+    source: Bytes,
+    target: UInt8[np.ndarray, " byte"],
+    pieces: Sequence[UInt8[Tensor, " piece"]],
+    start_transfer: Callable[[Bytes, Bytes], Callable[[], None]],
+) -> None:
+    """Copies `source` to `target` by way of two pieces, which are filled in turn: while one is filled, the other is copied on.
+
+    `start_transfer(chunk, piece)` begins to fill a piece with a chunk of the source, and returns a function that waits until
+    it is filled.
+    """
+    size = len(pieces[0])
+    chunks = source.split(size)
+    filled = [piece[: len(chunk)] for chunk, piece in zip(chunks, cycle(pieces), strict=False)]
+    with ThreadPoolExecutor(THREADS) as threads:
+        copies: list[Future[None]] = []
+        wait_for_transfer = start_transfer(chunks[0], filled[0])
+        for index, piece in enumerate(filled):
+            wait_for_transfer()
+            for copy in copies:  # out of the other piece, which the next transfer overwrites
+                copy.result()
+            if index + 1 < len(chunks):
+                wait_for_transfer = start_transfer(chunks[index + 1], filled[index + 1])
+            parts = (
+                np.array_split(values, THREADS)
+                for values in (target[index * size : (index + 1) * size], piece.numpy())
+            )
+            copies = [threads.submit(np.copyto, *part) for part in zip(*parts, strict=True)]
+        for copy in copies:
+            copy.result()
+
+
+def _start_transfer(chunk: Bytes, piece: Bytes) -> Callable[[], None]:
+    piece.copy_(chunk, non_blocking=True)
+    return torch.cuda.current_stream(chunk.device).record_event().synchronize

@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from ..files.errors import single_line
 from ..record import AttentionRecord
 from ..record.from_arrays import EAGER, from_arrays, positions
-from .model_positions import picture_positions
-from .model_tokens import token_positions, tokenizer_encoding
+from .model_tokens import picture_positions, token_positions, tokenizer_encoding
 from .returned_weights import model_inside, refuse_blocks, weights_between_positions
 
 # Arguments whose first axis is that of the inputs.

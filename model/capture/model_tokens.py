@@ -1,11 +1,19 @@
-"""The tokens of a text that a tokenizer object of Hugging Face has read, as a record shows them."""
+"""The tokens and positions between which a model object of `transformers` attends, as a record shows them.
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+Tokens are those of a text that a tokenizer object has read. A grid of patches is taken from the model's configuration and the
+size of the picture, and the model itself says where its patches are: the positions whose vectors move when pixels of some patches
+change. Frames of sound, steps of time, latents and vectors that are given as they are have no grid; they are a row, numbered
+from 0.
+"""
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
 from tokenizers import Encoding, Tokenizer
+from torch import Tensor, nn
 
-from ..inputs.text import continues_word, continuing_prefix, spelling_of
+from ..inputs.text import CLASS, continues_word, continuing_prefix, spelling_of
 from ..record import Positions, Role
 from ..record.from_arrays import read_spelling
 from ..record.pieces import Spelling, shown
@@ -21,6 +29,9 @@ _SPECIAL_TOKENS: tuple[tuple[str, Role], ...] = (
     ("mask_token", "mask"),
 )
 _BYTES_OF_A_LETTER = ["Ð", "¶"], "ж"  # as byte-level tokenizers write the letter
+# How the parameter of a class token is called in the models of transformers.
+_CLASS_TOKENS = ("cls_token", "class_token", "class_embedding", "cls_embedding")
+_MOVED = 1e-3  # of what moves most; the other vectors stay as they are, but for rounding
 
 
 def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | None) -> Positions:
@@ -92,3 +103,86 @@ def _spelling(tokenizer: Any) -> Spelling | None:
     has_text = hasattr(tokenizer, "convert_tokens_to_string")
     byte_level = has_text and tokenizer.convert_tokens_to_string(pieces) == letter
     return Spelling(byte_level=True) if byte_level else None
+
+
+class Labels(NamedTuple):
+    """Name and role of each position, and (rows, columns) if most of them are the patches of a grid."""
+
+    tokens: list[str]
+    roles: list[Role]
+    patch_grid: tuple[int, int] | None = None
+
+
+def numbered(n: int) -> Labels:
+    """A row of `n` positions, which have numbers for names."""
+    return Labels([str(index) for index in range(n)], ["word"] * n)
+
+
+def picture_positions(
+    part: nn.Module,
+    arguments: Mapping[str, Any],
+    first_states: Callable[[Mapping[str, Any]], Tensor],
+    n: int,
+    states: Any,
+) -> Labels:
+    """The `n` positions of a picture: a grid, with what stands before and after it, or else a row.
+
+    `states` are the hidden states that the model returned for `arguments`, and `first_states` returns the first of them,
+    [1, position, d_model], for other arguments.
+    """
+    pixels, size = arguments.get("pixel_values"), _patch_size(getattr(part, "config", None))
+    if not isinstance(pixels, Tensor) or pixels.ndim != 4 or size is None:
+        return numbered(n)
+    rows, columns = (side // patch for side, patch in zip(pixels.shape[-2:], size, strict=True))
+    if not 0 < rows * columns <= n or not states or tuple(states[0].shape[:2]) != (1, n):
+        return numbered(n)
+    corners = sorted({(0, 0), (0, columns - 1), (rows - 1, columns - 1)})
+    changed = pixels.clone()
+    for row, column in corners:
+        patch = changed[..., row * size[0] : (row + 1) * size[0], column * size[1] : (column + 1) * size[1]]
+        patch += 1 + torch.arange(patch.numel(), device=patch.device).sin().reshape(patch.shape).to(
+            patch.dtype
+        )
+    moves = (first_states({**arguments, "pixel_values": changed}) - states[0]).float().abs().amax(dim=-1)[0]
+    moved = torch.nonzero(moves > _MOVED * moves.max()).flatten().tolist()
+    if not moved or moved != [moved[0] + row * columns + column for row, column in corners]:
+        return numbered(n)  # not row by row, or not one position a patch
+    n_after = n - moved[0] - rows * columns
+    if n_after < 0:
+        return numbered(n)
+    before, after_patches = _before(part, moved[0]), _after(part, n_after)
+    patches: list[tuple[str, Role]] = [
+        (f"r{row}c{column}", "patch") for row in range(rows) for column in range(columns)
+    ]
+    tokens, roles = zip(*before, *patches, *after_patches, strict=True)
+    return Labels(list(tokens), list(roles), (rows, columns))
+
+
+def _patch_size(config: Any) -> tuple[int, int] | None:
+    """(height, width) of a patch in pixels, of a configuration that gives it as one number or as two; else None."""
+    size = getattr(config, "patch_size", None)
+    sides = (size, size) if isinstance(size, int) else tuple(size) if isinstance(size, list | tuple) else ()
+    return sides if len(sides) == 2 and all(type(side) is int and side > 0 for side in sides) else None
+
+
+def _before(part: nn.Module, n: int) -> list[tuple[str, Role]]:
+    """Name and role of each of the `n` positions before the first patch."""
+    n_registers = getattr(getattr(part, "config", None), "num_register_tokens", None) or 0
+    learned = {name.rpartition(".")[2] for name, _ in part.named_parameters()}
+    named: list[tuple[str, Role]] = [(CLASS, "class")] if learned.intersection(_CLASS_TOKENS) else []
+    if "distillation_token" in learned:
+        named.append(("[DIST]", "special"))
+    registers: list[tuple[str, Role]] = [
+        (f"[register {index + 1}]", "register") for index in range(n_registers)
+    ]
+    if len(named) + n_registers == n:
+        return named + registers
+    named = named[: min(n, 1)]  # what else is there has no name
+    return named + [(f"[{index}]", "special") for index in range(len(named), n)]
+
+
+def _after(part: nn.Module, n: int) -> list[tuple[str, Role]]:
+    """Name and role of each of the `n` positions after the last patch."""
+    n_detection = getattr(getattr(part, "config", None), "num_detection_tokens", None)
+    name = "detection" if n_detection == n else "after"
+    return [(f"[{name} {index + 1}]", "special") for index in range(n)]

@@ -26,11 +26,10 @@ from torch import Tensor
 
 from .. import huggingface
 from ..config import MOST_PATTERNS, ModelConfig
-from ..device import find_device
-from ..files.content import file_state
+from ..device import find_device, torch_seed
+from ..files.content import file_state, folder_and_name, read_object
 from ..files.encoder_files import CONFIG, HISTORY, PREDICTIONS, READ, RECORDING, TOKENIZER, WEIGHTS
 from ..files.errors import errors_in_one_sentence
-from ..files.json_file import folder_and_name, read_object
 from ..files.tokenizer_check import open_tokenizer
 from ..files.writing import new_folder, replacing
 from ..huggingface.inner_encoders import folder_name, split_path
@@ -39,7 +38,6 @@ from ..inputs.text import encode
 from ..loaded import Loaded
 from ..schema import convert_closed
 from ..sources import locations
-from ..torch_seed import torch_seed
 from ..transformer import Transformer
 from .training_history import check_history
 

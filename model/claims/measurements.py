@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypedDict
 from msgspec import Meta
 
 from ..checkpoint import CHECKPOINTS
-from ..files.json_file import read_as, replace_text
+from ..files.content import read_as, replace_text
 from ..schema import Count, Number
 
 CLAIMS_FILE = Path("claims.json")  # below the checkpoints

@@ -11,8 +11,7 @@ from scipy.special import expit, ndtr
 from torch import Tensor, nn
 
 from ..activations import QuickGELU
-from ..parts.block import GatedFeedForward, bias_by_head, weight_by_head
-from ..parts.norm_layers import NormLayer, linear_norm
+from ..parts.block import GatedFeedForward, NormLayer, bias_by_head, linear_norm, weight_by_head
 from ..transformer import FeedForward
 
 

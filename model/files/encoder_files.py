@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from .json_file import read_object
+from .content import read_object
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"

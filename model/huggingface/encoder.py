@@ -13,9 +13,8 @@ from ..config import ModelConfig
 from ..family_options import TokenChoice
 from ..hooks import HookPoint
 from ..masks import FullMask, Mask, causal, local_windows, real_positions
-from ..parts.block import add_grid_bias, replace_parts
+from ..parts.block import add_grid_bias, norm_layer, replace_parts
 from ..parts.disentangled import DisentangledAttention, RelativePositions
-from ..parts.norm_layers import norm_layer
 from ..parts.pooling import AttentionPooling, pool_tokens, sentence_layer
 from ..parts.relative_bias import BiasedScores
 from ..transformer import Embedding, Inputs, States, Transformer, fixed_positions

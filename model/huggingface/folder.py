@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer
 
 from ..config import ModelConfig
-from ..files.content import file_state
+from ..files.content import file_state, read_object
 from ..files.encoder_files import (
     ADAPTER,
     CONFIG,
@@ -25,12 +25,18 @@ from ..files.encoder_files import (
     VOCABULARY_LINES,
 )
 from ..files.errors import RefusalError, errors_in_one_sentence, single_line
-from ..files.json_file import read_object
 from .encoder import ImportedEncoder
-from .families import FAMILIES, family_names
+from .families import (
+    FAMILIES,
+    family_names,
+    is_own_config,
+    refuse_adapter,
+    refuse_other_library,
+    refuse_tensors,
+    wrong_shape,
+)
 from .inner_encoders import TWO_ENCODERS, one_encoder, split_path
 from .output_layers import TIED
-from .refusals import is_own_config, refuse_adapter, refuse_other_library, refuse_tensors, wrong_shape
 from .sentence_transformers import (
     SentenceModules,
     UnsupportedModuleError,

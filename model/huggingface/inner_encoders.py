@@ -10,9 +10,8 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
 
-from ..files.content import file_state
+from ..files.content import file_state, read_object
 from ..files.encoder_files import CONFIG, INDEX, WEIGHTS
-from ..files.json_file import read_object
 from .clip import PATCHES, TOKENS
 from .weights import Stored, stored_weights
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..config import MOST_PATTERNS_OF_PICTURE, one_size
 from ..family_options import NO_PARTS, Pixels
-from ..inputs.resize import LARGEST_SIDE, picture_sides, read_pixel_settings
+from ..inputs.picture_file import LARGEST_SIDE, picture_sides, read_pixel_settings
 from .family_table import FamilyTable, finish
 from .tensor_map import Grid, Layout, PictureTable, Reading
 

@@ -14,9 +14,9 @@ from tokenizers import Tokenizer, normalizers
 
 from ..config import LARGEST, Pooling
 from ..family_options import Act, SentenceLayer, SentencePooling
+from ..files.content import folder_and_name, read_json, read_object
 from ..files.encoder_files import CONFIG, MODULES, SENTENCE_SETTINGS, TOKENIZER_SETTINGS
 from ..files.errors import single_line
-from ..files.json_file import folder_and_name, read_json, read_object
 from .tensor_map import LONGEST_TEXT, Reading, Source
 from .weights import Stored, stored_weights
 

@@ -13,16 +13,9 @@ from typing import Any
 from tokenizers import AddedToken, Tokenizer, processors
 
 from ..config import ModelConfig
-from ..files.encoder_files import (
-    CONFIG,
-    MERGES,
-    TOKENIZER,
-    TOKENIZER_CONFIG,
-    VOCABULARY,
-    VOCABULARY_LINES,
-)
+from ..files.content import LARGEST_JSON, read_object
+from ..files.encoder_files import CONFIG, MERGES, TOKENIZER, TOKENIZER_CONFIG, VOCABULARY, VOCABULARY_LINES
 from ..files.errors import errors_in_one_sentence
-from ..files.json_file import LARGEST_JSON, read_object
 from ..files.tokenizer_check import check_tokenizer, open_tokenizer
 from ..inputs.text import encode
 from .tokenizer_building import (

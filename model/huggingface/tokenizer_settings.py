@@ -12,9 +12,9 @@ from typing import Any
 
 from tokenizers import AddedToken, Tokenizer
 
+from ..files.content import read_object
 from ..files.encoder_files import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, TOKENIZER_CONFIG
 from ..files.errors import single_line
-from ..files.json_file import read_object
 from ..files.tokenizer_check import check_added_tokens
 
 # in the order in which those are added that the vocabulary lacks

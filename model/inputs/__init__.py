@@ -11,7 +11,7 @@ from ..config import ModelConfig
 from ..loaded import Loaded
 from ..record import Positions, Role
 from .digits import to_input
-from .resize import resized
+from .picture_file import resized
 from .text import CLASS, encode
 
 

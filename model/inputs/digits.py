@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..config import ModelConfig
-from .resize import resized
+from .picture_file import resized
 
 GREY = (0.299, 0.587, 0.114)  # how bright red, green and blue are (ITU-R BT.601)
 EXAMPLES = Path(__file__).parents[2] / "examples"

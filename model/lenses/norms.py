@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ..parts.norm_layers import linear_norm
+from ..parts.block import linear_norm
 from ..record import AttentionRecord, ForwardRecord
 from ..record.from_arrays import LEAST, any_head_mask, as_record, normalise_rows
 from ..transformer import Block, Transformer

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..config import ModelConfig
-from ..parts.norm_layers import LinearNorm, linear_norm
+from ..parts.block import LinearNorm, linear_norm
 from ..record import AttentionRecord, ForwardRecord
 from ..record.from_arrays import any_head_mask, as_record, normalise_rows
 from ..transformer import Block, Transformer

@@ -16,8 +16,8 @@ from ..config import ModelConfig
 from ..family_options import Disentangled
 from ..hooks import HookPoint
 from ..transformer import Attention
-from .norm_layers import norm_layer
-from .position_numbers import numbers_in_batch
+from .block import norm_layer
+from .relative_bias import numbers_in_batch
 
 
 class RelativePositions(nn.Module):

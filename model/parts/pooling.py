@@ -16,7 +16,7 @@ from ..config import ModelConfig
 from ..family_options import SentenceLayer, SentencePooling
 from ..masks import LayerMask
 from ..transformer import Attention, FeedForward, States
-from .norm_layers import norm_layer
+from .block import norm_layer
 
 
 def pool_tokens(

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from ..config import ModelConfig
 from ..family_options import Rotary
 from ..hooks import HookPoint
-from .position_numbers import Numbers, numbers_in_batch
+from .relative_bias import Numbers, numbers_in_batch
 
 Heads = Float[Tensor, "batch head position width"]
 

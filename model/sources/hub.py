@@ -26,9 +26,9 @@ from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import tqdm, validate_repo_id
 from huggingface_hub.utils.sha import git_hash, sha_fileobj
 
+from ..files.content import LARGEST_JSON
 from ..files.encoder_files import BESIDE, CONFIG, INDEX, UNREAD_WEIGHTS, WEIGHTS, shard_names
 from ..files.errors import error_text
-from ..files.json_file import LARGEST_JSON
 from ..huggingface.inner_encoders import with_inner_names
 from .names import HUB, Listing, printable_name
 

@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from weakref import WeakValueDictionary, finalize
 
+from ..files.content import parse_json
 from ..files.encoder_files import BESIDE, CONFIG, HISTORY, INDEX, PICKLES
 from ..files.errors import error_text
-from ..files.json_file import parse_json
 
 try:
     import fcntl

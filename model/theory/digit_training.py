@@ -18,8 +18,8 @@ from torch.nn import functional
 
 from ..checkpoint import CHECKPOINTS
 from ..config import DIGITS
+from ..files.content import folder_and_name, read_as
 from ..files.errors import errors_in_one_sentence
-from ..files.json_file import folder_and_name, read_as
 from ..inputs.digits import examples
 from ..schema import Count, Number, PositiveCount, convert_closed
 from ..transformer import Transformer

@@ -16,8 +16,8 @@ from torch import nn
 from torch.nn import functional
 
 from ..config import ModelConfig
+from ..device import torch_seed
 from ..hooks import Watcher, watch
-from ..torch_seed import torch_seed
 from ..transformer import Transformer
 
 # Fields of the configuration, by the name on screen.

@@ -22,7 +22,7 @@ from ..checkpoint import CHECKPOINTS
 from ..checkpoint.cli import exit_with_one_sentence
 from ..config import preset
 from ..device import find_device
-from ..files.json_file import replace_text
+from ..files.content import replace_text
 from ..theory.digit_training import GRID_BATCH_SIZE, LAST_STEPS, N_JUDGED, RUNS, WarmupRun, read_runs
 from ..theory.learning_rate import learning_rate
 from ..transformer import Transformer

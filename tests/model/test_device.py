@@ -3,13 +3,14 @@ import platform
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import torch
 
 from model import device
-from model.device import available_memory, available_on_gpu, find_device, machine_memory
+from model.device import available_memory, available_on_gpu, find_device, machine_memory, torch_seed
 
 ROOT = Path(__file__).parents[2]
 
@@ -165,3 +166,24 @@ def test_what_torch_keeps_on_a_gpu_for_reuse_is_free(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _device: 700)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _device: 300)
     assert available_on_gpu(torch.device("cuda")) == 1400
+
+
+def drawn(seed: int) -> list[float]:
+    with torch_seed(seed):
+        return [torch.rand(()).item() for _ in range(50)]
+
+
+def test_the_numbers_are_the_seeds_whoever_draws_at_the_same_time():
+    alone = {seed: drawn(seed) for seed in (3, 4)}
+    assert alone[3] != alone[4]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(drawn, (3, 4) * 16))
+    assert together == [alone[3], alone[4]] * 16
+
+
+def test_what_comes_after_goes_on_as_before():
+    torch.manual_seed(0)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    drawn(5)
+    assert torch.equal(torch.rand(3), expected)

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from ... import checkpoint
-from ...checkpoint.seeds import group_by_seed, split_seed
 from ...inputs import InputLike
 from ...inputs.digits import examples
 from ...loaded import Loaded
+from ...sources.names import group_by_seed, split_seed
 from ..datasets import phrases
 from ..prepare_sentences import development_sentences
 

@@ -13,13 +13,13 @@ from torch.nn import functional
 
 from ...capture import activations
 from ...claims.measurements import Measurement
+from ...device import torch_seed
 from ...experiments.probabilities import probabilities
 from ...experiments.residual_stream import SUBLAYERS, norms, shares, skip_terms
 from ...inputs import InputLike, prepare
 from ...loaded import Loaded
 from ...measures.head_matching import distance_matrix, match_heads
 from ...measures.head_measures import mean_entropy
-from ...torch_seed import torch_seed
 from ...transformer import Transformer
 from ..snapshot import gradient_norm
 from .seed_families import N_EXAMPLES, HeldOut, SeedFamily, batches, held_out, load_families

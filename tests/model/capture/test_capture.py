@@ -1,13 +1,15 @@
 import math
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
-from model.capture import BY_LAYER, capture, evaluation_mode
+from model.capture import BY_LAYER, capture, copy_by_pieces, evaluation_mode, to_host
 from model.capture.intervention import Intervention, MaskChoice, masked
 from model.config import preset, presets
 from model.hooks import watch
@@ -24,6 +26,7 @@ SENTENCE = "This is not a great film, it is the greatest of films."
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 PLACEMENTS = ("pre", "post")
 MASKS = ("none", "causal", "window", "by key", "by layer and head", "empty row", "padding")
+PIECE = 8
 
 
 @pytest.fixture(scope="module", params=presets())
@@ -348,3 +351,60 @@ def test_input_of_the_wrong_kind_is_refused(text_loaded, digit_loaded, image):
 def test_an_image_of_the_wrong_type_or_shape_is_refused(digit_loaded, wrong):
     with pytest.raises(ValueError, match=r"uint8 of \[height, width\] or \[height, width, 3\], got"):
         capture(digit_loaded, wrong)
+
+
+class LateTransfers:
+    """Transfers that fill their piece only when somebody waits for them; before that it holds 255."""
+
+    def __init__(self) -> None:
+        self.n_begun, self.n_waited_for = 0, 0
+
+    def __call__(self, chunk: Tensor, piece: Tensor) -> Callable[[], None]:
+        piece.fill_(255)
+        self.n_begun += 1
+
+        def wait() -> None:
+            piece.copy_(chunk)
+            self.n_waited_for += 1
+
+        return wait
+
+
+@pytest.mark.parametrize("n", [1, 3, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 5 * PIECE + 3])
+def test_every_byte_arrives_whatever_the_length(n: int) -> None:
+    source = torch.arange(n, dtype=torch.uint8)
+    target = np.full(n, 254, np.uint8)
+    pieces = [torch.empty(PIECE, dtype=torch.uint8) for _ in range(2)]
+    transfers = LateTransfers()
+    copy_by_pieces(source, target, pieces, transfers)
+    np.testing.assert_array_equal(target, np.arange(n))
+    assert transfers.n_begun == transfers.n_waited_for == -(-n // PIECE)
+
+
+def test_one_piece_is_filled_while_the_other_is_copied_on() -> None:
+    # at most one transfer is under way, and it began before the last one's bytes were copied on
+    order: list[str] = []
+
+    def start_transfer(chunk: Tensor, piece: Tensor) -> Callable[[], None]:
+        order.append(f"begin {int(chunk[0]) // PIECE}")
+        piece.copy_(chunk)
+        return lambda: order.append(f"wait {int(chunk[0]) // PIECE}")
+
+    pieces = [torch.empty(PIECE, dtype=torch.uint8) for _ in range(2)]
+    source = torch.arange(3 * PIECE, dtype=torch.uint8)
+    copy_by_pieces(source, np.empty(len(source), np.uint8), pieces, start_transfer)
+    assert order == ["begin 0", "wait 0", "begin 1", "wait 1", "begin 2", "wait 2"]
+
+
+def test_an_error_of_the_device_is_raised() -> None:
+    def start_transfer(_chunk: Tensor, _piece: Tensor) -> Callable[[], None]:
+        raise RuntimeError("the device is gone")
+
+    piece = torch.empty(PIECE, dtype=torch.uint8)
+    with pytest.raises(RuntimeError, match="the device is gone"):
+        copy_by_pieces(piece, np.empty(PIECE, np.uint8), [piece, piece], start_transfer)
+
+
+def test_what_lies_in_the_machines_memory_is_not_copied() -> None:
+    values = torch.rand(2, 3)
+    assert to_host(values).data_ptr() == values.data_ptr()

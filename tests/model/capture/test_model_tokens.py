@@ -9,6 +9,7 @@ import torch
 import transformers
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors
 
+from model.capture.from_transformers import from_transformers
 from model.capture.model_tokens import token_positions, tokenizer_encoding
 from model.inputs.text import encode
 from model.measures.word_view import view
@@ -18,6 +19,21 @@ from model.record.from_arrays import from_arrays
 NAMES = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 MODERNBERT = Regex(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 TEXTS = ("café, isn’t it?", "tab\there\n\nnew  line", "честное слово — £5", "a 😀👩\u200d👧 <mask> हिन्दी")
+SIZES = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}
+SPEECH = SIZES | {
+    "vocab_size": 32,
+    "conv_dim": (8, 8),
+    "conv_kernel": (10, 3),
+    "conv_stride": (5, 2),
+    "num_conv_pos_embedding_groups": 4,
+    "num_conv_pos_embeddings": 8,
+}
+ENCODER_DECODER = {
+    "d_model": 24,
+    **{f"{part}_layers": 1 for part in ("encoder", "decoder")},
+    **{f"{part}_attention_heads": 4 for part in ("encoder", "decoder")},
+    **{f"{part}_ffn_dim": 40 for part in ("encoder", "decoder")},
+}
 
 
 def byte_level(splits: bool = True) -> Any:
@@ -124,3 +140,190 @@ def test_words_in_latin_letters_are_left_as_they_are(tmp_path: Path) -> None:
     positions = read(tokenizer, "naïve Ã©ly")
     assert positions.tokens == positions.pieces == ("[CLS]", "naïve", "Ã©", "##ly", "[SEP]")
     assert words_of(positions)[1:-1] == ["naïve", "Ã©##ly"]
+
+
+def made(kind: str, **values: Any) -> torch.nn.Module:
+    torch.manual_seed(0)
+    return getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(**values))
+
+
+def pixels(*shape: int) -> dict[str, torch.Tensor]:
+    return {"pixel_values": torch.rand(shape, generator=torch.Generator().manual_seed(0))}
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "size", "grid", "before", "after"),
+    [
+        ("ViT", {"image_size": (32, 64), "patch_size": (8, 8)}, (32, 64), (4, 8), ["[CLS]"], []),
+        ("ViT", {"image_size": (32, 64), "patch_size": (8, 4)}, (32, 64), (4, 16), ["[CLS]"], []),
+        ("ViT", {"image_size": (16, 64), "patch_size": 16}, (16, 64), (1, 4), ["[CLS]"], []),
+        ("DeiT", {"image_size": (32, 48), "patch_size": 8}, (32, 48), (4, 6), ["[CLS]", "[DIST]"], []),
+        ("IJepa", {"image_size": (32, 48), "patch_size": 8}, (32, 48), (4, 6), [], []),
+        (
+            "Dinov2WithRegisters",
+            {"image_size": 28, "patch_size": 14, "num_register_tokens": 2},
+            (28, 42),
+            (2, 3),
+            ["[CLS]", "[register 1]", "[register 2]"],
+            [],
+        ),
+        (
+            "DINOv3ViT",
+            {"hidden_size": 32, "image_size": 32, "patch_size": 8},
+            (32, 48),
+            (4, 6),
+            ["[CLS]"],
+            [],
+        ),
+        (
+            "Yolos",
+            {"image_size": [32, 48], "patch_size": 8, "num_detection_tokens": 3},
+            (32, 48),
+            (4, 6),
+            ["[CLS]"],
+            ["[detection 1]", "[detection 2]", "[detection 3]"],
+        ),
+        (
+            "Pixio",
+            {"image_size": 32, "patch_size": 8, "n_cls_tokens": 2},
+            (32, 32),
+            (4, 4),
+            ["[CLS]", "[1]"],
+            [],
+        ),
+    ],
+)
+def test_a_patch_has_the_name_of_its_place_in_the_picture(
+    kind: str,
+    values: dict,
+    size: tuple[int, int],
+    grid: tuple[int, int],
+    before: list[str],
+    after: list[str],
+) -> None:
+    model, given = made(kind, **SIZES | values).eval(), pixels(1, 3, *size)
+    record = from_transformers(model, object(), given)
+    assert record.patch_grid == grid
+    assert list(record.tokens[: len(before)]) == before
+    assert list(record.tokens[record.patches.stop :]) == after
+    rows, columns = grid
+    patches = [f"r{row}c{column}" for row in range(rows) for column in range(columns)]
+    assert list(record.tokens[record.patches]) == patches
+    # by hand: which position moves when the pixels of one patch change
+    height, width = size[0] // rows, size[1] // columns
+    row, column = rows - 1, columns // 2
+    changed = given["pixel_values"].clone()
+    changed[..., row * height : (row + 1) * height, column * width : (column + 1) * width] += 1
+    with torch.no_grad():
+        one, other = (
+            model(pixel_values=picture, output_hidden_states=True).hidden_states[0][0]
+            for picture in (given["pixel_values"], changed)
+        )
+    (moved,) = torch.nonzero((one - other).abs().sum(dim=-1)).flatten().tolist()
+    assert record.tokens[moved] == f"r{row}c{column}"
+
+
+def test_the_position_of_a_detection_model_s_last_patch_is_before_its_detection_tokens() -> None:
+    model = made("Yolos", **SIZES, image_size=[32, 48], patch_size=8, num_detection_tokens=10)
+    record = from_transformers(model, object(), pixels(1, 3, 32, 48))
+    assert record.tokens.index("r3c5") == 24
+    assert record.roles[25:] == ("special",) * 10
+    assert (record.patch_at(24), record.patch_at(25)) == (23, None)
+
+
+def test_a_picture_of_another_size_is_read_as_its_library_interpolates_it() -> None:
+    model = made("ViT", **SIZES, image_size=32, patch_size=8)
+    given = pixels(1, 3, 32, 48) | {"interpolate_pos_encoding": True}
+    assert from_transformers(model, object(), given).patch_grid == (4, 6)
+    with pytest.raises(
+        ValueError, match=r"ViTModel does not run on this input \(pixel_values \[1, 3, 32, 48\]\)"
+    ):
+        from_transformers(model, object(), pixels(1, 3, 32, 48))
+
+
+ROWS = {
+    "49 frames of sound": ("Wav2Vec2", SPEECH, {"input_values": torch.rand(1, 500)}, 49),
+    "frames of sound": ("Hubert", SPEECH, {"input_values": torch.rand(1, 520)}, 51),
+    "a spectrogram": (
+        "AST",
+        SIZES
+        | {"patch_size": 8, "frequency_stride": 4, "time_stride": 4, "max_length": 40, "num_mel_bins": 24},
+        {"input_values": torch.rand(1, 40, 24)},
+        5 * 9 + 2,
+    ),
+    "Whisper": (
+        "Whisper",
+        ENCODER_DECODER
+        | {"vocab_size": 50, "num_mel_bins": 16, "max_source_positions": 50, "pad_token_id": 0}
+        | {"bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1},
+        {"input_features": torch.rand(1, 16, 100)},
+        50,
+    ),
+    "a film": (
+        "VideoMAE",
+        SIZES | {"image_size": 32, "patch_size": 16, "num_frames": 4, "tubelet_size": 2},
+        {"pixel_values": torch.rand(1, 4, 3, 32, 32)},
+        8,
+    ),
+    "steps of time": (
+        "PatchTST",
+        {"num_input_channels": 1, "context_length": 36, "patch_length": 4, "patch_stride": 4, "d_model": 24}
+        | {"num_hidden_layers": 2, "num_attention_heads": 4},
+        {"past_values": torch.rand(1, 36, 1)},
+        9,
+    ),
+    "patches in an order of their own": (
+        "ViTMAE",
+        SIZES | {"image_size": 32, "patch_size": 8, "mask_ratio": 0.0},
+        pixels(1, 3, 32, 32),
+        17,
+    ),
+    "some of the patches": (
+        "ViTMAE",
+        SIZES | {"image_size": 32, "patch_size": 8},
+        pixels(1, 3, 32, 32),
+        5,
+    ),
+    "latents": (
+        "Perceiver",
+        {"num_latents": 9, "d_latents": 24, "d_model": 24, "num_blocks": 1, "num_self_attends_per_block": 2}
+        | {"num_self_attention_heads": 4, "num_cross_attention_heads": 4},
+        {"inputs": torch.rand(1, 20, 24)},
+        9,
+    ),
+    "vectors that are given": ("Bert", SIZES, {"inputs_embeds": torch.rand(1, 16, 24)}, 16),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_no_picture_is_a_numbered_row(name: str) -> None:
+    kind, values, given, n = ROWS[name]
+    record = from_transformers(made(kind, **values), object(), given)
+    assert (record.patch_grid, record.unit) == (None, "token")
+    assert record.tokens == record.labels == tuple(str(index) for index in range(n))
+    assert record.roles == ("word",) * n
+    np.testing.assert_allclose(record.pattern.sum(axis=-1), 1, atol=1e-5)
+
+
+def test_as_many_latents_as_tokens_do_not_get_the_tokens_names() -> None:
+    values = dict(ROWS["latents"][1]) | {"vocab_size": 262, "max_position_embeddings": 9}
+    torch.manual_seed(0)
+    model = transformers.PerceiverForMaskedLM(transformers.PerceiverConfig(**values))
+
+    class Letters:
+        def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+            return [chr(index) for index in ids]
+
+    record = from_transformers(model, Letters(), {"input_ids": torch.arange(65, 74)[None]})
+    assert record.tokens == tuple("012345678")
+
+
+def test_a_class_token_behind_the_patches_is_no_patch() -> None:
+    model = made(
+        "Llama4Vision",
+        **SIZES | {"hidden_size": 32, "intermediate_size": 128, "image_size": 32, "patch_size": 8},
+        **{f"{part}_dim": 32 for part in ("vision_output", "projector_input", "projector_output")},
+    )
+    record = from_transformers(model, object(), pixels(1, 3, 32, 32))
+    assert record.tokens[0] == "r0c0"
+    assert record.roles == (*["patch"] * 16, "special")

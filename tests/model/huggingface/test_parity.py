@@ -15,7 +15,7 @@ from model.checkpoint import load
 from model.experiments import masked_word
 from model.family_options import Rotary
 from model.huggingface import describe
-from model.huggingface.rotary_bert import AUTHORS_NAMES
+from model.huggingface.bert import AUTHORS_NAMES
 from model.inputs import Text
 from model.measures.word_view import view
 from tests.model.huggingface.agreement import CLOSE, agree, compare_states, forwards, picture, read_size

@@ -1,4 +1,4 @@
-from model.checkpoint.seeds import group_by_seed, split_seed
+from model.sources.names import group_by_seed, split_seed
 
 
 def test_the_seed_is_in_the_name():

@@ -8,7 +8,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 from model.checkpoint import load
 from model.huggingface import describe
-from model.huggingface.sentencepiece_file import read_sentencepiece
+from model.huggingface.tokenizer_building import read_sentencepiece
 from model.inputs import prepare
 from tests.model.huggingface.folders import build
 from tests.model.huggingface.vocabularies import sentencepiece_file
