@@ -137,7 +137,7 @@ def build(home: Path) -> dict:
 
     from tests.model.huggingface import folders, test_torch_encoder
     from tests.model.huggingface.sentence_folders import modules, pooling
-    from tests.model.huggingface.test_sentencepiece_file import FAMILIES
+    from tests.model.huggingface.test_tokenizer_building import FAMILIES
     from tests.model.huggingface.vocabularies import sentencepiece_file
 
     for name, (architecture, _, changed) in WHOLE.items():

@@ -40,8 +40,8 @@ from .viz.attention.linked_heads import linked_heads
 from .viz.attention.token_heatmaps import attention_heatmap
 from .viz.attention.token_strip import token_strip
 from .viz.export.export_style import ExportStyle
-from .viz.export.latex_table import latex_table
 from .viz.export.notebook import show
+from .viz.export.save import latex_table
 from .viz.export.save import save as save_figure
 
 __all__ = [

@@ -11,7 +11,7 @@ import streamlit as st
 
 from app_pages.controls.attention_controls import WINDOW
 from app_pages.show.show import clickable
-from viz.attention.small_map import small_map
+from viz.attention.token_heatmaps import small_map
 from viz.builders.palette import WeightScale
 
 LARGE = 64  # positions; of a matrix with more queries or keys only a part is shown

@@ -44,8 +44,8 @@ from model.record import AttentionRecord
 from viz.attention.head_overview import head_maxima
 from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import attention_heatmap
+from viz.builders.cells import head_grid
 from viz.builders.figure import Figure, VegaFigure
-from viz.builders.head_grids import head_grid
 from viz.builders.number_format import head_name
 from viz.builders.palette import LETTERS, PLACEMENTS, WeightScale
 from viz.compare.head_distances import distance_heatmap, pair_spread

@@ -16,7 +16,7 @@ from app_pages.subject.two_sides import Side
 from app_pages.toolkit.stoppable import in_steps
 from model.experiments.residual_stream import cka_by_chance, digit_states, linear_cka, residual_stream
 from model.inputs import Text
-from viz.compare.stage_maps import stage_similarity
+from viz.compare.stage_curves import stage_similarity
 
 N_DIGITS, AT_ONCE = 300, 50
 

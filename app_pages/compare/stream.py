@@ -19,8 +19,7 @@ from model.experiments.residual_stream import cosine_by_stage
 from model.measures.changes import largest_change, value_range
 from viz.builders.number_format import format_number
 from viz.builders.palette import CATEGORIES, side_colours
-from viz.compare.stage_curves import logit_curves, stage_curves
-from viz.compare.stage_maps import norm_heatmap, stage_similarity
+from viz.compare.stage_curves import logit_curves, norm_heatmap, stage_curves, stage_similarity
 
 _BY_WORDS = ("norm", "uniformity", "entropy")  # curves of words, where the tokenizers differ
 

@@ -21,7 +21,7 @@ from model.experiments.knock_out import KnockOutKind
 from model.inputs import preprocessed_picture
 from model.measures.changes import largest_indices
 from viz.attention.picture_patches import knock_out_patches
-from viz.attention.token_bars import knock_out_bars
+from viz.attention.token_strip import knock_out_bars
 from viz.builders.number_format import format_number
 
 _DESCRIPTIONS: dict[KnockOutKind, str] = {

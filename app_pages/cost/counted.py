@@ -11,8 +11,7 @@ from model.config import ModelConfig
 from model.theory import cost
 from viz.builders.figure import VegaFigure
 from viz.builders.number_format import abbreviated
-from viz.cost.length_scaling import length_scaling
-from viz.cost.part_bars import part_bars
+from viz.cost.length_scaling import length_scaling, part_bars
 
 _SYMBOLS = (
     "$d$ is d_model, $L$ n_layers, $h$ n_heads, $n$ the positions, $V$ vocab_size, $p$ patch_size, $c$ the "

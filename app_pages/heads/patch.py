@@ -42,8 +42,7 @@ from model.inputs import Input, Text
 from model.measures.changes import log_odds
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number
-from viz.heads.part_grids import patch_grid
-from viz.heads.stage_positions import stage_positions
+from viz.heads.part_grids import patch_grid, stage_positions
 
 _OF = (
     "Positions are paired: the same ones where both have the same length, else what both begin and end with, and of what is "

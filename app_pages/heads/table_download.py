@@ -13,10 +13,8 @@ from app_pages.heads.numbers import Numbers
 from app_pages.show.download import name_parts
 from app_pages.subject.stored_results import over
 from viz.builders.number_format import format_number, head_name, percent
-from viz.export.figure_csv import frame_csv
-from viz.export.latex_table import latex_table
 from viz.export.safe_text import file_name
-from viz.export.save import MIME
+from viz.export.save import MIME, frame_csv, latex_table
 from viz.heads.relation_charts import BestHead
 
 CSV, LATEX = "CSV", "LaTeX"

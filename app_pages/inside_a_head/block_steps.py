@@ -7,7 +7,7 @@ from app_pages.inside_a_head.view import ACTIVATIONS, View, bias_tex
 from app_pages.show.show import show
 from model.experiments.sublayer_steps import Norm
 from viz.builders.number_format import format_tex, percent
-from viz.inside.named_bars import factor_bars, value_bars
+from viz.inside.vector_rows import factor_bars, value_bars
 
 N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
 

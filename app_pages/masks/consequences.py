@@ -12,9 +12,9 @@ from app_pages.show.side_predictions import beside, tell
 from model.measures.changes import LostWeight, weight_lost_to_mask
 from model.measures.head_measures import combine_heads, mean_entropy
 from model.record import ForwardRecord
-from viz.builders.head_grids import entropy_change
+from viz.builders.cells import entropy_change
 from viz.builders.number_format import percent
-from viz.masks.attention_shift import attention_shift
+from viz.masks.cell_board import attention_shift
 
 NAMED = 3  # keys that are named one by one
 

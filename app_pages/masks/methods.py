@@ -25,7 +25,7 @@ from model.experiments.probabilities import probabilities
 from model.measures.changes import value_range, weight_on_masked
 from model.measures.head_measures import softmax_normaliser, weight_sums
 from model.record import ForwardRecord
-from viz.attention.token_bars import row_sums
+from viz.attention.token_strip import row_sums
 from viz.builders.number_format import format_number, format_tex, head_name
 
 SIZE = 4

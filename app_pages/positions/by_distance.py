@@ -10,7 +10,7 @@ from app_pages.show.show import show
 from model.parts.relative_bias import last_bucket_from
 from model.theory import relative_positions as theory
 from viz.builders.number_format import format_number
-from viz.positions.score_curves import distance_curves
+from viz.positions.bias_figures import distance_curves
 
 FURTHEST = 160  # positions, beyond the distance from which T5's offsets share a bucket
 SHOWN = 4  # curves

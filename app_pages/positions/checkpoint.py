@@ -16,8 +16,13 @@ from model.experiments import embeddings
 from model.record import ForwardRecord
 from viz.builders.number_format import format_short
 from viz.positions.position_curves import norm_curves
-from viz.positions.position_heatmaps import learned_positions, similarity_of_positions
-from viz.positions.position_similarities import map_step, position_similarity_grid, position_similarity_map
+from viz.positions.position_heatmaps import (
+    learned_positions,
+    map_step,
+    position_similarity_grid,
+    position_similarity_map,
+    similarity_of_positions,
+)
 
 COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 

@@ -23,7 +23,7 @@ from model.record import ForwardRecord
 from model.record.pieces import SPACE
 from viz.builders.number_format import format_number, percent
 from viz.positions.embedding_scatter import embedding_scatter
-from viz.positions.position_bars import neighbour_bars
+from viz.positions.position_curves import neighbour_bars
 
 N_NEIGHBOURS = 8
 

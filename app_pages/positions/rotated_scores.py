@@ -24,8 +24,7 @@ from model.experiments.position_kinds import (
     rotary_score,
 )
 from viz.builders.number_format import format_number
-from viz.positions.bias_figures import offset_map
-from viz.positions.score_curves import distance_curves, pair_map, score_curves, short_length
+from viz.positions.bias_figures import distance_curves, offset_map, pair_map, score_curves, short_length
 from viz.positions.sinusoid_figures import clock_hands
 
 GROUPS = 4  # of pairs, as curves

@@ -18,8 +18,8 @@ from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
 from model.experiments.position_kinds import MAPS, PositionTerms, map_sizes, position_kinds, position_terms
 from viz.builders.number_format import format_number, head_name, percent
-from viz.positions.position_bars import map_shares
-from viz.positions.score_curves import score_curves
+from viz.positions.bias_figures import score_curves
+from viz.positions.position_curves import map_shares
 
 NAMES = {name: name.replace("_", " ") for name in MAPS}
 

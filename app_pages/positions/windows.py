@@ -9,7 +9,7 @@ from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import counted
 from model.experiments.position_kinds import Reach, is_everything_seen, reach
-from viz.positions.position_bars import reach_bars
+from viz.positions.position_curves import reach_bars
 
 DRAWN = 256  # positions to either side, if no window needs more
 

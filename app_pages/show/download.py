@@ -22,13 +22,11 @@ from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION, LENSES
 from viz.builders.figure import Figure
 from viz.builders.number_format import head_name
-from viz.export.cell_numbers import number_choices
-from viz.export.drawing import title_of
+from viz.export.drawing import number_choices, title_of
 from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, CellNumbers, ExportStyle
-from viz.export.figure_csv import table
 from viz.export.missing_letters import sentence
 from viz.export.safe_text import file_name
-from viz.export.save import MIME, PICTURES, TABLES, figure_bytes
+from viz.export.save import MIME, PICTURES, TABLES, figure_bytes, table
 
 NAMES = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "CSV", "parquet": "Parquet"}
 SCREEN, LIGHT, DARK = "as on screen", "light", "dark"

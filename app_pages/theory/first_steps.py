@@ -28,8 +28,7 @@ from model.theory.digit_training import (
 )
 from model.theory.gradients_at_start import UntrainedConfig
 from viz.builders.number_format import percent
-from viz.theory.placements import model_updates
-from viz.theory.warmup_accuracies import RunResult, warmup_accuracies
+from viz.theory.placements import RunResult, model_updates, warmup_accuracies
 
 RUNS_HEADING = "Does a slow rise of the learning rate help?"
 UPDATE = r"""

@@ -24,8 +24,8 @@ from app_pages.training.tasks import GLANCES, explain, judged_on, title_of
 from model.checkpoint import read_config
 from model.checkpoint.training_history import standard_error
 from model.checkpoint.training_recording import TrainingRecording, formation_step, read_recording
+from viz.builders.cells import formation_map
 from viz.builders.figure import VegaFigure
-from viz.builders.head_grids import formation_map
 from viz.builders.number_format import percent
 from viz.builders.palette import ColourScale, side_colours
 from viz.training.recorded_heads import Run, recorded_heads

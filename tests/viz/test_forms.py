@@ -18,18 +18,12 @@ from tests.viz.attention import test_layer_pictures, test_linked_heads
 from tests.viz.attention.test_head_overview import overview
 from tests.viz.attention.test_head_view import PATTERN, several_heads, view_of
 from tests.viz.attention.test_picture_patches import knocked_out, overlay
-from tests.viz.attention.test_small_map import pattern
+from tests.viz.attention.test_token_heatmaps import pattern
 from tests.viz.attention.test_token_strip import SENTENCE, even, text
-from tests.viz.builders.test_head_grids import grid
-from tests.viz.compare import test_head_distances, test_stage_curves, test_stage_maps
+from tests.viz.builders.test_cells import grid
+from tests.viz.compare import test_head_distances, test_stage_curves
 from tests.viz.faithfulness import test_map_agreement
-from tests.viz.heads import (
-    test_digit_examples,
-    test_head_scatter,
-    test_part_grids,
-    test_pruning_curve,
-    test_stage_positions,
-)
+from tests.viz.heads import test_digit_examples, test_head_scatter, test_part_grids, test_pruning_curve
 from tests.viz.inputs import test_confusion_matrix
 from tests.viz.inputs.test_image_gallery import gallery
 from tests.viz.inside import (
@@ -44,35 +38,34 @@ from tests.viz.norm_placement import test_seed_effects
 from tests.viz.positions import (
     test_embedding_scatter,
     test_position_curves,
-    test_position_similarities,
+    test_position_heatmaps,
     test_sinusoid_figures,
 )
 from tests.viz.theory import test_placements
 from tests.viz.training import test_recorded_heads, test_run_curves
 from viz.attention.linked_heads import linked_heads
-from viz.attention.small_map import small_map
-from viz.attention.token_bars import knock_out_bars, row_sums
-from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
-from viz.attention.token_strip import weight_strip
+from viz.attention.token_heatmaps import (
+    cross_heatmap,
+    difference_heatmap,
+    score_heatmap,
+    small_map,
+    weight_heatmap,
+)
+from viz.attention.token_strip import knock_out_bars, row_sums, weight_strip
+from viz.builders.cells import entropy_change, formation_map
 from viz.builders.figure import Figure, VegaFigure
-from viz.builders.head_grids import entropy_change, formation_map
-from viz.compare.stage_curves import stage_curves
-from viz.compare.stage_maps import norm_heatmap
-from viz.cost.length_scaling import length_scaling
-from viz.cost.part_bars import part_bars
+from viz.compare.stage_curves import norm_heatmap, stage_curves
+from viz.cost.length_scaling import length_scaling, part_bars
 from viz.faithfulness.map_agreement import removal_curve
 from viz.heads.pruning_curve import pruning_curve
-from viz.inside.named_bars import value_bars
 from viz.inside.norm_figures import norm_bars
 from viz.inside.scale_figures import width_curves
-from viz.inside.vector_rows import vector_rows
-from viz.masks.attention_shift import attention_shift
-from viz.masks.cell_board import cell_board
+from viz.inside.vector_rows import value_bars, vector_rows
+from viz.masks.cell_board import attention_shift, cell_board
 from viz.norm_placement.placement_diagram import placement_diagram
 from viz.norm_placement.seed_effects import effect_axis, effect_strip, seed_strip
 from viz.positions.matrix_equations import permutation, sum_of_maps
-from viz.positions.position_bars import neighbour_bars
-from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
+from viz.positions.position_curves import error_curves, neighbour_bars, norm_curves, offset_curve, shift_curve
 from viz.positions.position_heatmaps import (
     learned_positions,
     pairs_of_positions,
@@ -82,13 +75,14 @@ from viz.positions.position_heatmaps import (
 )
 from viz.positions.sinusoid_figures import clock_hands, wave_curves
 from viz.theory.placements import (
+    RunResult,
     hidden_norms,
     last_layer_gradient,
     layer_gradients,
     model_updates,
     seed_spread,
+    warmup_accuracies,
 )
-from viz.theory.warmup_accuracies import RunResult, warmup_accuracies
 from viz.training.recorded_heads import recorded_heads
 from viz.training.run_curves import run_curves
 
@@ -139,8 +133,8 @@ def figures() -> dict[str, Figure]:
         ("distances over a data set", test_head_distances.made()),
         ("curves over stages", stage_curves({"a": HALF, "b": HALF}, TWO, y_title="mean")),
         ("logits over stages", test_stage_curves.curves(b="#112233")),
-        ("similarity of stages", test_stage_maps.heatmap()),
-        ("similarity of stages, signed", test_stage_maps.heatmap(signed=True, side=40)),
+        ("similarity of stages", test_stage_curves.heatmap()),
+        ("similarity of stages, signed", test_stage_curves.heatmap(signed=True, side=40)),
         ("cost over length", length_scaling([2, 4], {"a": [1, 2], "b": [1, 4]}, quantity="time")),
         ("parts of an encoder", part_bars(TWO, (1, 3), quantity="parameters")),
         ("removal", removal_curve("deletion", (0, 2, 4), curve.CURVE, curve.ORDERS, **curve.SAID)),
@@ -152,8 +146,8 @@ def figures() -> dict[str, Figure]:
         ("patched parts", test_part_grids.patched_grid()),
         ("patched parts over pairs", test_part_grids.patched_grid(spread=test_part_grids.SPREAD)),
         ("pruning", pruning_curve({"a": test_pruning_curve.PRE, "b": test_pruning_curve.POST})),
-        ("stages and positions", test_stage_positions.figure()),
-        ("stages and positions, not signed", test_stage_positions.figure(signed=False)),
+        ("stages and positions", test_part_grids.figure()),
+        ("stages and positions, not signed", test_part_grids.figure(signed=False)),
         ("confusion matrix", test_confusion_matrix.matrix()),
         ("pictures", gallery(selected=0)),
         ("average over the batch", test_norm_figures.table("batch", [[1, 2, 3]])),
@@ -195,8 +189,8 @@ def figures() -> dict[str, Figure]:
         ("table of sinusoids", sinusoid_table(SQUARE, position=0)),
         ("matrix of a shift", shift_of_positions(SQUARE, pair=0)),
         ("pairs of positions", pairs_of_positions(SQUARE, what="distance")),
-        ("similar patches", test_position_similarities.chart(selected=3)),
-        ("similar patches of all", test_position_similarities.small_maps()),
+        ("similar patches", test_position_heatmaps.chart(selected=3)),
+        ("similar patches of all", test_position_heatmaps.small_maps()),
         ("order of the tokens", test_position_curves.strip(selected=1)),
         ("clocks", clock_hands(test_sinusoid_figures.QUARTERS, test_sinusoid_figures.LENGTHS)),
         ("bits", test_sinusoid_figures.table()),

@@ -13,10 +13,9 @@ from ..builders.figure import Kwargs, VegaFigure, need_shape
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
 from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, tiles
-from ..builders.picture_marks import CHOOSE, picture_ink
+from ..builders.picture_marks import CHOOSE, picture_ink, weight_table
 from ..builders.theme import ON_DARK, lines_above
 from ..builders.vega_colours import attention_colour, weight_legend
-from ..builders.weight_table import weight_table
 from .picture_patches import OPACITY
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports

@@ -23,7 +23,6 @@ from ..builders.cells import CASING, FULL_INK, OTHER_FULL_INK, STRONG
 from ..builders.chart import Layer, Rows, chart, selection
 from ..builders.figure import Kwargs, VegaFigure, need_shape
 from ..builders.heatmap import position_labels
-from ..builders.label_placement import has_room
 from ..builders.number_format import head_name
 from ..builders.palette import (
     ACCENT,
@@ -38,11 +37,9 @@ from ..builders.palette import (
     tiles,
     weight_colours,
 )
-from ..builders.picture_marks import CHOOSE, box_between, image_at, picture_ink, text_at
+from ..builders.picture_marks import CHOOSE, box_between, image_at, picture_ink, text_at, weight_table
 from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL, UPRIGHT
-from ..builders.token_colours import with_token_colours
-from ..builders.token_label import FONT, visible, width
-from ..builders.weight_table import weight_table
+from ..builders.token_label import FONT, has_room, visible, width, with_token_colours
 from .matrix_links import MatrixLink, cell_labels, link_frame, link_outlines
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports

@@ -1,14 +1,17 @@
 """Pictures in figures, and channels for marks whose columns hold pixels from the upper left corner.
 
 A grey picture [height, width] is drawn as ink: dark strokes on a light page, light ones on a dark page, with colours
-showing through. A picture in colours [height, width, 3] looks alike on both.
+showing through. A picture in colours [height, width, 3] looks alike on both. Where maps are shown as pictures, a table of their weights goes into
+the figure's files.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from .chart import Channels, Layer, Rows, layer
 from .figure import Kwargs
@@ -93,3 +96,23 @@ def image_at(
 
 # Between the columns left, right, top and bottom, in pixels.
 PIXEL_BOX = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+
+
+def weight_table(
+    weights: np.ndarray, rows: Mapping[str, Sequence | None], columns: Sequence[str]
+) -> pd.DataFrame:
+    """Weights [..., key] with a row for each index of the leading axes, and a column for each key, named by `columns`.
+
+    `rows` has an entry for each leading axis: what it is called, and a name for each index, or None where the index says it.
+    Raises ValueError if that does not fit the weights.
+    """
+    *leading, n_keys = weights.shape
+    if len(rows) != len(leading) or len(columns) != n_keys:
+        raise ValueError(f"{len(rows)} kinds of rows and {len(columns)} columns for weights {weights.shape}")
+    indices = np.indices(leading).reshape(len(leading), -1)
+    names = {
+        name: index if labels is None else np.asarray(labels, object)[index]
+        for (name, labels), index in zip(rows.items(), indices, strict=True)
+    }
+    numbers = pd.DataFrame(weights.reshape(-1, n_keys), columns=list(columns), copy=False)
+    return pd.concat([pd.DataFrame(names), numbers], axis=1)

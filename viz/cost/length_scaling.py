@@ -1,14 +1,19 @@
-"""Growth with the length of the sequence, on two logarithmic axes, where a power law is a straight line."""
+"""Costs of an encoder: growth with the length of the sequence, on two logarithmic axes, where a power law is a straight line; and
+the counts of its parts, as horizontal bars.
+"""
 
 from collections.abc import Mapping, Sequence
 
 import altair as alt
 
-from ..builders.chart import Column, chart, lines
-from ..builders.curves import encodings_by_kind, long_columns
-from ..builders.figure import VegaFigure, value
-from ..builders.number_format import powers_of_ten
-from ..builders.palette import CATEGORIES, SHAPES
+from ..builders.chart import Column, chart, encodings_by_kind, layer, lines, long_columns
+from ..builders.figure import VegaFigure, either, need_shape, value
+from ..builders.number_format import THIN_PERCENT, abbreviated, percent, powers_of_ten
+from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL, SHAPES
+from ..builders.theme import INK, MIDDLE, SMALL
+
+_BAR = 24  # pixels a bar
+_ROOM = 1.7  # end of the axis as a multiple of the largest share: the rest is for the text behind its bar
 
 
 def length_scaling(
@@ -56,3 +61,58 @@ def length_scaling(
         autosize=None,
         description=f"{quantity} of {', '.join(values)} layers over the sequence length, on logarithmic axes.",
     )
+
+
+def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> VegaFigure:
+    """Horizontal bars of counts [part], with each count's share of the sum; `quantity` says what is counted.
+
+    Raises ValueError where names and values differ in number.
+    """
+    need_shape((len(names),), values=values)
+    total_count = sum(values)
+    shares = [count / total_count if total_count else 0.0 for count in values]
+    largest = shares.index(max(shares)) if total_count else -1
+    columns = [
+        Column("part", list(names)),
+        Column("share", shares, None),
+        Column("exact", [f"{count:,}" for count in values], quantity, in_file=quantity),
+        Column("percent", [percent(share, 2, brief=True) for share in shares], "share", in_file=None),
+    ]
+    # A title of the chart that looks like one of its axis, which could not hold a `value`.
+    title = alt.TitleParams(
+        alt.expr(f"'share of ' + total + ' {quantity}'"),
+        fontSize=MIDDLE,
+        fontWeight="normal",
+        color=NEUTRAL,
+        orient="bottom",
+        anchor="middle",
+        align="center",
+        frame="group",
+        offset=16,
+    )
+    # The axis goes on below the text, the share does not.
+    percents = f"datum.value > 1 ? '' : {THIN_PERCENT}"
+    axis = alt.Axis(format=".0%", grid=False, ticks=False, tickCount=5, labelExpr=percents)
+    every_name = alt.Axis(labelOverlap=False, labelFlush=False, labelLimit=200)  # each at its bar
+    base = {
+        "x": alt.X("share:Q", title=None, stack=None, scale=alt.Scale(domain=[0, value("end")]), axis=axis),
+        "y": alt.Y("part:N", title=None, sort=None, axis=every_name),
+        "tooltip": columns,
+    }
+    return chart(
+        columns,
+        layer("bar", base | {"color": either("datum.largest", EMPHASIS, NEUTRAL)}, cornerRadiusEnd=3),
+        layer("text", base | {"text": "text:N"}, align="left", dx=5, fontSize=SMALL, color=INK),
+        drawing={
+            "text": [_count_text(count, share) for count, share in zip(values, shares, strict=True)],
+            "largest": [index == largest for index in range(len(shares))],
+        },
+        values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total_count:,}"},
+        height=_BAR * max(len(names), 1),
+        title=title,
+        description=f"{quantity[:1].upper()}{quantity[1:]} of each part of the encoder, as bars.",
+    )
+
+
+def _count_text(count: int, share: float) -> str:
+    return f"{abbreviated(count)} · {percent(share, brief=True)}" if count else "0"

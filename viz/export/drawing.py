@@ -1,25 +1,30 @@
-"""Figures as SVG, PDF or PNG, drawn by Vega in this process without a browser or a network."""
+"""Figures as SVG, PDF or PNG, drawn by Vega in this process without a browser or a network; numbers in their cells stand there as they
+are drawn, in all cells, or none.
+"""
 
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil, log10
 from typing import Any
 
+import numpy as np
 import vl_convert
 from PIL import Image
 
 from ..builders.figure import Figure, VegaFigure
-from ..builders.heatmap_figure import Heatmap
+from ..builders.heatmap_figure import Heatmap, Panel
+from ..builders.number_format import format_number
 from ..builders.theme import SMALL, file_config, heading
-from .cell_numbers import check_room, number_choices, with_numbers, without_numbers
-from .export_style import CM, LABEL, PT, ExportStyle
-from .heatmap_vega import heatmap_vega, natural_width
+from .export_style import CM, LABEL, PT, CellNumbers, ExportStyle
+from .heatmap_vega import heatmap_vega, lack_of_room, natural_width, panel_widths
 from .missing_letters import with_replacements
 from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, wrap_titles
 
+_ONES = {"0.": "0", "1.": "1", "−1.": "−1"}
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
 _SMALLEST = 120  # pixels of a plot that is to be laid out
 _ROUNDS = 4  # of laying out anew; each comes closer to the width, and two or three are enough
@@ -34,6 +39,92 @@ _BEHIND = re.compile(r"<svg [^>]*><rect [^>]*/>")
 
 PixelBox = tuple[float, float, float, float]  # left, top, width, height
 LayoutForWidth = Callable[[float], dict[str, Any]]
+
+
+def number_choices(figure: Figure) -> tuple[CellNumbers, ...]:
+    """What can be chosen for this figure, first what it draws by itself; nothing else if it has no numbers in cells."""
+    if isinstance(figure, Heatmap):
+        return ("drawn", "all", "none")
+    specification = figure.specification
+    return ("drawn", "none") if without_numbers(specification) != specification else ("drawn",)
+
+
+def with_numbers(figure: Heatmap, numbers: CellNumbers) -> Heatmap:
+    """The heatmap with these numbers in its cells; cells without a value stay empty."""
+    if numbers == "drawn":
+        return figure
+    panels = [replace(panel, written=_texts(panel) if numbers == "all" else None) for panel in figure.panels]
+    return replace(figure, panels=tuple(panels))
+
+
+def without_numbers(view: Mapping[str, Any]) -> dict[str, Any]:
+    """A Vega-Lite view without the layers that write a number into each coloured cell."""
+    result = dict(view)
+    if "layer" in view:
+        places = [_place(layer) for layer in view["layer"] if _is_coloured_cells(layer)]
+        result["layer"] = [
+            without_numbers(layer)
+            for layer in view["layer"]
+            if not (_is_plain_text(layer) and _place(layer) in places)
+        ]
+    for name in ("hconcat", "vconcat", "concat"):
+        if name in view:
+            result[name] = [without_numbers(child) for child in view[name]]
+    if isinstance(view.get("spec"), dict):
+        result["spec"] = without_numbers(view["spec"])
+    return result
+
+
+def check_room(figure: Heatmap, width: float) -> None:
+    """Raises ValueError if a number of the panels is wider or higher than its cell where they share `width` pixels."""
+    widths = panel_widths(figure, width)
+    lack = max(
+        lack_of_room(figure, panel, panel_width)
+        for panel, panel_width in zip(figure.panels, widths, strict=True)
+    )
+    if lack > 1:
+        raise ValueError(
+            f"the numbers do not fit: cells would have to be {lack:.1f} times as large; "
+            "choose a wider figure, smaller letters, or no numbers"
+        )
+
+
+def _texts(panel: Panel) -> np.ndarray:
+    """The values of all cells as texts, with as many decimals as two digits of the largest need.
+
+    Up to 1, the zero before the point is left out: .25 and −.25, 1, and 0 for what rounds to it.
+    """
+    largest = max(abs(panel.colours.lowest), abs(panel.colours.largest)) or 1
+    decimals = max(0, 2 - ceil(log10(largest)))
+    written = np.full(panel.values.shape, "", dtype=object)
+    for index, value in np.ndenumerate(panel.values):
+        if np.isfinite(value):
+            text = format_number(float(value), f".{decimals}f")
+            if largest <= 1:
+                text = _ONES.get(text.rstrip("0"), text.replace("0.", ".", 1))
+            written[index] = text
+    return written
+
+
+def _is_coloured_cells(layer: Mapping[str, Any]) -> bool:
+    colour = layer.get("encoding", {}).get("color", {})
+    return _mark(layer).get("type") == "rect" and colour.get("type") == "quantitative"
+
+
+def _is_plain_text(layer: Mapping[str, Any]) -> bool:
+    """Whether a layer is text in the letters of numbers; tokens have letters of their own."""
+    mark = _mark(layer)
+    return mark.get("type") == "text" and "font" not in mark
+
+
+def _place(layer: Mapping[str, Any]) -> tuple[Any, Any]:
+    encoding = layer.get("encoding", {})
+    return encoding.get("x"), encoding.get("y")
+
+
+def _mark(layer: Mapping[str, Any]) -> Mapping[str, Any]:
+    mark = layer.get("mark", {})
+    return {"type": mark} if isinstance(mark, str) else mark
 
 
 def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B008 (frozen)

@@ -1,13 +1,23 @@
-"""Figures as files, in the format that the name of the file says."""
+"""Figures as files, in the format that the name of the file says, and their numbers: as CSV or Parquet, one row for each mark or a
+matrix with its labels, and tables in LaTeX, written by pandas in the form of the package booktabs.
+"""
 
+import io
+import math
+import re
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from ..builders.figure import Figure
+import pandas as pd
+
+from ..builders.figure import Figure, VegaFigure
+from ..builders.number_format import THIN
 from .drawing import pdf, png, svg
 from .export_style import ExportStyle
-from .figure_csv import csv, parquet
 from .missing_letters import sentence
+from .safe_text import clean
 
 MIME = {
     "pdf": "application/pdf",
@@ -19,6 +29,77 @@ MIME = {
     "tex": "application/x-tex",
 }
 PICTURES, TABLES = ("png", "svg", "pdf"), ("csv", "parquet")
+_LONGEST = 40  # rows; more do not fit on a page
+_DIGITS = 3  # of the largest number of a column
+_EXPONENTS = range(-2, 6)  # of the largest number, in which the numbers of a column need no power of ten
+_ESCAPED = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "−": "$-$",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+}
+_SPECIAL = re.compile("|".join(map(re.escape, _ESCAPED)))
+
+
+def table(figure: Figure) -> pd.DataFrame:
+    """The numbers that the figure shows: its data frame without columns that only the drawing needs, or the weights that its
+    pictures show. Labels of rows become the first column; all columns have different names.
+    """
+    if isinstance(figure, VegaFigure) and figure.table is not None:
+        frame = figure.table()
+    else:
+        frame = figure.frame
+        if isinstance(figure, VegaFigure):
+            unneeded = [name for name, in_file in figure.in_file.items() if in_file is None]
+            frame = frame.drop(columns=unneeded).rename(columns=dict(figure.in_file))
+    names = [
+        " ".join(map(str, (level for level in name if level != ""))) if isinstance(name, tuple) else str(name)
+        for name in frame.columns
+    ]
+    if not pd.api.types.is_integer_dtype(frame.index.dtype):
+        names.insert(0, frame.index.name or "row")
+        frame = pd.concat([frame.index.to_series(index=frame.index), frame], axis=1)
+    return _clean_texts(
+        frame.set_axis(_different([clean(name.strip().replace(THIN, " ")) for name in names]), axis=1)
+    )
+
+
+def _different(names: list[str]) -> list[str]:
+    """The names, the second and further of equal ones with a number; a token may be called like a column of labels."""
+    result: list[str] = []
+    for name in names:
+        number, candidate = 2, name
+        while candidate in result:
+            number, candidate = number + 1, f"{name} ({number})"
+        result.append(candidate)
+    return result
+
+
+def csv(figure: Figure) -> bytes:
+    """The figure's numbers as CSV in UTF-8."""
+    return table(figure).to_csv(index=False, lineterminator="\n").encode()
+
+
+def frame_csv(frame: pd.DataFrame) -> bytes:
+    """A data frame without its index as CSV in UTF-8."""
+    return _clean_texts(frame).to_csv(index=False, lineterminator="\n").encode()
+
+
+def parquet(figure: Figure) -> bytes:
+    """The figure's numbers as Parquet."""
+    buffer = io.BytesIO()
+    table(figure).to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def _clean_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with � for each character in its texts that no file may hold."""
+    texts = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
+    return frame.assign(**{name: [clean(text) for text in frame[name]] for name in texts})
 
 
 def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
@@ -55,3 +136,65 @@ def save(figure: Figure, path: str | Path, style: ExportStyle = ExportStyle()) -
     path.write_bytes(figure_bytes(figure, kind, style))
     if warning := sentence(figure, kind):
         warnings.warn(warning, stacklevel=2)
+
+
+def latex_table(frame: pd.DataFrame, *, note: str = "") -> str:
+    r"""The frame as a LaTeX table without its index, in `\small` letters: texts at the left, escaped, and numbers at the right;
+    below it the `note`, plain text such as what was measured.
+
+    A column of numbers has as many decimals as three digits of its largest number need; where that is below 0.01 or from a
+    million on, each number has a power of ten. What is no finite number is a dash. Beyond 40 rows the table is a `longtable`, which
+    goes on over several pages. A comment on top says which packages it needs.
+
+    >>> import pandas as pd
+    >>> from loupe import latex_table
+    >>> print(latex_table(pd.DataFrame({"head": ["L0 H1"], "share_of [SEP]": [0.25]})))
+    % \usepackage{booktabs}
+    {\small
+    \begin{tabular}{lr}
+    \toprule
+    head & share\_of [SEP] \\
+    \midrule
+    L0 H1 & $0.250$ \\
+    \bottomrule
+    \end{tabular}
+    }
+    """
+    is_long = len(frame) > _LONGEST
+    numbered = frame.set_axis(range(frame.shape[1]), axis=1).reset_index(drop=True)  # names may occur twice
+    table = (
+        numbered.style.format({name: _formatter(numbered[name]) for name in numbered}, na_rep="--")
+        .format_index(lambda number: _escaped(frame.columns[number]), axis=1)
+        .hide(axis="index")
+        .to_latex(hrules=True, environment="longtable" if is_long else None)
+    )
+    packages = "booktabs,longtable" if is_long else "booktabs"
+    below = rf"\par\smallskip\footnotesize {_escaped(note)}\par" + "\n" if note else ""
+    return f"% \\usepackage{{{packages}}}\n{{\\small\n{table}{below}}}"
+
+
+def _escaped(value: Any) -> str:
+    """Text in which nothing is a command; at the start of a row, [ would be read as an option of the line break before it."""
+    text = _SPECIAL.sub(lambda match: _ESCAPED[match[0]], " ".join(clean(str(value)).split()))
+    return f"{{}}{text}" if text.startswith("[") else text
+
+
+def _formatter(column: pd.Series) -> Callable[[Any], str]:
+    """What writes the values of a column."""
+    if pd.api.types.is_bool_dtype(column.dtype) or not pd.api.types.is_numeric_dtype(column.dtype):
+        return _escaped
+    if pd.api.types.is_integer_dtype(column.dtype):
+        return lambda value: f"${value}$"
+    largest = max((abs(value) for value in column if math.isfinite(value)), default=0.0)
+    exponent = math.floor(math.log10(largest)) if largest else 0
+    decimals = max(0, _DIGITS - 1 - exponent) if largest else 0
+
+    def number(value: float) -> str:
+        if not math.isfinite(value):
+            return "--"
+        if exponent in _EXPONENTS or not value:
+            return f"${value:z.{decimals if exponent in _EXPONENTS else 0}f}$"
+        digits, power = f"{value:.{_DIGITS - 1}e}".split("e")
+        return rf"${digits} \cdot 10^{{{int(power)}}}$"
+
+    return number

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import altair as alt
 import numpy as np
 
-from ..builders.chart import Column, chart, layer, lines
-from ..builders.curves import WHOLE, encodings_by_kind
+from ..builders.chart import WHOLE, Column, chart, encodings_by_kind, layer, lines
 from ..builders.figure import Kwargs, VegaFigure, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import NEUTRAL, SHAPES, side_colours

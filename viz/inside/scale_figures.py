@@ -6,8 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.chart import Channels, Column, Layer, chart, dots, layer
-from ..builders.curves import CHOSEN, encodings_by_kind, rule
+from ..builders.chart import CHOSEN, Channels, Column, Layer, chart, dots, encodings_by_kind, layer, rule
 from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.number_format import head_name, percent, powers_of_ten
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL

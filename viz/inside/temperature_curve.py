@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.chart import Column, chart, layer, lines
-from ..builders.curves import CHOSEN, probability_axis, rule
+from ..builders.chart import CHOSEN, Column, chart, layer, lines, probability_axis, rule
 from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import INK, SMALL

@@ -1,13 +1,29 @@
-"""Heatmaps of position vectors: their values, their similarities, and the matrix that shifts them."""
+"""Heatmaps of position vectors: their values, their similarities, and the matrix that shifts them.
+
+Similarities of patches are laid out as the patches are. A click on a cell sets the point selection `patch`, field `patch`,
+counted from 0. The patches fill `patch_grid` (rows, columns) row by row; a ValueError says that the similarities do not.
+"""
 
 from collections.abc import Sequence
+from typing import Any
 
+import altair as alt
 import numpy as np
 
-from ..builders.figure import need_shape
+from ..builders.cells import frame_channels, grid
+from ..builders.chart import Channels, Column, Layer, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, need_shape, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap
 from ..builders.palette import largest
+from ..builders.picture_marks import PIXEL_BOX
+from ..builders.theme import SMALL
+from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
+
+_SIDE, _GAP = 500, 5  # pixels of all the small maps, about, and between two of them
+_MAP = 294  # pixels, of the longer side of one map
+_SMALLEST_WITH_NUMBER = 36
+_MOST_CELLS = 70_000  # of all the small maps together: a browser draws them within seconds
 
 
 def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> Heatmap:
@@ -114,3 +130,116 @@ def pairs_of_positions(matrix: np.ndarray, *, what: str) -> Heatmap:
         description=f"Symmetric map of the {what} of {len(matrix)} positions with each other: "
         "constant along diagonals",
     )
+
+
+def position_similarity_map(
+    cosines: np.ndarray, patch_grid: tuple[int, int], *, name: str, selected: int | None
+) -> VegaFigure:
+    """A map of cosine similarities [patch] of one position with all patches, with the numbers in large cells.
+
+    `name` is the position that is compared; if it is one of the patches, it is `selected` and outlined.
+    """
+    rows, columns = patch_grid
+    need_shape((rows * columns,), similarities=cosines)
+    side = _MAP / max(rows, columns, 1)
+    row, column = np.divmod(np.arange(len(cosines)), max(columns, 1))
+    options: Kwargs = {
+        "scale": alt.Scale(padding=0),
+        "axis": alt.Axis(labelAngle=0, ticks=False, domain=False),
+    }
+    return grid(
+        [
+            Column("patch", np.arange(len(cosines)), None),
+            Column("name", [f"r{row}c{column}" for row, column in np.ndindex(patch_grid)], "patch"),
+            Column("row", row, None),
+            Column("column", column, None),
+            Column("cosine", cosines, format=".4f"),
+        ],
+        alt.X("column:O", title="column of the patch grid", **options),
+        alt.Y("row:O", title="row of the patch grid", **options),
+        largest=1,
+        signed=True,
+        colour_of="cosine",
+        written=alt.Text("cosine:Q", format=".2f") if side >= _SMALLEST_WITH_NUMBER else None,
+        font_size=SMALL,
+        legend=_cosine_legend(),
+        click=("patch", "patch"),
+        selected=[patch == selected for patch in range(len(cosines))],
+        borders=(4, 0.5),
+        width=side * columns,
+        height=side * rows,
+        description=f"How alike the position vector of {name} and those of the {len(cosines)} patches are.",
+    )
+
+
+def position_similarity_grid(
+    cosines: np.ndarray, patch_grid: tuple[int, int], *, selected: int | None
+) -> VegaFigure:
+    """A small map for each patch, laid out as the patches are, of cosine similarities [patch, patch].
+
+    The map in row r and column c is that of the patch there (figure 7 of Dosovitskiy et al. 2021); the map of
+    `selected` is framed. Of a large grid only the maps in every `map_step` row and column are drawn.
+    """
+    rows, columns = patch_grid
+    n_patches = rows * columns
+    need_shape((n_patches, n_patches), similarities=cosines)
+    step = map_step(patch_grid)
+    down, across = -(-rows // step), -(-columns // step)
+    side, longer = _SIDE // max(down, across, 1) - _GAP, max(rows, columns, 1)
+    cell = max(side // longer, min(2, side / longer), 1)
+    drawn = np.arange(n_patches).reshape(rows, columns)[::step, ::step].ravel()
+    patch, other_patch = np.repeat(drawn, n_patches), np.tile(np.arange(n_patches), len(drawn))
+    maps = sorted(drawn.tolist(), key=lambda patch: patch == selected)  # no border lies on the frame
+    which = "each patch" if step == 1 else f"a patch in every {step} rows and columns"
+    tooltip = [
+        tip("name:N", title="position of"),
+        tip("other_name:N", title="against"),
+        tip("cosine:Q", ".4f"),
+    ]
+    tiles = {"color": colour("cosine", signed=True, legend=_cosine_legend()), "tooltip": tooltip}
+    outlines = frame_channels((4, 0.5)) | {"description": "name:N"}
+    return chart(
+        [Column("patch", patch), Column("other", other_patch), Column("cosine", cosines[drawn].round(4))],
+        _map_boxes(tiles, "cell", "cell", cursor="pointer", aria=False, click=("patch", "patch")),
+        _map_boxes(outlines, "columns * cell", "rows * cell", frame="maps", fill=None),
+        frames={
+            "maps": {
+                "patch": maps,
+                "other": [0] * len(maps),
+                "selected": [patch == selected for patch in maps],
+            }
+        },
+        values={"largest": 1, "cell": cell, "rows": rows, "columns": columns, "step": step},
+        width=across * (columns * cell + _GAP) - _GAP,
+        height=down * (rows * cell + _GAP) - _GAP,
+        autosize="pad",  # Streamlit would squeeze what lies at pixels
+        description=f"How alike the position vectors of {n_patches} patches are: a small map for {which}.",
+    )
+
+
+def map_step(patch_grid: tuple[int, int]) -> int:
+    """How many rows and columns further `position_similarity_grid` draws the next small map: 1 up to 16 × 16 patches."""
+    rows, columns = patch_grid
+    step = 1
+    while -(-rows // step) * -(-columns // step) * rows * columns > _MOST_CELLS:
+        step += 1
+    return step
+
+
+def _map_boxes(channels: Channels, width: str, height: str, **mark: Any) -> Layer:
+    """Boxes of this `width` and `height` in pixels, at the cell `other` in the small map of `patch`."""
+    row, column = "floor(datum.patch / columns)", "(datum.patch % columns)"
+    other_row, other_column = "floor(datum.other / columns)", "(datum.other % columns)"
+    edges = {
+        "left": f"{column} / step * (columns * cell + {_GAP}) + {other_column} * cell",
+        "top": f"{row} / step * (rows * cell + {_GAP}) + {other_row} * cell",
+        "name": f"'r' + {row} + 'c' + {column}",
+        "other_name": f"'r' + {other_row} + 'c' + {other_column}",
+        "right": f"datum.left + {width}",
+        "bottom": f"datum.top + {height}",
+    }
+    return layer("rect", {**PIXEL_BOX, **channels}, calculate=edges, **mark)
+
+
+def _cosine_legend() -> alt.Legend:
+    return colour_legend("cosine similarity, −1 to 1", SIGNED_ENDS, offset=8, padding=0)

@@ -1,4 +1,6 @@
-"""Placements of the norm compared over depth, layers or steps: lines for the mean over seeds, bands for their range."""
+"""Placements of the norm compared over depth, layers or steps: lines for the mean over seeds, bands for their range;
+and what training runs with several warm-ups and learning rates reach.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -8,12 +10,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.chart import Column, chart, layer, lines
-from ..builders.curves import encodings_by_kind
+from ..builders.cells import grid
+from ..builders.chart import Column, chart, encodings_by_kind, layer, lines
 from ..builders.figure import Kwargs, VegaFigure, need_shape, value
-from ..builders.number_format import one_two_five_ticks
+from ..builders.number_format import one_two_five_ticks, percent
 from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
-from ..builders.theme import INK, MIDDLE
+from ..builders.theme import FIT, INK, MIDDLE
 
 _COLOURS = dict(zip(("pre-LN", "post-LN", "DeepNorm", "B2T"), PLACEMENTS.values(), strict=True))
 _SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))
@@ -21,6 +23,7 @@ _SOLID, _DASHED = [1, 0], [5, 4]
 _LEGEND = {"columns": 3, "symbolOpacity": 1, "symbolStrokeWidth": 2, "symbolSize": 130, "labelLimit": 260}
 
 Scale = Literal["linear", "log"]
+_STEP = 30  # pixels a row
 
 
 class Guide(NamedTuple):
@@ -219,3 +222,51 @@ def variant_channels(variants: Sequence[str]) -> Kwargs:
 
 def _counted_positions(values: Mapping[str, np.ndarray]) -> range:
     return range(next(iter(values.values())).shape[1] if values else 0)
+
+
+class RunResult(NamedTuple):
+    """A training run: norm placement, peak learning rate, warm-up in steps, and the accuracy in the end, None where it diverged.
+
+    `error` is the standard error of the accuracy, as text.
+    """
+
+    placement: str
+    learning_rate: float
+    warmup: int
+    accuracy: float | None
+    error: str = ""
+
+
+def warmup_accuracies(runs: Sequence[RunResult]) -> VegaFigure:
+    """A grid with a cell for each run, coloured by its accuracy: learning rates across, placements and warm-ups
+    down, in the order of the runs.
+    """
+    accuracies = np.array([np.nan if run.accuracy is None else run.accuracy for run in runs], float)
+    written = ["diverged" if run.accuracy is None else percent(run.accuracy, 0) for run in runs]
+    names = [f"{run.placement}, {f'{run.warmup} steps' if run.warmup else 'no warm-up'}" for run in runs]
+    rates = [f"{run.learning_rate:g}" for run in runs]
+    x_scale, y_scale = (alt.Scale(domain=value(name)) for name in ("rates", "rows"))
+    return grid(
+        [
+            Column("warmup", names, "warm-up", in_file="warm-up"),
+            Column("rate", rates, "learning rate", in_file="learning rate"),
+            Column("accuracy", accuracies, None),
+            Column("written", written, "accuracy, held out", in_file=None),
+            Column("error", [run.error for run in runs], "standard error", in_file="standard error"),
+        ],
+        alt.X("rate:O", title="learning rate", scale=x_scale, axis=alt.Axis(labelAngle=0, labelFlush=False)),
+        alt.Y("warmup:O", title=None, scale=y_scale, axis=alt.Axis(labelFlush=False, labelLimit=200)),
+        largest=1.0,
+        signed=False,
+        colour_of="accuracy",
+        written=written,
+        drawing={"name": [f"{name}, learning rate {rate}" for name, rate in zip(names, rates, strict=True)]},
+        values={
+            "rates": [f"{rate:g}" for rate in sorted({run.learning_rate for run in runs})],
+            "rows": list(dict.fromkeys(names)),
+        },
+        height=_STEP * max(len(set(names)), 1),
+        autosize=FIT,
+        title="Share of digits recognised after training",
+        description="Accuracy over learning rate, norm placement and warm-up, a cell a run.",
+    )

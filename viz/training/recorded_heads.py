@@ -25,9 +25,8 @@ from ..builders.figure import Kwargs, VegaFigure
 from ..builders.heatmap import position_labels
 from ..builders.number_format import format_number
 from ..builders.palette import NEUTRAL, SHAPES, ColourScale, data_uri, max_pool, weight_colours
-from ..builders.picture_marks import box_between, image_at, pixel_x, pixel_y, text_at
+from ..builders.picture_marks import box_between, image_at, pixel_x, pixel_y, text_at, weight_table
 from ..builders.theme import INK, LARGE, MIDDLE, ON_DARK, SMALL
-from ..builders.weight_table import weight_table
 
 EVENT = "loupe-recording"
 AT_MOST = 64  # cells along a side of a head's map

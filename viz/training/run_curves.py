@@ -6,8 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.chart import Column, chart, layer
-from ..builders.curves import encodings_by_kind
+from ..builders.chart import Column, chart, encodings_by_kind, layer
 from ..builders.figure import Kwargs, VegaFigure, either, tip
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading

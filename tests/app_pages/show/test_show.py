@@ -17,7 +17,7 @@ from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weig
 from viz.builders.figure import Figure, VegaFigure
 from viz.builders.heatmap_figure import Heatmap
 from viz.builders.palette import WEIGHTS
-from viz.compare.stage_maps import norm_heatmap
+from viz.compare.stage_curves import norm_heatmap
 from viz.export.export_style import ExportStyle
 from viz.export.save import figure_bytes
 from viz.masks.cell_board import cell_board

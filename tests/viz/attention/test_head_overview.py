@@ -8,7 +8,7 @@ from tests.viz.scene import drawn, whole
 from viz.attention.head_overview import head_overview
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT, WeightScale
-from viz.export.figure_csv import table
+from viz.export.save import table
 
 
 def patterns(n_layers, n_heads, n):

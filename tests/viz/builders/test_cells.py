@@ -1,14 +1,17 @@
 import altair as alt
+import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
 
-from tests.viz.scene import scene
-from tests.viz.vision import contrast
-from viz.builders.cells import casing_layer, frame_layers, head_axis
+from tests.viz.scene import drawn, scene
+from tests.viz.vision import contrast, rgb
+from viz.builders.cells import casing_layer, entropy_change, formation_map, frame_layers, head_axis, head_grid
 from viz.builders.chart import Column, chart
-from viz.builders.palette import ACCENT
+from viz.builders.palette import ACCENT, WEIGHTS
 from viz.builders.theme import CASING
+
+VALUES = np.array([[0.5, -0.25], [np.nan, 0.0], [0.1, 0.2]])
 
 
 def test_each_number_carries_its_letter():
@@ -38,3 +41,108 @@ def test_a_frame_stands_out_from_its_casing_on_every_colour_of_a_weight(dark):
 def test_only_what_is_selected_has_a_casing():
     unders = lines(casing_layer({"x": "selected:N"}, 3), dark=False, selected=[False, True])
     assert [item["strokeOpacity"] for item in unders] == [0, 1]
+
+
+def grid(values=VALUES, **options):
+    options = {"selected": (2, 0), "title": ["change", "b minus a"], "signed": True} | options
+    return head_grid(values, **options)
+
+
+def test_every_head_has_its_number_in_its_place():
+    _, text, cover = drawn(grid())
+    written = {(mark["x"], mark["y"]): mark["text"] for mark in text}
+    positions = {
+        cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cover
+    }
+    assert {name: written[position] for name, position in positions.items()} == {
+        "L0 H0": "+0.50", "L0 H1": "−0.25", "L1 H0": "–", "L1 H1": "0.00", "L2 H0": "+0.10", "L2 H1": "+0.20",
+    }  # fmt: skip
+
+
+def test_only_the_chosen_head_is_framed_in_the_accent():
+    *_, cover = drawn(grid())
+    assert [cell["description"] for cell in cover if cell["stroke"] == ACCENT] == ["L2 H0"]
+
+
+def test_hover_says_the_pair_and_the_exact_value():
+    notes = [f"note {number}" for number in range(6)]
+    by_name = grid(notes=notes).frame.set_index("name")
+    assert (by_name.loc["L0 H1", "exact"], by_name.loc["L0 H1", "note"]) == ("−0.25", "note 1")
+    assert by_name.loc["L1 H0", "exact"] == "no partner"
+
+
+def test_small_values_are_written_in_a_smaller_unit():
+    figure = grid(VALUES / 1000)
+    assert {"+0.50", "−0.25"} < set(figure.frame["written"])
+    assert "thousandths" in str(figure.specification["title"])
+
+
+def test_rounding_has_no_colour():
+    cells, *_ = drawn(grid(np.array([[2e-7, -1e-7]]), selected=(0, 0)))
+    opacity = [float(cell["fill"].rstrip(")").split(",")[-1]) for cell in cells]
+    assert max(opacity) < 1e-6
+
+
+def test_no_heads_make_an_empty_chart():
+    assert drawn(grid(np.zeros((0, 0)))) == [[], [], []]
+
+
+BEFORE, AFTER = np.array([[0.5, 0.5, 0.2], [0.5, 0.5, 0.5]]), np.array([[0.3, 0.9, 0.2], [0.5, 0.5, 0.5]])
+
+
+def test_less_is_purple_more_is_gold_and_nothing_is_clear():
+    cells, texts, cover = drawn(entropy_change(BEFORE, AFTER, selected=(1, 2)))
+    fill = {above["description"]: cell["fill"] for cell, above in zip(cells, cover, strict=True)}
+    assert fill["L0 H1"] == "rgb(154, 130, 0)"
+    assert fill["L0 H2"].endswith(", 0)")
+    assert fill["L0 H0"].startswith("rgba(166, 60, 196, ")
+    assert sorted(text["text"] for text in texts) == sorted(["−0.200", "+0.400", *["0.000"] * 4])
+
+
+def test_the_chosen_head_is_framed_and_lies_on_top():
+    *_, cells = drawn(entropy_change(BEFORE, AFTER, selected=(0, 1)))
+    assert [cell["stroke"] == ACCENT for cell in cells] == [False] * 5 + [True]
+    assert cells[-1]["description"] == "L0 H1"
+
+
+def test_rounding_is_not_drawn_as_a_change():
+    cells, *_ = drawn(entropy_change(BEFORE, BEFORE + 1e-9, selected=(0, 0)))
+    opacity = [float(cell["fill"].rstrip(")").split(",")[-1]) for cell in cells]
+    assert max(opacity) < 1e-6
+
+
+def test_entropies_of_other_heads_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(2, 3\), got after of \(2, 2\)"):
+        entropy_change(BEFORE, AFTER[:, :2], selected=(0, 0))
+
+
+STEPS = np.array([[0, 5], [1200, 9]])
+
+
+def test_every_head_says_its_step():
+    chart = formation_map(STEPS, among=STEPS, title="pre-LN")
+    rects, texts, _ = drawn(chart)
+    assert len(rects) == 4
+    assert [item["text"] for item in texts] == ["0", "5", "1.2k", "9"]
+    assert list(zip(chart.frame["name"], chart.frame["step"], strict=True)) == [
+        ("L0 H0", 0),
+        ("L0 H1", 5),
+        ("L1 H0", 1200),
+        ("L1 H1", 9),
+    ]
+
+
+def test_what_formed_later_is_drawn_in_more_ink():
+    steps = np.array([[400, 1999]])
+    rects, *_ = drawn(formation_map(steps, among=steps))
+    assert rgb(*(item["fill"] for item in rects)).tolist() == rgb(WEIGHTS[0], WEIGHTS[-1]).tolist()
+
+
+def test_colours_follow_the_order_among_all_heads_compared():
+    others = np.array([[10, 50_000, 50_000, 58_000]])
+    assert formation_map(np.array([[50_000, 58_000]]), among=others).frame["late"].tolist() == [0.5, 1]
+
+
+def test_one_step_alone_is_drawn():
+    rects, texts, _ = drawn(formation_map(np.array([[7]]), among=np.array([[7]])))
+    assert (len(rects), texts[0]["text"]) == (1, "7")

@@ -12,7 +12,7 @@ from tests.viz.export.offline_parts import VEGA, Parts
 from viz.builders.chart import Column, chart, layer
 from viz.builders.figure_page import json_block, vega_bundle
 from viz.builders.palette import WEIGHTS
-from viz.compare.stage_maps import norm_heatmap
+from viz.compare.stage_curves import norm_heatmap
 
 pytestmark = pytest.mark.usefixtures("without_vega")
 

@@ -1,9 +1,12 @@
 from itertools import pairwise
 
 import pytest
+import vl_convert
 
-from tests.viz.scene import drawn
-from viz.cost.length_scaling import length_scaling
+from tests.viz.scene import drawn, whole
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import EMPHASIS
+from viz.cost.length_scaling import length_scaling, part_bars
 
 LENGTHS = (64, 128, 256, 512)
 SQUARES = [n * n for n in LENGTHS]
@@ -41,3 +44,54 @@ def test_ticks_are_the_powers_of_ten_around_the_values() -> None:
     assert {"name": "powers", "value": [0.1, 1, 10, 100]} in chart.specification["params"]
     (labels, *_) = ([axis["value"] for axis in chart.specification["params"] if axis["name"] == "lengths"],)
     assert labels == [[64, 128]]
+
+
+def test_bars_are_the_shares_in_the_order_given() -> None:
+    bars, texts = drawn(part_bars(["b", "a", "c"], [500, 1500, 0], quantity="parameters"), width=460)
+    assert [bar["width"] for bar in bars] == pytest.approx([bars[0]["width"], 3 * bars[0]["width"], 0])
+    assert [text["text"] for text in texts] == ["500 · 25.0\u2009%", "1.5 k · 75.0\u2009%", "0"]
+    assert [bar["fill"] == EMPHASIS for bar in bars] == [False, True, False]
+
+
+def test_a_share_is_not_rounded_to_nothing() -> None:
+    _, texts = drawn(part_bars(["a", "b"], [1, 9999], quantity="parameters"))
+    assert texts[0]["text"] == "1 · <0.1\u2009%"
+
+
+def test_the_largest_bar_leaves_room_for_its_text() -> None:
+    bars, _ = drawn(part_bars(["a"], [37_858_304], quantity="parameters"), width=300)
+    assert bars[0]["width"] < 300 - 80
+
+
+def test_hover_gives_the_exact_count() -> None:
+    figure = part_bars(["a", "b"], [37_858_304, 1], quantity="multiply-adds")
+    assert figure.frame["exact"].tolist() == ["37,858,304", "1"]
+    fields = [tip["field"] for tip in figure.specification["layer"][0]["encoding"]["tooltip"]]
+    assert fields == ["part", "exact", "percent"]
+    assert figure.frame["percent"].tolist() == [">99.99\u2009%", "<0.01\u2009%"]
+
+
+@pytest.mark.parametrize("values", [[], [0, 0]])
+def test_nothing_counted_makes_bars_of_no_length(values: list[int]) -> None:
+    bars, _ = drawn(part_bars([str(index) for index in range(len(values))], values, quantity="parameters"))
+    assert all(bar["width"] == 0 for bar in bars)
+
+
+def test_names_must_fit_the_parts() -> None:
+    with pytest.raises(ValueError, match=r"expected shape \(2,\), got values of \(1,\)"):
+        part_bars(["a", "b"], [1], quantity="parameters")
+
+
+def test_the_total_is_below_and_comes_with_the_data() -> None:
+    one, other = (part_bars(["a"], [count], quantity="parameters") for count in (37_858_304, 5))
+    assert one.specification["title"] == other.specification["title"]
+    assert [title_of(figure) for figure in (one, other)] == [
+        "share of 37,858,304 parameters",
+        "share of 5 parameters",
+    ]
+
+
+def title_of(figure: VegaFigure) -> str:
+    scene = vl_convert.vegalite_to_scenegraph(whole(figure))
+    (title,) = (mark for mark in scene["scenegraph"]["items"][0]["items"] if mark["role"] == "title")
+    return title["items"][0]["items"][0]["items"][0]["text"]

@@ -11,7 +11,7 @@ from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.heatmap import compact
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
-from viz.compare.stage_maps import norm_heatmap
+from viz.compare.stage_curves import norm_heatmap
 from viz.export.drawing import svg
 from viz.export.export_style import LABEL, PAPER
 from viz.export.heatmap_vega import heatmap_vega

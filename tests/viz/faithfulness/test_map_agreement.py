@@ -8,7 +8,7 @@ from scipy import stats
 
 from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT, EMPHASIS, NEUTRAL
-from viz.export.figure_csv import csv as as_csv
+from viz.export.save import csv as as_csv
 from viz.faithfulness.map_agreement import removal_curve, score_effect
 
 CURVE = np.array([0.9, 0.4, 0.2])

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from viz.builders.palette import WEIGHTS
-from viz.export.figure_csv import table
+from viz.export.save import table
 from viz.training.recorded_heads import N_COLOURS, Run, head_sheets, recorded_heads, shared_png
 
 # Two moments of one layer with two heads on two tokens, in 255ths: every second weight is 0, then the weights are even.

@@ -31,7 +31,7 @@ from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from tests.model.atlas.invented_results import source
 from tests.model.experiments.test_masked_word import log_p
-from viz.export.figure_csv import csv
+from viz.export.save import csv
 from viz.faithfulness.map_agreement import score_effect
 
 Open = Callable[..., AppTest]
