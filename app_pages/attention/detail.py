@@ -32,7 +32,7 @@ from model.record.from_arrays import attention_alone
 from viz.attention.head_overview import head_maxima
 from viz.attention.head_view import MOST_HEADS, weight_lines
 from viz.attention.layer_pictures import layer_heatmap, layer_pictures
-from viz.attention.linked_heads import LEAST, N_STRONGEST
+from viz.attention.linked_layers import LEAST, N_STRONGEST
 from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.attention.token_strip import weight_strip

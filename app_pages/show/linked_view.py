@@ -17,6 +17,7 @@ from app_pages.controls.attention_controls import BY_ATTENTION, COLOURINGS
 from app_pages.show.present import presents
 from app_pages.toolkit.callbacks import callback
 from model.record import AttentionRecord
+from viz.attention import linked_data
 from viz.attention import linked_heads as chart
 from viz.attention.matrix_links import MatrixLink
 from viz.builders.palette import FALLS, RISES, WeightScale
@@ -93,7 +94,7 @@ def linked_view(
     `hiding` is called once the chart is sent, which need not wait for what the second colouring takes to compute.
     """
     # As long as all weights are there, the chart is the same whatever is chosen, and is not sent again.
-    own = None if chart.sends_all(record) else (chosen.layer, chosen.head)
+    own = None if linked_data.sends_all(record) else (chosen.layer, chosen.head)
     figure = chart.linked_heads(
         record,
         selected=own or (0, 0),
@@ -150,7 +151,7 @@ def linked_tokens(
     shares_query: str = "",
 ) -> None:
     """Draws the tokens alone, as buttons in the colours of the chosen row of weights; the arguments are those of `linked_view`."""
-    stamp = chart.stamp_of(record)
+    stamp = linked_data.stamp_of(record)
     answered: dict[str, int] = st.session_state.setdefault(_ANSWERED, {})
     component_key = f"{key}_tokens"
 
@@ -162,13 +163,13 @@ def linked_tokens(
         answered[key] = int(message["number"])
         take(choice)
 
-    data = chart.script_data(
+    data = linked_data.script_data(
         record,
         channel=key,
         chart_selector=f".st-key-{key}_chart",
         kept=chosen[:3],
         coloured_by=chosen.coloured_by,
-        own=None if chart.sends_all(record) else (chosen.layer, chosen.head),
+        own=None if linked_data.sends_all(record) else (chosen.layer, chosen.head),
         has_picture=has_picture,
         tops=tops,
         shares_query=shares_query,

@@ -11,7 +11,7 @@ import pandas as pd
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from viz.attention.linked_heads import TOP
+from viz.attention.linked_data import TOP
 
 ROUNDING = 0.5 / TOP  # by which a weight that the browser has may differ from the record's
 

@@ -12,7 +12,7 @@ from model.record import ForwardRecord
 from tests.browser import linked
 from tests.browser.linked import canvas, point_at_head, point_at_row, token, tokens, told, wait_until_told
 from tests.browser.watching import ready
-from viz.attention.linked_heads import TOP
+from viz.attention.linked_data import TOP
 
 LONG = "I expected to be bored, but I was not bored for a single minute."
 SHORT = "a great film"

@@ -18,13 +18,7 @@ from ..builders.figure import VegaFigure, need_shape
 from ..builders.palette import TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import CHOOSE, picture_ink, whole_picture
 from ..builders.theme import lines_above
-from ..builders.vega_colours import (
-    SIGNED_ENDS,
-    attention_colour,
-    colour,
-    colour_legend,
-    weight_legend,
-)
+from ..builders.vega_colours import SIGNED_ENDS, attention_colour, colour, colour_legend, weight_legend
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord

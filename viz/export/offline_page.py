@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ..attention import linked_data
 from ..attention import linked_heads as chart
 from ..attention.matrix_links import MatrixLink
 from ..builders.figure_page import json_block, vega_bundle
@@ -101,7 +102,7 @@ def offline_page(
         notes=notes,
         links=links,
     )
-    script_data = chart.script_data(
+    script_data = linked_data.script_data(
         record, channel=_CHANNEL, chart_selector="#chart", kept=chosen, has_picture=picture is not None
     )
     data = {

@@ -11,7 +11,7 @@ from model.capture import capture
 from model.capture.intervention import without_keys
 from model.record.from_arrays import from_arrays
 from tests.app_pages.linked import ROUNDING, choose, linked, send
-from viz.attention.linked_heads import stamp_of
+from viz.attention.linked_data import stamp_of
 
 Open = Callable[..., AppTest]
 TEXT = "not great film"  # five tokens
@@ -125,7 +125,7 @@ def test_where_the_tokens_are_not_those_of_the_input_they_have_no_second_colouri
 def test_of_a_large_record_the_chosen_head_alone_is_sent(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viz.attention.linked_heads.MOST_WEIGHTS", 50)
+    monkeypatch.setattr("viz.attention.linked_data.MOST_WEIGHTS", 50)
     app = open_app(**AT, layer="1", head="1")
     pattern = _pattern(TEXT)
 

@@ -3,7 +3,8 @@ import pytest
 
 from model.record.from_arrays import from_arrays
 from tests.viz.scene import drawn
-from viz.attention.linked_heads import MOST_CELLS, linked_heads
+from viz.attention.linked_data import MOST_CELLS
+from viz.attention.linked_heads import linked_heads
 from viz.attention.matrix_links import COLOUR, MatrixLink, cell_labels, with_outlines
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.export.export_style import ExportStyle

@@ -1,0 +1,254 @@
+"""What of a record travels with the chart of all heads: its weights as whole numbers, maps as pictures, and frames of data."""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..builders.palette import WEIGHTS, data_uri, tiles, weight_colours
+from ..builders.picture_marks import picture_ink
+from ..builders.token_label import visible
+from .matrix_links import MatrixLink, cell_labels
+
+if TYPE_CHECKING:  # figures are drawn without what model/ imports
+    from model.record import AttentionRecord
+
+# More weights than these are too much for one message: of a head that is not chosen, the strongest keys alone are sent.
+MOST_WEIGHTS = 1_500_000
+MOST_CELLS = 64  # positions; in a larger map a cell is too small to point at, and its whole row answers
+_MOST_HASHED = 10_000_000
+TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this, which stands for `unit_of`
+_MOST_UNIT = 1000
+_SIDE = 400  # pixels of the picture
+MOST_OPAQUE = 0.85  # of a colour on a photo, which stays visible; it is clear where the weight is 0
+
+
+class Shows(NamedTuple):
+    """What a chart shows, of which its layers depend."""
+
+    picture: bool  # the positions are patches of a picture
+    photo: bool  # of one in colours
+    whole: bool  # the weights of all heads come along
+    cells: bool  # the large map is small enough to point at its cells
+    mask: bool
+    exact: bool  # the large map has pictures of its own, the small ones being pooled
+    links: bool  # links between words are outlined in the large map, which may have none at the moment
+
+
+def stamp_of(record: "AttentionRecord") -> str:
+    """A short hash of tokens and weights: what was chosen under another stamp belongs to another input or encoder.
+
+    Of more than `_MOST_HASHED` weights it takes those of some queries, at equal distances: a gigabyte would take seconds.
+    """
+    every = 1 + record.pattern.size // _MOST_HASHED
+    digest = hashlib.blake2b(np.ascontiguousarray(record.pattern[:, :, ::every]).data, digest_size=6)
+    digest.update("\0".join(record.tokens).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def sends_all(record: "AttentionRecord") -> bool:
+    """Whether one message takes the weights of all heads."""
+    return record.pattern.size <= MOST_WEIGHTS
+
+
+def weight_numbers(
+    record: "AttentionRecord", selected: tuple[int, int], *, is_whole: bool | None = None
+) -> dict[str, np.ndarray]:
+    """What expressions and script read: arrays of uint16, weights as whole numbers, of which `TOP` is `unit_of` the record.
+
+    `weights` [query, layer, head, key] are those of all heads or, unless it `is_whole` (by default as `sends_all` says),
+    of the `selected` one; `best` [query, layer, head] is the key with the largest weight, and `most` that weight.
+    """
+    pattern = record.pattern
+    if is_whole is None:
+        is_whole = sends_all(record)
+    unit = unit_of(record)
+    shown = pattern if is_whole else pattern[selected][None, None]
+    return {
+        "weights": np.moveaxis(_whole_numbers(shown, unit), 2, 0),
+        # the largest of the weights as they lie in memory, not of the moved ones, of which numpy would make a copy
+        "best": np.moveaxis(pattern.argmax(axis=-1).astype(np.uint16), 2, 0),
+        "most": np.moveaxis(_whole_numbers(pattern.max(axis=-1), unit), 2, 0),
+    }
+
+
+def script_data(
+    record: "AttentionRecord",
+    *,
+    channel: str,
+    chart_selector: str,
+    kept: tuple[int, int, int],
+    own: tuple[int, int] | None = None,
+    has_picture: bool = False,
+    tops: np.ndarray | None = None,
+    shares_query: str = "",
+    title: tuple[str, str, int] = ("", "", 0),
+    partners: Sequence[tuple[int, int] | None] = (),
+    hidden: Mapping[str, Any] | None = None,
+    coloured_by: str = "attention",
+    answered: int = 0,
+) -> dict[str, Any]:
+    """What `linked_heads.js` needs for the tokens of a chart with this `channel`, which is in the element that the CSS selector
+    `chart_selector` finds.
+
+    `kept` is the chosen (layer, head, query), `coloured_by` the chosen colouring of the tokens, "attention" or "answer", which
+    needs `hidden`. `own` is the one head whose weights come along, if not those of all, and
+    `answered` the last choice that the server took. The patches of a picture have no buttons: they are pointed at in
+    the picture. All of it can be JSON but for the arrays of `weight_numbers`, which the script takes as base64 of
+    little-endian numbers or as Uint16Array.
+    """
+    n_layers, n_heads, n_queries, n_keys = record.pattern.shape
+    layer, head, query = kept
+    buttons = [index for index, role in enumerate(record.roles) if not (has_picture and role == "patch")]
+    own_layer, own_head = own or (0, 0)
+    return {
+        "channel": channel,
+        "chart_selector": chart_selector,
+        "stamp": stamp_of(record),
+        "tokens_id": shares_query or channel,
+        "queries": [visible(record.tokens[position]) for position in buttons],
+        "positions": buttons,
+        "keys": None if record.keys is None else [visible(token) for token in record.keys.tokens],
+        "labels": list(record.labels),
+        "kept": {"layer": layer, "head": head, "query": query},
+        "answered": answered,
+        "layers": n_layers,
+        "heads": n_heads,
+        "n_queries": n_queries,
+        "n_keys": n_keys,
+        "unit": unit_of(record),
+        "is_whole": own is None,
+        "own_layer": own_layer,
+        "own_head": own_head,
+        "tops": None if tops is None else np.where(tops > 0, tops, 1).ravel().tolist(),
+        "title": title[0],
+        "title_colour": title[1],
+        "title_room": title[2],
+        "partners": [partner and list(partner) for partner in partners],
+        "colours": list(WEIGHTS),
+        "hidden": hidden,
+        "coloured_by": coloured_by,
+        **weight_numbers(record, own or (0, 0), is_whole=own is None),
+    }
+
+
+def unit_of(record: "AttentionRecord") -> float:
+    """The value that travels as `TOP`: 1 for weights, the largest value of the maps where a lens goes beyond 1.
+
+    It is 1 again for values beyond `_MOST_UNIT`: one of them would leave the others without digits.
+    """
+    largest = float(record.pattern.max(initial=0))
+    if not math.isfinite(largest):  # looked at first, since this takes a copy of all weights
+        largest = float(np.nan_to_num(record.pattern, nan=0, posinf=0, neginf=0).max(initial=0))
+    return largest if 1 < largest <= _MOST_UNIT else 1.0
+
+
+def _whole_numbers(weights: np.ndarray, unit: float) -> np.ndarray:
+    """Shares of the `unit` as whole numbers from 0 to `TOP`; what is not a number is 0."""
+    shares = np.nan_to_num(weights, posinf=unit, neginf=0).astype(np.float64) / unit
+    return np.rint(np.clip(shares, 0, 1) * TOP).astype(np.uint16)
+
+
+def has_cells(shape: tuple[int, int]) -> bool:
+    """Whether the cells of a map [query, key] of this shape are large enough to be pointed at."""
+    return max(shape) <= MOST_CELLS
+
+
+def cell_frame(shape: tuple[int, int], links: Sequence[MatrixLink] | None) -> dict[str, Any]:
+    """What the pointer finds on the large map: its cells or, of a map with too many, its rows and above them the cells of links."""
+    queries, keys = np.indices(shape).reshape(2, -1)
+    labels = None if links is None else cell_labels(links, shape)
+    if has_cells(shape):
+        names = {} if labels is None else {"link": labels.ravel().tolist()}
+        return {"position": queries, "key": keys, **names}
+    rows = np.arange(shape[0])
+    if labels is None:
+        return {"position": rows}
+    linked = np.argwhere(labels != "")
+    return {
+        "position": np.concatenate([rows, linked[:, 0]]),
+        "key": np.concatenate([np.full(len(rows), np.nan), linked[:, 1]]),
+        "link": [""] * len(rows) + labels[tuple(linked.T)].tolist(),
+    }
+
+
+def tile_urls(pattern: np.ndarray, tops: np.ndarray, *, at_most: int) -> dict[str, list[str]]:
+    """Pictures of all maps of a pattern [layer, head, query, key], for a light and a dark page."""
+    pictures = tiles(pattern, tops=tops, at_most=at_most, side=1)
+    return {
+        "on_light": [tile.on_light for tile in pictures],
+        "on_dark": [tile.on_dark for tile in pictures],
+    }
+
+
+def in_words(measures: Mapping[str, np.ndarray]) -> list[str]:
+    """For each head, its measures in words; empty without measures."""
+    columns = [[f"{name} {value:.3g}" for value in values.ravel()] for name, values in measures.items()]
+    return [", ".join(row) for row in zip(*columns, strict=True)]
+
+
+def legend_pictures() -> dict[str, list[str]]:
+    """The colours of weights from left to right, for a light and for a dark page."""
+    colours = weight_colours(np.linspace(0, 1, 180)).round().astype(np.uint8)
+    return {
+        "legend_on_light": [data_uri(colours[None])],
+        "legend_on_dark": [data_uri(colours[::-1][None])],
+    }
+
+
+def patch_frames(
+    record: "AttentionRecord", picture: np.ndarray, indices: Sequence[tuple[int, int]], stamp: str
+) -> dict[str, Any]:
+    """Data frames of the picture, of its patches, and of the patches in each small map."""
+    assert record.patch_grid is not None
+    rows, columns = record.patch_grid
+    positions = np.arange(rows * columns)
+    row, column = np.divmod(positions, columns)
+    patch = positions + record.first_patch
+    patches = {
+        "position": patch,
+        "row": row,
+        "column": column,
+        "stamp": [stamp] * len(positions),
+    }
+    ink = picture_ink(picture, side=_SIDE, opacity=1 if picture.ndim == 3 else 0.55)
+    grid = {
+        "rows": [rows],
+        "columns": [columns],
+        "first": [record.first_patch],
+        "aspect": [picture.shape[1] / picture.shape[0]],
+    }
+    frames: dict[str, Any] = {
+        "picture": {**{theme: [url] for theme, url in ink.items()}, **grid},
+        "patches": patches,
+    }
+    if indices:
+        layer, head = np.array(indices).T.repeat(len(positions), axis=1)
+        frames["small_patches"] = {
+            "layer": layer,
+            "head": head,
+            "position": np.tile(patch, len(indices)),
+            "row": np.tile(row, len(indices)),
+            "column": np.tile(column, len(indices)),
+        }
+    return frames
+
+
+def rows_on_picture(record: "AttentionRecord", query: int, tops: np.ndarray | None) -> dict[str, list[str]]:
+    """For each head, pictures of the weights of one query on the patches, a pixel a patch, for a light and a dark page.
+
+    The colours end at `tops` [layer, head], and without them at 1.
+    """
+    assert record.patch_grid is not None
+    weights = record.pattern[:, :, query, record.patches].reshape(-1, *record.patch_grid)
+    maxima = np.ones(len(weights)) if tops is None else np.where(tops > 0, tops, 1).ravel()
+    levels = np.clip(weights / maxima[:, None, None], 0, 1)
+    alpha = (255 * MOST_OPAQUE * levels).round().astype(np.uint8)[..., None]
+
+    def urls(shares: np.ndarray) -> list[str]:
+        colours = weight_colours(shares).round().astype(np.uint8)
+        return [data_uri(pixels) for pixels in np.concatenate([colours, alpha], axis=-1)]
+
+    return {"row_on_light": urls(levels), "row_on_dark": urls(1 - levels)}
