@@ -23,10 +23,6 @@ class Probe:
     entropy: Float[np.ndarray, "moment layer head"]  # normalised, mean over queries
     residual_norm: Float[np.ndarray, "moment stage"]  # mean over positions
 
-    def pattern_at(self, moment: int) -> Float[np.ndarray, "layer head query key"]:
-        """The attention weights, from 0 to 1, at the recorded step number `moment` (from 0)."""
-        return self.pattern[moment] / np.float32(255)
-
     @property
     def layer_entropy(self) -> Float[np.ndarray, "moment layer"]:
         """Normalised entropy of the patterns, 0 to 1, averaged over the heads of each layer."""

@@ -375,23 +375,17 @@ def faithfulness(
     model_input: InputLike,
     maps: Mapping[str, Float[np.ndarray, "*maps position"]],
     kind: KnockOutKind = "keys",
-    answer: MaskedWord | None = None,
 ) -> JudgedInput:
     """For each of many maps, whether it may be read as an explanation of one answer, and its agreement with knock-outs.
 
     `maps` holds, by name, the scores (`head_scores`) of maps on all positions of the input, such as [layer, head,
-    position]. The answer is the predicted class or the pooled state, or the masked word `answer`. All maps share the knock-outs and random orders; deletion curves are computed only for maps that pass part 1
-    of the rule.
+    position]. The answer is the predicted class or the pooled state. All maps share the knock-outs and random orders; deletion
+    curves are computed only for maps that pass part 1 of the rule.
     """
     record = capture(loaded, model_input)
-    positions = list(explained_positions(record, answer))
-    knocked_out = knock_out(loaded, model_input, kind, positions, answer or LOGITS)
-    if answer is None:
-        effect = falls(record, knocked_out)
-    else:
-        unchanged = probabilities(loaded, [model_input], answer=answer)[0, 0]
-        effect = answer_falls(loaded.config, unchanged, knocked_out, answer)
-    effect = rounded_effects(effect, in_nats=answer is not None or loaded.config.chooses_class)
+    positions = list(explained_positions(record, None))
+    effect = falls(record, knock_out(loaded, model_input, kind, positions, LOGITS))
+    effect = rounded_effects(effect, in_nats=loaded.config.chooses_class)
     agreements = {name: agreement(scores[..., positions], effect) for name, scores in maps.items()}
     readable = {
         name: np.zeros_like(is_correlated(map_agreement)) for name, map_agreement in agreements.items()
@@ -409,11 +403,7 @@ def faithfulness(
         candidate_orders = [sort_by_score(maps[name][tuple(index)], positions) for name, *index in candidates]
         areas = area(
             deletion(
-                loaded,
-                model_input,
-                (*random_orders(positions), perfect_order, *candidate_orders),
-                kind,
-                answer,
+                loaded, model_input, (*random_orders(positions), perfect_order, *candidate_orders), kind
             ),
             n,
         )

@@ -3,7 +3,6 @@ weighted by how much the answer depends on it (the generic method of Chefer et a
 """
 
 from collections.abc import Iterable
-from typing import Literal
 
 import numpy as np
 import torch
@@ -12,35 +11,23 @@ from jaxtyping import Bool, Float
 from ..capture import activations
 from ..inputs import InputLike
 from ..loaded import Loaded
-from ..measures.head_measures import combine_heads
 from ..record import AttentionRecord
 from ..record.from_arrays import LEAST, any_head_mask, as_record, normalise_rows
 
 
-def rollout(
-    record: AttentionRecord, heads: Literal["mean", "maximum"] = "mean", first_layer: int = 0
-) -> AttentionRecord:
+def rollout(record: AttentionRecord) -> AttentionRecord:
     """Attention rollout Ã_l = (½ mean_h A_l + ½ I) Ã_{l−1}, as a record with one map per layer.
 
-    Of the `heads` of a layer it takes the mean, or the largest weight in each cell. It begins with `first_layer`: what is
-    followed is then the state that enters this layer, and the maps of the layers before it are the identity.
-
     The identity stands for the residual connection. The rows of each factor are divided by their sums, so the rows of Ã
-    sum to 1 even if those of the record do not. Raises ValueError if queries and keys are different positions, and
-    IndexError for a layer that does not exist.
+    sum to 1 even if those of the record do not. Raises ValueError if queries and keys are different positions.
     """
     if record.keys is not None:
         raise ValueError(
             "attention between two inputs cannot be followed through layers: queries and keys differ"
         )
-    if not 0 <= first_layer < len(record.pattern):
-        raise IndexError(f"there is no layer {first_layer}: the record has {len(record.pattern)}")
     identity = np.eye(len(record))
-    layer_factors = (
-        identity if layer < first_layer else normalise_rows(combine_heads(pattern, heads) / 2 + identity / 2)
-        for layer, pattern in enumerate(record.pattern.astype(np.float64))
-    )
-    return as_record(record, products_over_layers(layer_factors), reachable_keys(record))
+    factors = normalise_rows(record.pattern.astype(np.float64).mean(axis=1) / 2 + identity / 2)
+    return as_record(record, products_over_layers(factors), reachable_keys(record))
 
 
 def roll_out(maps: AttentionRecord) -> AttentionRecord:

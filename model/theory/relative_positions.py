@@ -49,11 +49,9 @@ def alibi_slopes(n_heads: int) -> Float64[np.ndarray, " head"]:
     return 2.0 ** (-8 * np.arange(1, n_heads + 1) / n_heads)
 
 
-def t5_buckets(
-    furthest_offset: int, n_buckets: int = 32, furthest: int = FURTHEST
-) -> Int64[np.ndarray, " offset"]:
+def t5_buckets(furthest_offset: int, n_buckets: int = 32) -> Int64[np.ndarray, " offset"]:
     """T5's bucket of each offset (key minus query) from −`furthest_offset` to `furthest_offset` (Raffel et al. 2020, 2.1)."""
-    return bucket_of_offset(torch.arange(-furthest_offset, furthest_offset + 1), n_buckets, furthest).numpy()
+    return bucket_of_offset(torch.arange(-furthest_offset, furthest_offset + 1), n_buckets, FURTHEST).numpy()
 
 
 def reach(n_layers: int, radius: int, every: int) -> Float64[np.ndarray, " layer"]:

@@ -29,6 +29,7 @@ _GAP = 8  # between a token and its lines
 _FAINT = 0.04  # what is left of all other lines while the pointer is at a token
 # Lines of several heads between the same two tokens lie beside each other: pixels apart, and at most this share of a row.
 _LANE, _LANES = 3.0, 0.6
+MOST_LINES = 2000
 MOST_HEADS = len(CATEGORIES)  # more colours could not be told apart
 
 
@@ -47,7 +48,6 @@ def weight_lines(
     weights: Mapping[str, np.ndarray],
     *,
     query: int | None,
-    at_most: int = 2000,
     scale: WeightScale = TO_ONE,
     notes: Sequence[str] = (),
 ) -> HeadView:
@@ -55,7 +55,7 @@ def weight_lines(
 
     They are drawn for all queries, or only for one `query`. One head has the colours of weights. Of several heads each
     has a colour of its own, in which a line is the more opaque the larger its weight is. If there are more than
-    `at_most` lines, the strongest are drawn. While the pointer is on a token, only its lines are shown; a click on a
+    `MOST_LINES` lines, the strongest are drawn. While the pointer is on a token, only its lines are shown; a click on a
     token sets the point selection `token`, field `position`. Name only `token` as the selection mode in Streamlit: with
     `hover`, each move of the pointer would rerun the page. `notes` are lines of text above the figure. Raises ValueError
     if a pattern has another shape, or there are more than `MOST_HEADS` heads or none.
@@ -69,7 +69,7 @@ def weight_lines(
     drawn_weights = np.where(is_drawn[:, None], patterns, 0)
     heads, queries, keys = np.nonzero(drawn_weights)
     values = drawn_weights[heads, queries, keys].astype(float)
-    strongest_indices = np.argsort(values, kind="stable")[-at_most:]  # the last lies on top
+    strongest_indices = np.argsort(values, kind="stable")[-MOST_LINES:]  # the last lies on top
     heads, queries, keys = (indices[strongest_indices] for indices in (heads, queries, keys))
     query_numbers = np.array([record.number(index) for index in range(n_queries)], int)
     key_numbers = query_numbers if record.keys is None else np.arange(len(record.keys))

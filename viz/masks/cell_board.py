@@ -21,6 +21,7 @@ _SIDE = 370  # pixels of the board, while a cell stays between the smallest and 
 _SMALLEST, _LARGEST = 7, 34
 _LONGEST_LABEL = 90
 _ROW = 24  # pixels
+MOST_KEYS = 20  # of which the change is shown
 _LONGEST_TOKEN = 16  # cells
 _STATES = _BEFORE, _AFTER, _MASKED = "before", "after", "masked"
 _LEGEND = alt.Legend(title=None, orient="top")
@@ -83,17 +84,17 @@ def cell_board(
 
 
 def attention_shift(
-    before: np.ndarray, after: np.ndarray, tokens: Sequence[str], *, allowed: np.ndarray, at_most: int = 20
+    before: np.ndarray, after: np.ndarray, tokens: Sequence[str], *, allowed: np.ndarray
 ) -> VegaFigure:
     """Pairs of points: attention weights [key] before and after, a row for each key, from the largest loss to the
     largest gain.
 
-    If there are more than `at_most` keys, those that changed most are shown. A key that is not `allowed` [key]
+    If there are more than `MOST_KEYS` keys, those that changed most are shown. A key that is not `allowed` [key]
     (False) ends in a cross. Raises ValueError where the lengths differ.
     """
     need_shape((len(tokens),), before=before, after=after, allowed=allowed)
     change = after - before
-    most_changed = np.argsort(-np.abs(change), kind="stable")[:at_most]
+    most_changed = np.argsort(-np.abs(change), kind="stable")[:MOST_KEYS]
     positions = most_changed[np.argsort(change[most_changed], kind="stable")]
     columns = [
         Column("key", [f"{position} {label(tokens[position], _LONGEST_TOKEN)}" for position in positions]),

@@ -150,9 +150,7 @@ def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
     )
 
 
-def offset_map(
-    values: np.ndarray, *, what: str, offset: tuple[int, int] | None = None, height: int = 520
-) -> Heatmap:
+def offset_map(values: np.ndarray, *, what: str, offset: tuple[int, int] | None = None) -> Heatmap:
     """A heatmap of a quantity `what` by the offset of two patches in rows and columns, the query's own patch in the middle.
 
     The cell of `offset`, (rows down, columns to the right), is framed.
@@ -169,7 +167,7 @@ def offset_map(
         titles=("columns to the right", "rows down"),
         colours=colour_scale(what, "symmetric about 0", largest(values)),
         cell="%{y} rows down, %{x} columns to the right",
-        height=height,
+        height=520,
         square=True,
         framed=framed,
         description=f"{what} by the rows and columns between two patches; the query's own patch is in the middle",
@@ -182,7 +180,6 @@ def score_curves(
     total: np.ndarray,
     *,
     own_offset: int,
-    x_title: str = "offset: key − query (positions)",
     window: tuple[int, int] | None = None,
 ) -> VegaFigure:
     """Curves over `offsets` (key minus query) of the `parts` of a score, by name, and in ink of their sum, `total`.
@@ -201,6 +198,7 @@ def score_curves(
         Column("offset", ()),
         Column("amount", (), "adds", "+.4f"),
     )
+    x_title = "offset: key − query (positions)"
     x = alt.X("offset:Q", title=x_title, scale=alt.Scale(nice=False), axis=_OFFSETS)
     y = alt.Y("amount:Q", title="score")
     by_part = encodings_by_kind("part:N", tuple(parts), color=CATEGORIES[: len(parts)], legend={"columns": 4})

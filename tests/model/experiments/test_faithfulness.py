@@ -37,7 +37,7 @@ from model.experiments.faithfulness import (
     sort_by_score,
     verdict,
 )
-from model.experiments.knock_out import falls, knock_out, knock_out_interventions, removable_positions
+from model.experiments.knock_out import falls, knock_out, removable_positions
 from model.experiments.masked_word import MaskedWord
 from model.hooks import watch
 from model.inputs import prepare
@@ -506,19 +506,3 @@ def test_other_attention_changes_log_p_of_a_masked_word(masked_loaded):
     assert result.uniform == pytest.approx(uniform, abs=1e-5)
     permuted = [log_p(masked_loaded, permuted_attention(seed, 2)) - before for seed in range(2)]
     np.testing.assert_allclose(result.permuted, permuted, atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", ["keys", "mask"])
-def test_maps_are_ranked_by_the_falls_of_log_p_without_the_masked_token_itself(masked_loaded, kind):
-    record = capture(masked_loaded, MASKED_TEXT)
-    positions = [1, 3, 4, 5, 6]  # neither [CLS] nor [MASK]
-    changes = knock_out_interventions(
-        masked_loaded, MASKED_TEXT, [[position] for position in positions], kind
-    )
-    effect = [log_p(masked_loaded) - log_p(masked_loaded, change) for change in changes]
-    maps = {"attention": record.pattern[:, :, WORD.position].astype(float)}
-    judged = faithfulness(masked_loaded, MASKED_TEXT, maps, kind, WORD).maps["attention"].agreement
-    assert judged.n == 5
-    for layer, head in np.ndindex(2, 2):
-        expected = stats.spearmanr(record.pattern[layer, head, 2, positions], effect).statistic
-        assert judged.spearman[layer, head] == pytest.approx(expected)

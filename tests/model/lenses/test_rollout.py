@@ -78,24 +78,6 @@ def test_two_inputs_cannot_be_followed():
         rollout(cross)
 
 
-def test_the_largest_weight_of_the_heads_by_hand() -> None:
-    pattern = np.array([[[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]]])
-    # largest weights (1, ½) and (½, 1), with the identity (2, ½) and (½, 2), rows divided by 2½
-    result = rollout(from_arrays(pattern, ["a", "b"]), heads="maximum").pattern
-    np.testing.assert_allclose(result, [[[[0.8, 0.2], [0.2, 0.8]]]])
-
-
-def test_from_a_later_layer_it_is_the_rollout_of_the_layers_from_there() -> None:
-    pattern = np.random.default_rng(0).dirichlet(np.ones(4), (3, 2, 4))
-    tokens = list("abcd")
-    result = rollout(from_arrays(pattern, tokens), first_layer=1).pattern
-    np.testing.assert_array_equal(result[0, 0], np.eye(4))
-    np.testing.assert_allclose(result[1:], rollout(from_arrays(pattern[1:], tokens)).pattern)
-    for layer in (-1, 3):
-        with pytest.raises(IndexError, match=f"there is no layer {layer}"):
-            rollout(from_arrays(pattern, tokens), first_layer=layer)
-
-
 def test_two_layers_by_hand():
     record = from_arrays(np.full((2, 1, 2, 2), 0.5), ["a", "b"])
     first, second = [[0.2, 0.4], [0.0, 0.1]], [[0.0, 1.0], [0.0, 0.0]]

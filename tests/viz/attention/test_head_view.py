@@ -27,8 +27,9 @@ def test_every_weight_above_zero_is_a_line():
     assert len(drawn(view.chart)[0]) == 10
 
 
-def test_the_strongest_lines_are_drawn_and_their_share_is_told():
-    view = view_of(PATTERN, TOKENS, query=None, at_most=4)
+def test_the_strongest_lines_are_drawn_and_their_share_is_told(monkeypatch):
+    monkeypatch.setattr("viz.attention.head_view.MOST_LINES", 4)
+    view = view_of(PATTERN, TOKENS, query=None)
     assert (view.n_lines, view.n_all) == (4, 10)
     assert view.share == pytest.approx((1 + 0.6 + 0.5 + 0.5) / 4)
 
@@ -71,8 +72,9 @@ def test_both_columns_can_be_clicked_and_the_chosen_query_is_outlined():
 
 
 @pytest.mark.parametrize(("n", "token"), [(3, "great"), (17, "incomprehensible-indeed"), (256, "a")])
-def test_rows_stay_legible_and_apart(n, token):
-    view = view_of(random_pattern(n), [token] * n, query=None, at_most=50)
+def test_rows_stay_legible_and_apart(n, token, monkeypatch):
+    monkeypatch.setattr("viz.attention.head_view.MOST_LINES", 50)
+    view = view_of(random_pattern(n), [token] * n, query=None)
     _, texts, _ = drawn(view.chart, width=400)
     heights = sorted({text["y"] for text in texts})
     assert len(heights) == n + 1
@@ -156,8 +158,9 @@ def test_lines_of_several_heads_lie_beside_each_other_within_the_row():
     assert sum(heights) / MOST_HEADS == pytest.approx(rows[2])  # the headings, the first query, this one
 
 
-def test_the_strongest_lines_of_all_heads_are_drawn():
-    view = several_heads(2, at_most=3)
+def test_the_strongest_lines_of_all_heads_are_drawn(monkeypatch):
+    monkeypatch.setattr("viz.attention.head_view.MOST_LINES", 3)
+    view = several_heads(2)
     # PATTERN and its half: 1 and 0.6, then three weights of 0.5, of which the last is drawn.
     assert sorted(view.chart.frame["weight"]) == [0.5, 0.6, 1]
     assert view.share == pytest.approx(2.1 / 6)

@@ -66,8 +66,9 @@ def test_keys_go_from_the_largest_loss_to_the_largest_gain():
     assert [row["end"] for row in result] == ["masked", "after", "after", "after"]
 
 
-def test_of_many_keys_those_that_changed_most_are_shown():
-    result = rows(attention_shift(BEFORE, AFTER, WORDS, allowed=ALLOWED, at_most=2))
+def test_of_many_keys_those_that_changed_most_are_shown(monkeypatch):
+    monkeypatch.setattr("viz.masks.cell_board.MOST_KEYS", 2)
+    result = rows(attention_shift(BEFORE, AFTER, WORDS, allowed=ALLOWED))
     assert [row["key"] for row in result] == ["1 not", "2 film"]
 
 
