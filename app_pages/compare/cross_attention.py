@@ -6,7 +6,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.show.show import show
 from app_pages.subject.two_sides import Side
-from model.measures.cross_pattern import cross_pattern
+from model.experiments.query_attention import cross_pattern
 from viz.attention.token_heatmaps import cross_heatmap
 from viz.builders.number_format import head_name
 

@@ -24,7 +24,7 @@ from model.atlas.parquet import DataSource
 from model.atlas.results import EXAMPLES
 from model.config import ModelConfig
 from viz.builders.number_format import format_number
-from viz.heads.digit_examples import digit_examples
+from viz.inputs.image_gallery import digit_examples
 
 Row = Mapping[Any, Any]  # of the stored table, by column
 MEASURE = "examples"

@@ -20,7 +20,7 @@ from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
 from model.experiments.pruning import PruningStep, n_removable_heads
 from viz.builders.number_format import head_name, told_apart
-from viz.heads.pruning_curve import Curve, pruning_curve
+from viz.heads.part_grids import Curve, pruning_curve
 
 MEASURE = "pruning"
 

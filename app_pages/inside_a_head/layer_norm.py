@@ -16,8 +16,8 @@ from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import as_code, sentence
+from model.experiments.sublayer_steps import normalise, sample_deviation
 from model.measures.changes import value_range
-from model.theory.normalisation import normalise, sample_deviation
 from viz.builders.number_format import format_number, format_short, format_tex
 from viz.inside.norm_figures import averaged_axis, norm_bars
 

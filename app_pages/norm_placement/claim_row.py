@@ -11,8 +11,7 @@ from app_pages.show.verdicts import verdict_html, verdict_lines
 from app_pages.toolkit.markdown import counted
 from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import Claim, effects_of_claim
-from model.claims.measurements import Measurement
-from model.claims.verdict import FEWEST_SEEDS, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement
+from model.claims.verdict import FEWEST_SEEDS, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement, Measurement
 from viz.builders.number_format import percent
 from viz.norm_placement.seed_effects import Bound, EffectDot, SeedLine, effect_strip, seed_strip
 

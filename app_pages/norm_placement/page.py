@@ -11,8 +11,7 @@ from app_pages.show.show import show
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
 from app_pages.toolkit.markdown import sentence
 from model.claims.catalogue import CLAIMS
-from model.claims.measurements import COMMAND, Measurement
-from model.claims.verdict import Overall, overall_verdict
+from model.claims.verdict import COMMAND, Measurement, Overall, overall_verdict
 from viz.norm_placement.seed_effects import axis_end, effect_axis
 
 EFFECT = (

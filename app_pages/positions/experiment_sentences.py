@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 
 from app_pages.toolkit.markdown import plain
 from model.experiments.position_kinds import PositionKind
-from model.experiments.shuffling import FIXED_ROLES
 from model.record import ForwardRecord
+from model.theory.permutation_equivariance import FIXED_ROLES
 
 _LEFT_OUT: dict[PositionKind, str] = {
     "added": "zeros are added in place of the position vectors",

@@ -27,10 +27,10 @@ from app_pages.toolkit.stoppable import in_steps, is_wanted, until_done
 from model.capture import activations
 from model.capture.intervention import repositioned
 from model.experiments.position_kinds import PositionKind, is_everything_seen, position_kinds
-from model.experiments.shuffling import movable_positions, restore_order, shuffled_order
 from model.inputs import Input
 from model.measures.changes import ROUNDING_DISTANCE, class_under_interventions, largest_change
 from model.record import ForwardRecord
+from model.theory.permutation_equivariance import movable_positions, restore_order, shuffled_order
 from viz.builders.number_format import percent
 from viz.compare.stage_curves import stage_curves
 from viz.positions.position_curves import shift_curve, shuffle_strip

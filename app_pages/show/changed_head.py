@@ -12,9 +12,9 @@ from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import show
 from app_pages.show.side_predictions import beside
 from app_pages.subject.two_sides import Side, difference, head_patterns, put_back, same_position
-from model.experiments.shuffling import shuffled_picture
 from model.inputs import Picture
 from model.measures.changes import largest_change
+from model.theory.permutation_equivariance import shuffled_picture
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.heatmap import compact
 from viz.builders.number_format import format_number, head_name

@@ -24,8 +24,7 @@ from viz.builders.figure import Figure
 from viz.builders.number_format import head_name
 from viz.export.drawing import number_choices, title_of
 from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, CellNumbers, ExportStyle
-from viz.export.missing_letters import sentence
-from viz.export.safe_text import file_name
+from viz.export.safe_text import file_name, sentence
 from viz.export.save import MIME, PICTURES, TABLES, figure_bytes, table
 
 NAMES = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "CSV", "parquet": "Parquet"}

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from app_pages.subject.cache import cached
 from model import checkpoint
-from model.claims import measurements
-from model.claims.measurements import Measurement
+from model.claims import verdict
 from model.claims.verdict import (
     FEWEST_SEEDS,
     SIGNIFICANT,
     ClaimOutcome,
     Judgement,
+    Measurement,
     Overall,
     Rule,
     chance_of_separation,
@@ -64,14 +64,14 @@ def stored_measurements() -> list[Measurement]:
     """The stored measurements; empty if there is no file. Raises ValueError if the file is damaged, OSError if it
     cannot be read.
     """
-    path = checkpoint.CHECKPOINTS / measurements.CLAIMS_FILE
+    path = checkpoint.CHECKPOINTS / verdict.CLAIMS_FILE
     return _read_measurements(path, path.stat().st_mtime_ns if path.exists() else 0)
 
 
 @cached
 def _read_measurements(path: Path, _changed: int) -> list[Measurement]:
     """The measurements in a file; `_changed`, its modification time in ns, makes the cache notice a new version."""
-    return measurements.read_measurements(path)
+    return verdict.read_measurements(path)
 
 
 def verdict_html(judgements: Sequence[Judgement]) -> str:

@@ -19,11 +19,11 @@ from model.capture.intervention import Intervention
 from model.experiments.batching import batch_size
 from model.experiments.masked_word import AnswerRead
 from model.experiments.probabilities import probabilities
-from model.experiments.shuffling import restore_order
 from model.inputs import Input
 from model.measures.changes import ROUNDING_DISTANCE, cosine_distance
 from model.measures.word_view import AlignedWords
 from model.record import AttentionRecord, ForwardRecord
+from model.theory.permutation_equivariance import restore_order
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.builders.heatmap_figure import Heatmap
 from viz.builders.number_format import told_apart

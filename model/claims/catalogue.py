@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .measurements import Measurement
 from .verdict import (
     FEWEST_SEEDS,
     LEARNED,
@@ -25,6 +24,7 @@ from .verdict import (
     FurtherThanSeeds,
     Judgement,
     Larger,
+    Measurement,
     Rule,
     judge,
 )

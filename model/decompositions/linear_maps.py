@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ..activations import OUTPUT_ACTIVATIONS
-from ..parts.norm_layers import linear_norm
+from ..parts.block import linear_norm
 from ..parts.pooling import FirstNumbers, UnitLength
 
 ACTIVATIONS = tuple({type(make()) for make in OUTPUT_ACTIVATIONS.values()})

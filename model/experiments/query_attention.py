@@ -1,5 +1,10 @@
-"""The attention of one query, recomputed in double precision, with the positions of every kind that act within a head."""
+"""The attention of one query, recomputed in double precision, with the positions of every kind that act within a head.
 
+Cross-attention, as in a decoder, takes queries from one input, keys and values from another. The encoders here were never trained
+for this; the formula of a head is applied to other vectors.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +15,8 @@ from jaxtyping import Bool, Float, Int
 from ..hooks import HookPoint
 from ..parts.disentangled import DisentangledAttention, relative_positions
 from ..parts.rotary import Rotated
-from ..transformer import Attention
+from ..record import ForwardRecord
+from ..transformer import Attention, masked_softmax
 from .sublayer_steps import apply_linear, apply_norm, as_float64, largest_indices, weight_and_bias
 
 BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT = "bias", "content_to_position", "position_to_content"
@@ -202,3 +208,19 @@ def _position_terms(
         )
         terms[POSITION_TO_CONTENT] = np.einsum("hjc,hjc->hj", position_queries, k) / attention.scale
     return terms
+
+
+def cross_pattern(
+    query_record: ForwardRecord, key_record: ForwardRecord, layer: int, head: int
+) -> Float[np.ndarray, "query key"]:
+    """Cross-attention pattern softmax(Q Kᵀ / √d_k) of one head (Vaswani et al. 2017, 3.2.3).
+
+    The queries are those of one input, the keys those of another; both records must be of one encoder. Raises ValueError if
+    queries and keys differ in width.
+    """
+    q, k = query_record.q[layer, head], key_record.k[layer, head]
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"queries of width {q.shape[-1]} cannot be multiplied with keys of width {k.shape[-1]}"
+        )
+    return masked_softmax(torch.tensor(q) @ torch.tensor(k).T / math.sqrt(q.shape[-1]), None).numpy()

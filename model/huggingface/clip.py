@@ -13,8 +13,8 @@ from typing import Any
 from ..family_options import Parts, TokenChoice
 from .family_table import FamilyTable, read_text
 from .output_layers import read_classifier
-from .picture_table import read_picture, read_pictures
 from .tensor_map import Layout, Reading, fused
+from .vit import read_picture, read_pictures
 from .weights import Stored
 
 PATCHES, TOKENS = "embeddings.patch_embedding.weight", "embeddings.token_embedding.weight"

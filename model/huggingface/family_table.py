@@ -1,5 +1,5 @@
 """`FamilyTable`: what a family calls its settings and its tensors, and of what blocks it consists; `read_text` reads an encoder of
-texts by it, and `model.huggingface.picture_table` one of pictures.
+texts by it, and `model.huggingface.vit` one of pictures.
 """
 
 from collections.abc import Mapping, Sequence

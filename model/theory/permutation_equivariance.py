@@ -2,6 +2,8 @@
 
 The reason is that the softmax works row by row, so softmax(P S Pᵀ) = P softmax(S) Pᵀ, and that Pᵀ P = I (Lee et al. 2019,
 "Set Transformer", property 1).
+
+Inputs with their content reordered, too: order[i] is the position whose content moves to position i.
 """
 
 from collections.abc import Sequence
@@ -10,17 +12,25 @@ from typing import Literal, get_args
 
 import numpy as np
 import torch
-from jaxtyping import Float32, Int
+from jaxtyping import Float32, Int, Shaped, UInt8
+from torch.nn import functional
 
 from ..capture import activations, evaluation_mode
 from ..hooks import watch
 from ..inputs import InputLike, prepare
+from ..inputs.digits import to_pictures
 from ..loaded import Loaded
 from ..masks import causal
+from ..record import Role
+from ..transformer import cut_patches
 
 Reordering = Literal["shuffled", "reversed", "shifted by one", "first two swapped"]
 REORDERINGS: tuple[Reordering, ...] = get_args(Reordering)
 WITHIN = 1e-4  # share of the largest output: rounding of float32 stays below, a wrong row does not
+# padding is masked by its position
+FIXED_ROLES: tuple[Role, ...] = ("class", "separator", "special", "padding")
+
+Order = Sequence[int]
 
 
 def reordering_indices(reordering: Reordering, n: int, seed: int = 0) -> tuple[int, ...]:
@@ -89,3 +99,41 @@ def attend_reordered(
             model.blocks[layer].attention(stacked, mask=mask)
     output, output_of_reordered = outputs[0][:, head].cpu().numpy()
     return ReorderedAttention(order=np.array(order), output=output, output_of_reordered=output_of_reordered)
+
+
+def shuffled_order(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
+    """A random order of the positions with these roles; class token, separators, padding and special tokens keep their positions."""
+    order, moved_positions = np.arange(len(roles)), movable_positions(roles)
+    order[moved_positions] = np.random.default_rng(seed).permutation(moved_positions)
+    return tuple(order.tolist())
+
+
+def movable_positions(roles: Sequence[Role]) -> list[int]:
+    """The positions that `shuffled_order` moves: in a picture the patches, in a text all except those with FIXED_ROLES."""
+    if "patch" in roles:
+        return [position for position, role in enumerate(roles) if role == "patch"]
+    return [position for position, role in enumerate(roles) if role not in FIXED_ROLES]
+
+
+def restore_order(
+    weights: Shaped[np.ndarray, "*axes query key"], order: Order
+) -> Shaped[np.ndarray, "*axes query key"]:
+    """The rows and columns of attention weights or of a mask, computed for content in `order`, put back into the original
+    order.
+    """
+    inverse = np.argsort(order)
+    return weights[..., inverse[:, None], inverse]
+
+
+def shuffled_picture(
+    loaded: Loaded, image: InputLike, order: Order
+) -> UInt8[np.ndarray, "height width *colour"]:
+    """The picture, resized to the encoder's size, with its patches in the given `order`. Raises as `model.inputs.prepare`
+    does.
+    """
+    inputs, positions = prepare(loaded, image)
+    patch_size, first_patch = loaded.config.patch_sides, positions.first_patch
+    patches = cut_patches(inputs, patch_size)[0]
+    reordered = patches[torch.tensor(order[first_patch:]) - first_patch]
+    picture_tensor = functional.fold(reordered.T[None], inputs.shape[-2:], patch_size, stride=patch_size)
+    return to_pictures(picture_tensor.view(inputs.shape))[0]

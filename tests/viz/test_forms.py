@@ -23,8 +23,8 @@ from tests.viz.attention.test_token_strip import SENTENCE, even, text
 from tests.viz.builders.test_cells import grid
 from tests.viz.compare import test_head_distances, test_stage_curves
 from tests.viz.faithfulness import test_map_agreement
-from tests.viz.heads import test_digit_examples, test_head_scatter, test_part_grids, test_pruning_curve
-from tests.viz.inputs import test_confusion_matrix
+from tests.viz.heads import test_head_scatter, test_part_grids
+from tests.viz.inputs import test_confusion_matrix, test_image_gallery
 from tests.viz.inputs.test_image_gallery import gallery
 from tests.viz.inside import (
     test_block_diagram,
@@ -57,7 +57,7 @@ from viz.builders.figure import Figure, VegaFigure
 from viz.compare.stage_curves import norm_heatmap, stage_curves
 from viz.cost.length_scaling import length_scaling, part_bars
 from viz.faithfulness.map_agreement import removal_curve
-from viz.heads.pruning_curve import pruning_curve
+from viz.heads.part_grids import pruning_curve
 from viz.inside.norm_figures import norm_bars
 from viz.inside.scale_figures import width_curves
 from viz.inside.vector_rows import value_bars, vector_rows
@@ -141,11 +141,11 @@ def figures() -> dict[str, Figure]:
         ("scores and effects", test_map_agreement.figure()),
         ("ablation", test_part_grids.grid()),
         ("ablation, not signed", test_part_grids.grid(over=test_part_grids.EFFECTS, signed=False)),
-        ("digits of a head", test_digit_examples.figure()),
+        ("digits of a head", test_image_gallery.figure()),
         ("heads by two numbers", test_head_scatter.scatter()),
         ("patched parts", test_part_grids.patched_grid()),
         ("patched parts over pairs", test_part_grids.patched_grid(spread=test_part_grids.SPREAD)),
-        ("pruning", pruning_curve({"a": test_pruning_curve.PRE, "b": test_pruning_curve.POST})),
+        ("pruning", pruning_curve({"a": test_part_grids.PRE, "b": test_part_grids.POST})),
         ("stages and positions", test_part_grids.figure()),
         ("stages and positions, not signed", test_part_grids.figure(signed=False)),
         ("confusion matrix", test_confusion_matrix.matrix()),

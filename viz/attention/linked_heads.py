@@ -24,7 +24,8 @@ from ..builders.number_format import head_name
 from ..builders.palette import TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import weight_table
 from ..builders.theme import MIDDLE, SMALL
-from ..builders.token_label import width, with_token_colours
+from ..builders.token_colours import with_token_colours
+from ..builders.token_label import width
 from .linked_data import (
     MOST_CELLS,
     Shows,

@@ -1,4 +1,4 @@
-// Colours of tokens by their weights; stands before the scripts that colour tokens (`with_token_colours` in `token_label.py`).
+// Colours of tokens by their weights; stands before the scripts that colour tokens (`token_colours.py`).
 const rgb = (hex) => [1, 3, 5].map((start) => Number.parseInt(hex.slice(start, start + 2), 16));
 
 // The colour of a share of the scale, between the colours of its table.

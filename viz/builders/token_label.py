@@ -9,7 +9,6 @@ Names are placed so that they do not lie on each other: those of points in a sca
 import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -80,14 +79,6 @@ def _cells(letter: str) -> float:
     return (
         1 if letter < "\u0590" or letter in "␣…↵⇥◌" else 1.5
     )  # Latin, Greek, Cyrillic and Armenian come first
-
-
-def with_token_colours(script: Path) -> str:
-    """The text of a script, after that of `token_colours.js`, whose functions it calls: Streamlit's components and offline
-    pages take one script.
-    """
-    shared = Path(__file__).with_name("token_colours.js")
-    return "".join(path.read_text(encoding="utf-8") for path in (shared, script))
 
 
 class LabelPlacement(NamedTuple):

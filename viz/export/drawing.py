@@ -21,8 +21,7 @@ from ..builders.number_format import format_number
 from ..builders.theme import SMALL, file_config, heading
 from .export_style import CM, LABEL, PT, CellNumbers, ExportStyle
 from .heatmap_vega import heatmap_vega, lack_of_room, natural_width, panel_widths
-from .missing_letters import with_replacements
-from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, wrap_titles
+from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, with_replacements, wrap_titles
 
 _ONES = {"0.": "0", "1.": "1", "−1.": "−1"}
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on

@@ -16,8 +16,7 @@ from ..builders.figure import Figure, VegaFigure
 from ..builders.number_format import THIN
 from .drawing import pdf, png, svg
 from .export_style import ExportStyle
-from .missing_letters import sentence
-from .safe_text import clean
+from .safe_text import clean, sentence
 
 MIME = {
     "pdf": "application/pdf",

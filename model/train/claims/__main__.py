@@ -15,7 +15,7 @@ import torch
 
 from ... import checkpoint
 from ...checkpoint.cli import exit_with_one_sentence
-from ...claims.measurements import CLAIMS_FILE, read_measurements, write_measurements
+from ...claims.verdict import CLAIMS_FILE, read_measurements, write_measurements
 from .trained import measure_trained
 from .untrained import measure_stored_runs, measure_untrained
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ...capture import activations
-from ...claims.measurements import Measurement
+from ...claims.verdict import Measurement
 from ...device import torch_seed
 from ...experiments.probabilities import probabilities
 from ...experiments.residual_stream import SUBLAYERS, norms, shares, skip_terms

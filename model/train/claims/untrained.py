@@ -10,8 +10,7 @@ import torch
 from tqdm import tqdm
 
 from ... import checkpoint
-from ...claims.measurements import Measurement
-from ...claims.verdict import LEARNED
+from ...claims.verdict import LEARNED, Measurement
 from ...theory.digit_training import (
     N_HELD_OUT,
     N_JUDGED,

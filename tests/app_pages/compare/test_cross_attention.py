@@ -4,8 +4,8 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from app_pages.subject.subject import LiveSubject
+from model.experiments.query_attention import cross_pattern
 from model.inputs import Text
-from model.measures.cross_pattern import cross_pattern
 from tests.app_pages.charts import shown, weights
 
 Open = Callable[..., AppTest]

@@ -9,9 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.norm_placement.claim_row import LINKS
 from model.claims.catalogue import CLAIMS, Claim
-from model.claims.measurements import CLAIMS_FILE as STORED
-from model.claims.measurements import COMMAND, read_measurements, write_measurements
-from model.claims.verdict import FurtherThanSeeds
+from model.claims.verdict import CLAIMS_FILE as STORED
+from model.claims.verdict import COMMAND, FurtherThanSeeds, read_measurements, write_measurements
 from model.theory import gradients_at_start
 from model.theory.digit_training import RUNS
 from model.train.warmup import write_runs

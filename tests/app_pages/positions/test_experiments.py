@@ -18,7 +18,7 @@ from model import checkpoint
 from model.capture import capture
 from model.capture.intervention import repositioned
 from model.config import ModelConfig
-from model.experiments.shuffling import shuffled_order
+from model.theory.permutation_equivariance import shuffled_order
 from tests.app_pages.charts import described, shown, table, weights
 from tests.app_pages.positions.test_checkpoint import said
 from tests.app_pages.shown_subject import subject_of

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.reading.guide import GUIDE, GuideLink, links, opening_here, papers
 from model.claims.catalogue import CLAIMS
-from model.claims.measurements import CLAIMS_FILE, read_measurements
+from model.claims.verdict import CLAIMS_FILE, read_measurements
 from model.theory import gradients_at_start
 from model.theory.digit_training import RUNS
 from model.train.warmup import write_runs

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.show import download
 from app_pages.show.download import line_above, name_parts
-from viz.export import missing_letters
+from viz.export import safe_text
 from viz.export.export_style import ExportStyle
 from viz.export.safe_text import file_name
 
@@ -151,7 +151,7 @@ def page_in_korean() -> None:
 def test_letters_that_no_font_has_are_told_before_the_download(
     made: dict, kind: str, is_told: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(missing_letters, "_known", {"한": False, "국": False})
+    monkeypatch.setattr(safe_text, "_known", {"한": False, "국": False})
     app = AppTest.from_function(page_in_korean)
     app.session_state["file_of_matrix"] = True
     app.session_state["file_of_matrix_kind"] = kind

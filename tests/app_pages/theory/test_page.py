@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls.theory_controls import (
-    FEED_FORWARD,
-    N_STEPS,
-    PART,
-    RATE,
-    START,
-    WARM_UP_STEPS,
-)
+from app_pages.controls.theory_controls import FEED_FORWARD, N_STEPS, PART, RATE, START, WARM_UP_STEPS
 from app_pages.theory import at_start
-from model.claims.measurements import CLAIMS_FILE, write_measurements
+from model.claims.verdict import CLAIMS_FILE, write_measurements
 from model.theory import gradients_at_start
 from model.theory.digit_training import RUNS, WarmupRun, model_update
 from model.theory.gradients_at_start import VARIANTS, UntrainedConfig, slopes, sweep_depths

@@ -16,10 +16,10 @@ from model.capture.intervention import (
     repositioned,
 )
 from model.capture.replacements import Permuted, Shifted, harden, shifted_positions
-from model.experiments.shuffling import restore_order, shuffled_order
 from model.hooks import watch
 from model.loaded import Loaded
 from model.measures.changes import largest_change
+from model.theory.permutation_equivariance import restore_order, shuffled_order
 from model.transformer import sinusoidal
 from tests.model.tiny import CLOSE, ENCODERS, encoders
 from tests.tolerance import rounding

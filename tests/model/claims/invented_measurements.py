@@ -1,8 +1,7 @@
 """Measurements that nobody made."""
 
 from model.claims.catalogue import CLAIMS
-from model.claims.measurements import Measurement
-from model.claims.verdict import FurtherThanSeeds
+from model.claims.verdict import FurtherThanSeeds, Measurement
 
 
 def invented(pre, post, *, across=None, **told) -> Measurement:

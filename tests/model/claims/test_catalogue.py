@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from model.claims.catalogue import CLAIMS, effects_of_claim, seed_effect
-from model.claims.measurements import CLAIMS_FILE as STORED
-from model.claims.measurements import read_measurements
-from model.claims.verdict import Beyond, ClaimOutcome, Judgement, Larger
+from model.claims.verdict import CLAIMS_FILE as STORED
+from model.claims.verdict import Beyond, ClaimOutcome, Judgement, Larger, read_measurements
 from model.train.claims.untrained import SEEDS
 from tests.model.claims.invented_measurements import invented, of_every_claim
 

@@ -11,8 +11,8 @@ from model.capture import activations, capture
 from model.capture.intervention import repositioned
 from model.experiments import position_kinds
 from model.experiments.probabilities import probabilities
-from model.experiments.shuffling import restore_order, shuffled_order
 from model.huggingface.encoder import own_full_mask
+from model.theory.permutation_equivariance import restore_order, shuffled_order
 from tests.model import tiny
 from tests.model.huggingface.folders import SENTENCE, encoder
 

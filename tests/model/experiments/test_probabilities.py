@@ -20,10 +20,10 @@ from model.experiments.ablation import ablate_heads
 from model.experiments.batching import batch_size
 from model.experiments.probabilities import probabilities
 from model.experiments.residual_stream import residual_stream, sublayer_outputs
-from model.experiments.shuffling import shuffled_order
 from model.hooks import hook_points, watch
 from model.inputs import prepare
 from model.record import Role
+from model.theory.permutation_equivariance import shuffled_order
 from tests.model import tiny
 from tests.model.tiny import CLOSE, encoders
 from tests.tolerance import rounding

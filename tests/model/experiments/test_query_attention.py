@@ -1,19 +1,25 @@
 """The attention of one query with rotation, bias and disentangled scores, on two tokens worked by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
 
+from model.capture import capture
 from model.config import ModelConfig
-from model.experiments.query_attention import AttentionSteps, attention_steps
+from model.experiments.query_attention import AttentionSteps, attention_steps, cross_pattern
 from model.family_options import Disentangled, Rotary
 from model.parts.block import GroupedLinear
 from model.parts.disentangled import DisentangledAttention, RelativePositions
 from model.parts.relative_bias import BiasedScores
 from model.parts.rotary import Rotated
 from model.transformer import Attention
+from tests.model import tiny
+from tests.tolerance import rounding
 
 CONFIG = ModelConfig(
     **dict.fromkeys(("d_model", "d_k", "d_v", "d_ff", "n_positions"), 2),
@@ -21,6 +27,7 @@ CONFIG = ModelConfig(
     vocab_size=10,
 )
 X = np.array([[1.0, 0.0], [2.0, 1.0]])  # what is read at the two positions
+LAYER, HEAD = 1, 0
 
 
 def with_identities(attention: Attention) -> Attention:
@@ -121,3 +128,28 @@ def test_heads_that_share_a_key_multiply_it_with_their_own_queries() -> None:
 def vars_of(config: ModelConfig) -> dict:
     names = ("d_model", "n_layers", "d_ff", "n_positions", "vocab_size")
     return {name: getattr(config, name) for name in names}
+
+
+def test_it_is_what_torch_computes():
+    encoder = tiny.loaded(tiny.TEXT)
+    asks, answers = capture(encoder, "great film"), capture(encoder, "not a great plot")
+    pattern = cross_pattern(asks, answers, LAYER, HEAD)
+    assert pattern.shape == (len(asks), len(answers))
+    q, k, v = (torch.tensor(array[LAYER, HEAD]) for array in (asks.q, answers.k, answers.v))
+    expected = scaled_dot_product_attention(q[None], k[None], v[None])[0].numpy()
+    np.testing.assert_allclose(
+        pattern @ answers.v[LAYER, HEAD], expected, atol=rounding(64, np.abs(expected).max())
+    )
+
+
+def test_on_one_input_it_is_the_encoders_own_attention():
+    record = capture(tiny.loaded(tiny.TEXT), "great film")
+    pattern = cross_pattern(record, record, LAYER, HEAD)
+    np.testing.assert_allclose(pattern, record.pattern[LAYER, HEAD], atol=rounding(64))
+
+
+def test_keys_of_another_width_are_refused():
+    one = capture(tiny.loaded(tiny.TEXT), "great film")
+    other = capture(tiny.loaded(replace(tiny.TEXT, d_k=2 * tiny.TEXT.d_k)), "great film")
+    with pytest.raises(ValueError, match="cannot be multiplied"):
+        cross_pattern(one, other, LAYER, HEAD)

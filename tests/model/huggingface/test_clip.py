@@ -15,12 +15,12 @@ from model.capture import activations, capture
 from model.capture.intervention import at_temperature, permuted_attention, repositioned, without_keys
 from model.checkpoint import fingerprint, load, weights_hash
 from model.experiments.knock_out import kinds
-from model.experiments.shuffling import shuffled_order
 from model.huggingface import describe
 from model.inputs import Text, prepare, reads_pairs
 from model.inputs.text import encode
 from model.lenses import through
 from model.measures.head_measures import n_allowed_keys
+from model.theory.permutation_equivariance import shuffled_order
 from tests.model.huggingface.agreement import (
     CLOSE,
     agree,

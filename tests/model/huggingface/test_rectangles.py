@@ -9,8 +9,8 @@ from model.capture import Intervention, capture
 from model.capture.intervention import MaskChoice
 from model.checkpoint import load
 from model.experiments.embeddings import patch_pictures
-from model.experiments.shuffling import shuffled_picture
 from model.huggingface import describe
+from model.theory.permutation_equivariance import shuffled_picture
 from tests.model.huggingface.agreement import agree, picture, read_size
 from tests.model.huggingface.folders import build, encoder, rewrite
 

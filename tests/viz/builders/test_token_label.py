@@ -1,14 +1,6 @@
 import numpy as np
 
-from viz.builders.token_label import (
-    LabelPlacement,
-    cells,
-    label,
-    place_labels,
-    visible,
-    width,
-    with_token_colours,
-)
+from viz.builders.token_label import LabelPlacement, cells, label, place_labels, visible, width
 
 RIGHT, LEFT, BELOW = (
     LabelPlacement("left", 8, 0),
@@ -55,15 +47,6 @@ def test_what_leaves_no_trace_is_made_visible():
 
 def test_markup_is_left_alone():
     assert label("<script>", 16) == "<script>"
-
-
-def test_a_script_stands_after_the_functions_that_it_calls(tmp_path):
-    script = tmp_path / "own.js"
-    script.write_text('const red = (share) => between(["#ffffff", "#ff0000"], share);\n', encoding="utf-8")
-    shared, own = with_token_colours(script).split("const red", 1)
-    assert "function between(" in shared
-    assert "function isDark(" in shared
-    assert own.startswith(" = (share)")
 
 
 def test_a_name_with_room_takes_the_first_place() -> None:

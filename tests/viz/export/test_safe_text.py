@@ -1,6 +1,25 @@
+import numpy as np
 import pytest
 
-from viz.export.safe_text import clean, file_name, fold_legends, keep_spaces, name_rare_fonts, wrap_titles
+from tests.viz.export.test_drawing import bars
+from viz.attention.token_heatmaps import weight_heatmap
+from viz.export import safe_text
+from viz.export.drawing import svg
+from viz.export.safe_text import (
+    clean,
+    file_name,
+    fold_legends,
+    keep_spaces,
+    missing,
+    name_rare_fonts,
+    sentence,
+    with_replacements,
+    wrap_titles,
+)
+from viz.export.save import save
+
+KOREAN = weight_heatmap(np.eye(2, dtype=np.float32), ["한국", "film"])
+UNASSIGNED = "\U0010fffe"  # no font has it, and nobody may use it
 
 
 @pytest.mark.parametrize(
@@ -55,3 +74,79 @@ def test_letters_that_few_fonts_have_name_one_that_has_them():
 def test_several_spaces_between_words_stay_apart_and_those_of_markup_stay_as_they_are():
     drawn = keep_spaces('<text  x="1   2">1   weight ▲ 0.1</text>  <g/>')
     assert drawn.startswith('<text  x="1   2">1\u00a0\u00a0\u00a0weight ▲ 0.1</text>')
+
+
+@pytest.fixture
+def without_korean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without a Korean font."""
+    monkeypatch.setattr(safe_text, "_known", {"한": False, "국": False})
+
+
+@pytest.fixture
+def without_devanagari(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safe_text, "_known", dict.fromkeys("नमस्ते", False))
+
+
+def test_latin_greek_and_cyrillic_letters_have_a_font() -> None:
+    assert missing(["naïve ü € Ω λ Ж ▲ ₀ …", "a\u0301", "␣"]) == []
+
+
+def test_a_letter_that_no_font_has_is_found_by_how_it_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safe_text, "_known", {})
+    assert safe_text._have_fonts(["a", "\U000ffffd", "Ж"]) == {
+        "a": True,
+        "\U000ffffd": False,
+        "Ж": True,
+    }
+
+
+def test_what_is_never_drawn_is_not_missing() -> None:
+    assert missing(["\u200d\u200b\u2028\ud800\x00", UNASSIGNED]) == []
+
+
+@pytest.mark.usefixtures("without_korean")
+def test_each_letter_is_named_once_in_one_sentence() -> None:
+    figure = bars(["국", "한국", "film"])
+    for kind in ("png", "pdf"):
+        assert sentence(figure, kind) == "No font here has 국 한: the file shows � in their place."
+    assert sentence(figure, "svg") == (
+        "No font here has 국 한: the file keeps them, but they show only where a font has them."
+    )
+    assert [sentence(figure, kind) for kind in ("csv", "parquet")] == ["", ""]
+    assert sentence(bars(["film"]), "png") == ""
+
+
+def test_of_many_letters_the_first_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = [chr(0x4E00 + index) for index in range(30)]
+    monkeypatch.setattr(safe_text, "_known", dict.fromkeys(letters, False))
+    assert sentence(bars(letters), "png") == (
+        f"No font here has {' '.join(letters[:12])} and 18 more: the file shows � in their place."
+    )
+
+
+@pytest.mark.usefixtures("without_korean")
+def test_the_picture_says_that_letters_are_unknown_and_the_svg_keeps_them() -> None:
+    drawn = svg(KOREAN)
+    assert drawn.count(">한국</text>") == 2
+    replaced = with_replacements(drawn)
+    assert replaced.count(">��</text>") == 2
+    assert replaced.count(">film</text>") == 2
+
+
+@pytest.mark.usefixtures("without_devanagari")
+def test_accents_go_with_their_letter() -> None:
+    assert with_replacements("<text>नमस्ते न</text>") == "<text>���� �</text>"
+
+
+@pytest.mark.usefixtures("without_korean")
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_whoever_saves_a_figure_is_warned(kind, tmp_path) -> None:
+    with pytest.warns(UserWarning, match="No font here has 한 국: "):
+        save(KOREAN, tmp_path / f"figure.{kind}")
+    assert (tmp_path / f"figure.{kind}").stat().st_size
+
+
+@pytest.mark.usefixtures("without_korean")
+def test_a_table_needs_no_font(tmp_path) -> None:
+    save(KOREAN, tmp_path / "figure.csv")
+    assert "한국" in (tmp_path / "figure.csv").read_text("utf-8")

@@ -1,14 +1,25 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
-from viz.builders.palette import ACCENT
-from viz.heads.part_grids import Spread, ablation_grid, patch_grid, stage_positions
+from tests.viz.scene import drawn, whole
+from viz.builders.palette import ACCENT, POST_LN, PRE_LN
+from viz.heads.part_grids import Curve, Spread, ablation_grid, patch_grid, pruning_curve, stage_positions
 
 EFFECTS = np.array([[0.5, -0.25, 1.0, 0.0], [0.1, 0.2, np.nan, -2.0]])  # two heads, attention, feed-forward
 AWAY = np.array([[False, True, False, False], [False, False, False, True]])
 STAGES, TOKENS = ("embed", "L0 mid"), ("the", "film", "the")
 STAGE_EFFECTS = np.array([[0.5, np.nan, -1.0], [0.0, 0.25, 0.1]])
+PRE = Curve(
+    "pre",
+    ("", "L0 H1", "L1 H0"),
+    np.array([0.9, 0.9, 0.52]),
+    np.array([0.3, 0.31, 0.9]),
+    ("", "", "−38 points"),
+    1,
+)
+POST = Curve(
+    "post", ("", "L1 H1", "L0 H0"), np.array([0.88, 0.88, 0.875]), np.array([0.3, 0.3, 0.4]), ("",) * 3, 2
+)
 
 
 def grid(effects=EFFECTS, away=AWAY, **options):
@@ -173,3 +184,35 @@ def test_many_positions_come_in_order():
 def test_stages_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"expected shape \(2, 3\)"):
         figure(STAGE_EFFECTS[:1])
+
+
+def test_a_row_an_encoder_and_step():
+    frame = pruning_curve({"a-pre-ln": PRE, "a-post-ln": POST}).frame
+    assert len(frame) == 6
+    assert frame[frame["encoder"] == "a-pre-ln"]["accuracy"].tolist() == [0.9, 0.9, 0.52]
+    assert frame["went"].tolist() == ["", "L0 H1", "L1 H0", "", "L1 H1", "L0 H0"]
+    assert frame["step"].tolist() == [0, 1, 2, 0, 1, 2]
+
+
+def test_the_placements_have_their_colours():
+    for order in (("a-pre-ln", "a-post-ln"), ("a-post-ln", "a-pre-ln")):
+        made = pruning_curve({name: PRE if "pre" in name else POST for name in order})
+        scale = whole(made)["layer"][1]["encoding"]["color"]["scale"]
+        assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
+            "a-pre-ln": PRE_LN,
+            "a-post-ln": POST_LN,
+        }
+
+
+def test_how_many_may_go_is_marked():
+    made = pruning_curve({"a-pre-ln": PRE, "a-post-ln": POST})
+    assert made.frames["may_go"]["step"].tolist() == [1, 2]
+
+
+def test_the_axis_begins_below_the_least():
+    (least,) = [
+        parameter["value"]
+        for parameter in pruning_curve({"a": PRE}).specification["params"]
+        if parameter["name"] == "least"
+    ]
+    assert least == 0.5

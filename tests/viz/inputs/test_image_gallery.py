@@ -3,11 +3,12 @@ import pytest
 
 from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT
-from viz.inputs.image_gallery import image_gallery
+from viz.inputs.image_gallery import digit_examples, image_gallery
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (5, 28, 28), dtype=np.uint8)
 IDS = [40, 7, 1, 0, 9]
 CAPTIONS = ["four", "seven", "one", "zero", "nine"]
+DIGITS = np.random.default_rng(0).integers(0, 256, (3, 28, 28), dtype=np.uint8)
 
 
 def gallery(selected=None, columns=3):
@@ -61,3 +62,41 @@ def test_images_without_ids_are_refused():
         ValueError, match=r"expected shape \(4, \.\.\.\), got images of \(5, 28, 28\) and captions of \(5,\)"
     ):
         image_gallery(IMAGES, IDS[:4], CAPTIONS, selected=None, columns=3)
+
+
+def figure(queries=(0, 5, None), keys=(48, None, 7)):
+    return digit_examples(
+        DIGITS, queries, keys, [0.99, 0.5, 0.25], numbers=[7, 1, 40], patch_grid=(7, 7), columns=2
+    )
+
+
+def test_query_and_key_lie_on_their_patches() -> None:
+    _, keys, pictures, queries, texts, _ = drawn(figure())
+    side = pictures[0]["width"]
+    assert len(pictures) == 3
+    assert len(keys) == len(queries) == 2  # the class token has no place
+    first, last = queries[0], keys[0]
+    assert (first["x"], first["y"]) == pytest.approx((pictures[0]["x"], pictures[0]["y"]))
+    assert (first["width"], first["height"]) == pytest.approx((side / 7, side / 7))
+    assert last["x"] + last["width"] == pytest.approx(pictures[0]["x"] + side)
+    assert last["y"] + last["height"] == pytest.approx(pictures[0]["y"] + side)
+    second = queries[1]
+    assert second["x"] == pytest.approx(pictures[1]["x"] + 5 * side / 7)
+    third = keys[1]
+    assert third["y"] == pytest.approx(pictures[2]["y"] + side / 7)
+    assert texts[0]["text"] == "0.99, digit 7"
+
+
+def test_everything_is_said_in_words() -> None:
+    assert "digit 7: row 0, column 0 looks at row 6, column 6, weight 0.99" in figure().description
+    assert "digit 40: the class token looks at row 1, column 0" in figure().description
+
+
+def test_lists_of_other_lengths_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected shape"):
+        figure(queries=(0, 5))
+
+
+def test_none_make_an_empty_figure() -> None:
+    none = digit_examples(DIGITS[:0], [], [], [], numbers=[], patch_grid=(7, 7), columns=2)
+    assert not len(none.frame)

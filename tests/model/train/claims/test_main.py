@@ -1,4 +1,4 @@
-from model.claims.measurements import read_measurements, write_measurements
+from model.claims.verdict import read_measurements, write_measurements
 from model.train.claims import __main__ as command
 from tests.model.claims.invented_measurements import invented
 
