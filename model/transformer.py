@@ -271,8 +271,8 @@ class Transformer(nn.Module):
     def forward(self, inputs: Inputs, mask: Mask | None = None) -> Float[Tensor, "batch class"]:
         """Logits of the inputs; without a classifier, their pooled states.
 
-        `mask` is of shape [query, key], or broadcasts to [batch, layer, head, query, key]; padding is masked as well.
-        Raises ValueError for input with too many tokens or of the wrong size, and for a mask of the wrong shape.
+        `mask` is True where a query may attend to a key, of shape [query, key], or broadcasts to [batch, layer, head, query,
+        key]; padding is masked as well. Raises ValueError for input with too many tokens or of the wrong size, and for a mask of the wrong shape.
         """
         return self.logits(self.classify(self.encode(inputs, mask), inputs))
 

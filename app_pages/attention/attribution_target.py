@@ -124,7 +124,7 @@ def say_agreement(
 
 
 def _compares_texts(subject: Subject, answer: Answer) -> bool:
-    """Whether the answer is the pooled state of a text."""
+    """Whether the answer is the pooled state of a text, which can be compared with that of another text."""
     return (
         isinstance(subject, LiveSubject) and isinstance(answer, StateAnswer) and subject.loaded.config.is_text
     )

@@ -343,7 +343,7 @@ def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex
 
 
 def _draw_spread(pairing: Pairing, matrix: np.ndarray, stored: EncoderComparison, head: HeadIndex) -> None:
-    """Draws the distance of every pair, on this input and over the data set."""
+    """Draws the distance `matrix` [head, other head] of all paired heads, here and over the data set; the pair of `head` is marked."""
     ones = np.flatnonzero(pairing.partners >= 0)
     others = pairing.partners[ones]
     (_, n_heads), (_, n_others) = pairing.shapes

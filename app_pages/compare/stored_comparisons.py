@@ -19,9 +19,8 @@ ACROSS, ONE_SEED = " against ", "one seed"
 
 
 def stored_comparison(one: str, other: str) -> EncoderComparison | None:
-    """Stored comparison of two encoders, in either order; None if there is no file, or one of earlier weights.
-
-    If the file is damaged, writes a caption.
+    """Stored comparison of two encoders, in either order; None if there is no file, or if it is of other weights than the encoder
+    has now, or damaged. In the last case a caption says so.
     """
     for first, second in ((one, other), (other, one)):
         try:

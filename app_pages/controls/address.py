@@ -563,7 +563,7 @@ def _put(key: str, written: str | list[str]) -> None:
 
 
 def _first_values() -> dict[str, list[str]]:
-    """Texts by key that the address lacks after the session's first run."""
+    """Values by key that are written into the address when the session's first run ends."""
     return st.session_state.setdefault("first_values", {})
 
 

@@ -39,7 +39,7 @@ def draw_kinds_of_layer() -> None:
 
 
 def draw_variations() -> None:
-    """Draws table 3 of the paper, whose rows can be loaded into the boxes."""
+    """Draws table 3 of Vaswani et al. 2017; a click on a row loads its sizes into the boxes above."""
     heading("Variations on the Transformer, table 3 of the paper", key="cost_published")
     st.markdown("Click a row to load it into the boxes above.")
     loaded = START.held()

@@ -117,8 +117,8 @@ def note(numbers: Numbers, followed: Followed | None = None, encoder: str = "") 
 def every_number(
     numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None = None
 ) -> pd.DataFrame:
-    """A row for each of the heads: layer, head, role, relations where they were measured, and each measure; where there are
-    numbers over a data set as well, those on this input, their mean and their standard deviation, in three columns.
+    """A row for each of the heads: layer, head, role, relations where they were measured (`followed`), and each measure. A measure
+    that was taken over a data set too has three columns: on this input, mean and standard deviation over the data set.
 
     A relation stands with its direction and its share of links, from 0 to 1: "case to head 0.8812".
     """

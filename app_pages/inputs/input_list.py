@@ -67,7 +67,7 @@ class InputList:
 
 @dataclass
 class EnteredList:
-    """The list of one kind of input, as the session holds it."""
+    """The reader's list of texts, or of pictures, as the session holds it."""
 
     listed: InputList | None = None
     order: Sequence[int] = ()  # of the table, without the rows that it hides

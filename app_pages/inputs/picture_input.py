@@ -21,7 +21,8 @@ _FOR_PICTURES = (controls.EXAMPLE, controls.OWN_PICTURE, *_FOR_DIGITS)
 def picture_input(kind: str, checkpoint: str | None) -> tuple[Picture | None, int | None]:
     """Draws the picture and a button with which another one is chosen; returns (picture, label).
 
-    The picture is None where nothing is drawn or uploaded yet, the label where none is known.
+    `kind` is "Digit" or "Picture"; the encoder called `checkpoint` is the one whose errors among the digits can be picked. The
+    picture is None where nothing is drawn or uploaded yet, the label where none is known.
     """
     shown = st.container(width="content", key="picture")
     number = st.container(width="content")

@@ -62,7 +62,7 @@ Linked = LinkedText | LinkedPicture
 def linked_examples(
     loaded: Loaded, file: Path, limit: int | None = None, name: str | None = None
 ) -> Examples:
-    """The texts or pictures of a file, each with its links, as `LinkedText` or `LinkedPicture`.
+    """The texts or pictures of a file, each with its links, labelled pairs of words or patches; the first `limit` of them.
 
     `name` is what the data are called on screen, by default the name of the file. Raises ValueError, with a one-sentence
     message, if the file is neither CoNLL-U nor CSV, is damaged, holds no link, or does not suit the encoder.

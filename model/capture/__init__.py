@@ -274,7 +274,7 @@ def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def to_host(values: Shaped[Tensor, "*axes"]) -> Shaped[Tensor, "*axes"]:
-    """The tensor in the machine's memory; the same tensor if it lies there."""
+    """The tensor copied to the CPU; the tensor itself if it is on the CPU."""
     if values.device.type != "cuda" or values.nbytes < LEAST:
         return values.cpu()
     source = values.flatten().view(torch.uint8)

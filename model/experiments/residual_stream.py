@@ -80,7 +80,7 @@ def shares(
 
 
 def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarray, " sublayer_of_all"]:
-    """Share of each sublayer on one input (`shares`). Raises as `model.capture.activations` does."""
+    """How much each sublayer adds to the residual stream on one input, 0 to 1 (`shares`). Raises as `activations` does."""
     skipped = skip_terms(loaded.model, residual_stream(loaded, [text_or_image])[:, 0])
     return shares(skipped, sublayer_outputs(loaded, text_or_image))
 

@@ -49,7 +49,7 @@ def _inner_names(folder: Path, _state: tuple) -> tuple[str, ...]:
 
 
 def with_inner_names(name: str, folder: Path) -> tuple[str, ...]:
-    """The names by which the encoders in a folder called `name` are opened: two, or just `name`."""
+    """`name/text_model` and `name/vision_model` for a folder that holds a pair of encoders, such as CLIP; else `name` alone."""
     return tuple(f"{name}/{inner}" for inner in inner_names(folder)) or (name,)
 
 

@@ -51,7 +51,10 @@ class TokenizerClass:
 
 
 def _template(single: str, pair: str) -> Callable[[Ids, Options], processors.PostProcessor]:
-    """A template of keys, such as "cls_token $A sep_token"; a number behind a colon is the token type."""
+    """A function that makes the post-processor which puts special tokens around one text (`single`) and around two (`pair`).
+
+    A template names them by their keys, as in "cls_token $A sep_token"; a number behind a colon is the token type.
+    """
 
     def make(ids: Ids, _: Options) -> processors.PostProcessor:
         def named(template: str) -> list[str]:

@@ -225,7 +225,5 @@ def n_inside_band(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarra
 
 
 def furthest_from_line(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> float:
-    """Largest relative deviation, over the layers, of the norm averaged over the seeds from the value of `lemma_2` for
-    post-LN.
-    """
+    """Largest relative difference, over the layers, between ‖x‖², averaged over the seeds, and 3d/2, the third row of `lemma_2`."""
     return float(np.abs(norms.mean(axis=0) / lemma[2] - 1).max())

@@ -76,7 +76,7 @@ class _Templates:
         return bool(self.random.random() < p)
 
     def same_sentiment(self) -> Sentence:
-        """A random sentence whose sentiment is that of its words."""
+        """A random sentence that negates nothing: positive with good words, negative with bad ones."""
         kind = self.choose(["good", "bad"])
         text = self.fill_slots(self.choose(self.templates["same"]), kind)
         return self.random_variant(text), GOOD if kind == "good" else BAD

@@ -189,7 +189,10 @@ def make_setup(
 def _tokenizer_and_corpus(
     texts: list[str], config: ModelConfig, runs: Path, make: Callable[..., Tokenizer]
 ) -> tuple[Tokenizer, Corpus]:
-    """Tokenizer and token ids of the texts, computed once in the folder `runs` and shared by all runs with the same sizes."""
+    """Tokenizer, which `make` trains on the texts, and token ids of the texts.
+
+    They are computed once in the folder `runs`, and shared by all runs of the same vocabulary size and number of positions.
+    """
 
     def fill(folder: Path) -> None:
         tokenizer = make(texts, config.vocab_size, config.n_positions)

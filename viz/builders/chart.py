@@ -47,7 +47,7 @@ class Rows(NamedTuple):
         return Rows(self.frame, (*self.transform, *transforms))
 
     def where(self, expression: str) -> "Rows":
-        """Those rows for which the expression is true."""
+        """The rows for which the expression, in the language of Vega, is true."""
         return self.then({"filter": expression})
 
     def calculate(self, **columns: str) -> "Rows":

@@ -253,7 +253,8 @@ def position_labels(
     """A unique label for each position: the token, after the position if the token occurs more than once.
 
     ("the", "film", "the") gives 0 the, film, 2 the. Labels without a position contain no space, so they cannot equal
-    one with it. `numbers` are the numbers of the positions if they do not count from 0.
+    one with it. `numbers` are the numbers of the positions if they do not count from 0. Of a token at most `at_most` characters
+    are shown.
     """
     labels = [label(token, at_most) for token in tokens]
     label_counts = Counter(labels)
@@ -322,7 +323,10 @@ def _colour_bar(colours: Colours) -> dict[str, Any]:
 def _framed_positions(
     framed: tuple[range, range] | None, x: Sequence[str] | None, y: Sequence[str] | None
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """The single column and the single row in the frame; of a framed row, the column with the same name."""
+    """The columns and rows whose names are set in bold: that of a frame around one column, or around one row.
+
+    Where queries and keys are the same tokens, a framed row has its own column in bold too.
+    """
     if framed is None:
         return (), ()
     columns, rows = (side if len(side) == 1 else () for side in framed)
@@ -344,7 +348,7 @@ def _token_names(
 
 
 def _category_axis(labels: Sequence[str] | None, square: bool) -> dict:
-    """Options of a category axis, on which Plotly leaves out labels that would overlap until one zooms in."""
+    """Options of an axis with these `labels`, None for one without; with `square`, cells keep their shape when the width changes."""
     axis = PLAIN_AXIS
     if labels is not None:
         axis = axis | {"type": "category", "categoryorder": "array", "categoryarray": as_text(labels)}

@@ -141,9 +141,9 @@ def latex_table(frame: pd.DataFrame, *, note: str = "") -> str:
     r"""The frame as a LaTeX table without its index, in `\small` letters: texts at the left, escaped, and numbers at the right;
     below it the `note`, plain text such as what was measured.
 
-    A column of numbers has as many decimals as three digits of its largest number need; where that is below 0.01 or from a
-    million on, each number has a power of ten. What is no finite number is a dash. Beyond 40 rows the table is a `longtable`, which
-    goes on over several pages. A comment on top says which packages it needs.
+    The largest number of a column has three significant digits, the others as many decimals as it has; where it is below 0.01 or
+    at least a million, the column is in scientific notation. NaN and infinity are dashes. A table of more than 40 rows is a
+    `longtable`, which goes on over several pages. A comment on top says which packages it needs.
 
     >>> import pandas as pd
     >>> from loupe import latex_table

@@ -119,7 +119,7 @@ def _connections(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _head_edges(upper: Mapping[str, int]) -> tuple[int, int]:
-    """Upper edges of the first and the last step that each head does separately."""
+    """Upper edges, in pixels, of the first and the last step that each head does separately; `upper` has those of all steps by name."""
     first_top, *_, last_top = (upper[name] for name in _BY_ITSELF if name in upper)
     return first_top, last_top
 
