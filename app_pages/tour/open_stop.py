@@ -7,9 +7,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.blocked import block_in
-from app_pages.controls.head_choice import take_head, take_query
+from app_pages.controls.chosen_word import take_word
 from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
-from app_pages.controls.map_controls import HEAD, LAYER
+from app_pages.controls.map_controls import HEAD, LAYER, QUERY
 from app_pages.controls.masks_controls import BLOCKED_KEYS
 from app_pages.controls.pages import ATTENTION, MASKS, READING, Page, controls_of, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
@@ -122,8 +122,9 @@ def _hide_deciding_word() -> None:
     after = subject.under(without_keys(hidden)).record
     changes = np.abs(after.pattern[head] - record.pattern[head]).sum(axis=-1)
     changes[hidden] = 0  # the row of the struck-out word itself
-    take_head(*head)
-    take_query(int(changes.argmax()))
+    LAYER.take(head[0])
+    HEAD.take(head[1])
+    take_word(QUERY, int(changes.argmax()))
 
 
 def draw_line(number: int, container: DeltaGenerator) -> None:

@@ -10,10 +10,11 @@ import altair as alt
 from ..builders.cells import CASING, FULL_INK, OTHER_FULL_INK, STRONG
 from ..builders.chart import Layer, Rows
 from ..builders.figure import Kwargs
+from ..builders.label_placement import has_room
 from ..builders.palette import ACCENT, FALLS, NEUTRAL, RISES, WEIGHTS
 from ..builders.picture_marks import CHOOSE, box_between, image_at, text_at
 from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL, UPRIGHT
-from ..builders.token_label import FONT, has_room
+from ..builders.token_label import FONT
 from .linked_data import MOST_OPAQUE, TOP, Shows
 from .matrix_links import link_outlines
 

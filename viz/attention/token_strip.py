@@ -11,10 +11,11 @@ import numpy as np
 from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG, casing_layer, frame_channels
 from ..builders.chart import Column, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
+from ..builders.label_placement import name_axis
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x
 from ..builders.theme import INK, LARGE, lines_above
-from ..builders.token_label import FONT, label, name_axis, visible
+from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
 from ..builders.vega_colours import attention_colour, weight_legend
 

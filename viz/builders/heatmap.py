@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from .heatmap_figure import PLAIN_AXIS, Axis, Colours, Frame, Heatmap, Panel, as_text, axis_title, token_ticks
+from .label_placement import named_positions
 from .palette import DIFFERENCE, WEIGHTS, WeightScale
 from .theme import MIDDLE, SMALL, UPRIGHT
-from .token_label import cells, label, named_positions, shortened
+from .token_label import cells, label, shortened
 from .vega_colours import BELOW, EVEN, weight_legend
 
 # A colour bar above the plot pushes it down by its own height, over an empty strip; one at the top of the figure does not. Plotly

@@ -12,10 +12,11 @@ from PIL import ImageColor
 
 from ..builders.cells import FULL_INK, OTHER_FULL_INK, SIGNED_STRONG, STRONG
 from ..builders.heatmap_figure import MARK_SIZE, Axis, Colours, Frame, Heatmap, Panel
+from ..builders.label_placement import named_positions
 from ..builders.palette import ACCENT, NEUTRAL, WEIGHTS, data_uri, hatching
 from ..builders.picture_marks import CHOOSE
 from ..builders.theme import CASING, MIDDLE, ON_DARK, OTHER_INK, SMALL, UPRIGHT
-from ..builders.token_label import FONT, named_positions
+from ..builders.token_label import FONT
 from ..builders.token_label import width as text_width
 from ..builders.vega_colours import BELOW
 from .export_style import LABEL

@@ -10,10 +10,10 @@ from PIL import ImageColor
 from ..builders.cells import head_cells
 from ..builders.chart import Column, chart, dots, layer
 from ..builders.figure import VegaFigure, need_shape, value
+from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
 from ..builders.theme import INK, SMALL, heading
-from ..builders.token_label import PLACED, LabelPlacement, placement_columns
 
 _HEIGHT = 340
 _TYPICAL_WIDTH = 600  # pixels of the plot, in a file; on a page it is wider

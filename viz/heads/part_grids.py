@@ -12,10 +12,11 @@ import numpy as np
 from ..builders.cells import BARE_AXIS, grid, layer_channel, part_channel
 from ..builders.chart import WHOLE, Column, chart, encodings_by_kind, layer, lines
 from ..builders.figure import Kwargs, VegaFigure, need_shape, value
+from ..builders.label_placement import name_axis
 from ..builders.number_format import THIN_PERCENT, cell_numbers, format_number
 from ..builders.palette import NEUTRAL, ROUNDING, SHAPES, largest, side_colours
 from ..builders.theme import FIT, SMALL, heading
-from ..builders.token_label import label, name_axis, visible
+from ..builders.token_label import label, visible
 from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend, named_legend
 
 ATTENTION, FEED_FORWARD = "attn", "FF"  # the last two columns

@@ -11,10 +11,11 @@ from ..builders.cells import frame_layers
 from ..builders.chart import Column, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
 from ..builders.heatmap import position_labels
+from ..builders.label_placement import named_positions
 from ..builders.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES, TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import whole_picture
 from ..builders.theme import SMALL, UPRIGHT
-from ..builders.token_label import FONT, label, named_positions
+from ..builders.token_label import FONT, label
 from ..builders.vega_colours import attention_colour, weight_legend
 
 _SIDE = 370  # pixels of the board, while a cell stays between the smallest and the largest

@@ -9,10 +9,11 @@ import pandas as pd
 
 from ..builders.chart import Channels, Column, Layer, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, either, need_shape, tip, value
+from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
 from ..builders.palette import ACCENT, NEUTRAL
 from ..builders.picture_marks import CHOOSE, picture_ink
 from ..builders.theme import INK, MIDDLE, SMALL
-from ..builders.token_label import FONT, PLACED, LabelPlacement, label, placement_columns, visible, width
+from ..builders.token_label import FONT, label, visible, width
 from ..builders.vega_colours import colour_legend
 
 # Of middling lightness all along, so that the first and the last position read on white and on black.

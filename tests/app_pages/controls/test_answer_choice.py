@@ -1,6 +1,7 @@
 """What counts as the answer on Heads: log P of a word in place of [MASK], or what the encoder says of the whole input."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache
 from app_pages.subject.answer import change_sentence
-from model import checkpoint
 from model.capture import capture
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.masked_word import MaskedWord, guesses, masked_word
@@ -118,8 +118,10 @@ def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_heads
 
 
 @pytest.mark.parametrize("part", ["Ablate", "Patch"])
-def test_an_encoder_without_classes_begins_with_the_masked_word(open_heads: Open, part: str) -> None:
-    build(checkpoint.CHECKPOINTS / "masked", "BertForMaskedLM")
+def test_an_encoder_without_classes_begins_with_the_masked_word(
+    open_heads: Open, checkpoints: Path, part: str
+) -> None:
+    build(checkpoints / "masked", "BertForMaskedLM")
     app = open_heads(checkpoint="masked", text="the film is [MASK] bad .", heads_part=part)
     assert "log P(“" in headline(app)
 

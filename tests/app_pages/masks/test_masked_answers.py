@@ -1,6 +1,7 @@
 """What a mask does to log P of a word in place of [MASK], compared with a log-softmax of its own."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS, MASK, PADDING, PART, WAYS
 from app_pages.controls.pages import MASKS
 from app_pages.subject import cache
-from model import checkpoint
 from model.capture.intervention import MaskChoice, masked
 from model.experiments.masked_word import masked_word
 from tests.model.experiments.test_masked_word import log_p
@@ -103,8 +103,8 @@ def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_app: 
     assert "answer_of" not in [group.key for group in app.get("button_group")]
 
 
-def test_an_encoder_without_classes_begins_with_the_masked_word(open_app: Open) -> None:
-    build(checkpoint.CHECKPOINTS / "masked", "BertForMaskedLM")
+def test_an_encoder_without_classes_begins_with_the_masked_word(open_app: Open, checkpoints: Path) -> None:
+    build(checkpoints / "masked", "BertForMaskedLM")
     text = "the film is [MASK] bad ."
     app = open_app(MASKS, TEXT.to(text), CHECKPOINT.to("masked"), BLOCKED_KEYS.to("2"))
     loaded = cache.loaded("masked")

@@ -80,7 +80,7 @@ def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> Non
     order = shuffled_order(LiveSubject("imdb-pre-ln", TEXT).record.roles, 7)
     after = capture(loaded, TEXT, repositioned(order=order))
     figure = shown(app, "positions_try_map_after")
-    assert figure["layout"]["annotations"][0]["text"] == "<b>Shuffled</b>, L1 H0"
+    assert figure["layout"]["annotations"][0]["text"] == "<b>Shuffled, L1 H0</b>"
     assert figure["data"][0]["y"] == list(after.tokens)
     np.testing.assert_allclose(weights(figure), after.pattern[1, 0], atol=1e-6)
     strips = [chart for chart in app.get("vega_lite_chart") if "tokens of the text" in chart.proto.spec]

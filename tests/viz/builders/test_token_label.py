@@ -1,13 +1,4 @@
-import numpy as np
-
-from viz.builders.token_label import LabelPlacement, cells, label, place_labels, visible, width
-
-RIGHT, LEFT, BELOW = (
-    LabelPlacement("left", 8, 0),
-    LabelPlacement("right", -8, 0),
-    LabelPlacement("center", 0, 16),
-)
-PLACEMENTS = (RIGHT, LEFT, BELOW)
+from viz.builders.token_label import cells, label, visible, width
 
 
 def test_a_short_token_is_written_as_it_is():
@@ -47,28 +38,3 @@ def test_what_leaves_no_trace_is_made_visible():
 
 def test_markup_is_left_alone():
     assert label("<script>", 16) == "<script>"
-
-
-def test_a_name_with_room_takes_the_first_place() -> None:
-    points = np.array([[0.0, 0.0], [0.0, 100.0]])
-    assert place_labels(points, [30, 30], 10, PLACEMENTS) == [RIGHT, RIGHT]
-
-
-def test_a_name_gives_way_to_points_and_to_names_before_it() -> None:
-    points = np.array([[0.0, 0.0], [20.0, 0.0]])
-    # The first would lie on the second point, and the second, to the left, on the first point.
-    assert place_labels(points, [30, 30], 10, PLACEMENTS) == [LEFT, RIGHT]
-    assert place_labels(points[::-1], [30, 30], 10, PLACEMENTS) == [RIGHT, LEFT]
-
-
-def test_without_a_free_place_it_is_where_least_is_covered() -> None:
-    point = np.zeros((3, 2))
-    assert place_labels(point, [40, 40, 40], 10, PLACEMENTS) == [RIGHT, LEFT, BELOW]
-    assert (
-        place_labels(np.zeros((4, 2)), [40, 40, 40, 10], 10, PLACEMENTS)[-1] == RIGHT
-    )  # 100 pixels everywhere: the first
-
-
-def test_a_name_that_is_not_drawn_takes_no_room() -> None:
-    points = np.array([[0.0, 0.0], [0.0, 0.0]])
-    assert place_labels(points, [0, 30], 10, PLACEMENTS) == [RIGHT, RIGHT]
