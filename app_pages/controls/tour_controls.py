@@ -18,7 +18,9 @@ class Stop(NamedTuple):
     seen: str
     page: Page
     parts: Mapping[str, str] = {}
-    otherwise: str = ""  # what is to be seen where the input is a picture, or no word is hidden
+    otherwise: str = (
+        ""  # the same where the input is a picture, or no word is hidden; {part} is what is clicked
+    )
     hides_a_word: bool = False  # that on which the answer depends most
     is_of_training: bool = False  # needs the recording that an encoder brings of its training
 
@@ -29,14 +31,14 @@ STOPS = (
         "Type a sentence, or keep this one. Each square is a head: point at a word, and each shows what it reads.",
         pages.ATTENTION,
         {"view": "matrix", "part": "this head"},
-        otherwise="Each square is a head: point at a part of the picture, and each shows where that part looks.",
+        otherwise="Each square is a head: point at {part}, and each shows where that part looks.",
     ),
     Stop(
         "Hide a word",
         "The struck-out word is hidden from every head: see how the answer changes. Click other words, too.",
         pages.MASKS,
         {"masks_part": "Step by step", "masks_kind": "Block tokens"},
-        otherwise="Click a word or a part of the picture: it is hidden from every head. See how the answer changes.",
+        otherwise="Click {part}: it is hidden from every head. See how the answer changes.",
         hides_a_word=True,
     ),
     Stop(

@@ -59,10 +59,11 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class InputList:
-    """A list of inputs, and notes about what was left out of it."""
+    """A list of inputs, notes about what was left out of it, and whether it is of the examples of this app."""
 
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()
+    is_ours: bool = False
 
 
 @dataclass

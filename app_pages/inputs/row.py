@@ -15,7 +15,7 @@ from app_pages.inputs.linked_encoders import say_gone
 from app_pages.inputs.record_input import draw_first_upload, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
-from app_pages.show.heading import say_purpose
+from app_pages.show.heading import draw_seen_again, say_purpose
 from app_pages.show.prediction import answer, unknown_sentence
 from app_pages.subject import encoders, session_encoders
 from app_pages.subject.cache import Checkpoint, loaded
@@ -208,6 +208,7 @@ def _choose_kind(*, with_record: bool = True) -> str:
     if not with_record and (KIND.held() or st.query_params.get(KIND.key)) != encoders.RECORD:
         kinds.remove(encoders.RECORD)
     kind = KIND.choose(kinds, on_change=_change_kind)
+    draw_seen_again()
     remember_choice(kind)
     return kind
 

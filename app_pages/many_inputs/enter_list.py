@@ -137,7 +137,8 @@ def _sentence_list(classes: Collection[str]) -> InputList:
     texts = shipped_inputs.sentences().values()
     labels = shipped_inputs.right_answers() if texts else {}
     known = {text: label for text, label in labels.items() if label in classes}
-    return InputList(items=tuple(Item(text=Text(text), label=known.get(text, "")) for text in texts))
+    items = tuple(Item(text=Text(text), label=known.get(text, "")) for text in texts)
+    return InputList(items=items, is_ours=True)
 
 
 def _picture_list() -> InputList:
@@ -145,7 +146,8 @@ def _picture_list() -> InputList:
         items=tuple(
             Item(name=name, colours=Picture.of(shipped_inputs.example_picture(name)))
             for name in EXAMPLE_PICTURES
-        )
+        ),
+        is_ours=True,
     )
 
 
@@ -155,5 +157,6 @@ def _digit_list() -> InputList:
         items=tuple(
             Item(name=f"test digit {number}", digit=number, label=str(label))
             for number, label in enumerate(labels)
-        )
+        ),
+        is_ours=True,
     )

@@ -22,10 +22,10 @@ from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 
 
-def write_summary(predictions: Predictions) -> None:
+def write_summary(listed: InputList, predictions: Predictions) -> None:
     """Writes how many inputs there are, and how many are right."""
-    are_ours = entered.listed is None and kind == encoders.TEXT
-    sentence = f"{len(predictions.lines):,} {'examples, chosen to be hard' if are_ours else 'inputs'}"
+    what = "examples, chosen to be hard" if listed.is_ours and kind == encoders.TEXT else "inputs"
+    sentence = f"{len(predictions.lines):,} {what}"
     if n := predictions.n_labelled:
         subset = "" if n == len(predictions.lines) else f" of the {n:,} with a label"
         sentence += f": {predictions.n_right:,} right{subset}, {accuracy_text(predictions.n_right, n)}"
@@ -41,12 +41,12 @@ def write_notes(listed: InputList, predictions: Predictions) -> None:
 
 def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
     """Draws the table of predictions, and a menu for another list."""
-    label = "Your own list" if entered.listed is None else "Another list"
+    label = "Your own list" if listed.is_ours else "Another list"
     with more, st.popover(label, key=f"another_list_{round_number()}"):
         draw_list_entry(kind, classes)
     predictions: Predictions = predict(name, listed.items)
     if not predictions.lines:
-        write_summary(predictions)
+        write_summary(listed, predictions)
         write_notes(listed, predictions)
         stop("The encoder can read none of these inputs.")
     with controls:
@@ -66,7 +66,7 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
         go_to(ATTENTION, *input_list.open_item(kind, number, name))
 
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="many_summary"):
-        write_summary(predictions)
+        write_summary(listed, predictions)
         say_filter(row_filter, len(lines), predictions)
     if predictions.n_labelled:
         with st.container(horizontal=True, gap="medium"):

@@ -3,7 +3,7 @@
 On a page about an encoder the line begins with what that encoder is for, which is known only once the page reads it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
@@ -18,6 +18,7 @@ from app_pages.toolkit.gestures import copy_link
 
 _PURPOSE: ContextVar[DeltaGenerator | None] = ContextVar("purpose", default=None)
 _GUIDE: ContextVar[DeltaGenerator | None] = ContextVar("guide", default=None)
+_SEEN: ContextVar[Callable[[], None] | None] = ContextVar("seen", default=None)
 
 
 @contextmanager
@@ -41,14 +42,39 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
     if is_described:
         with line:
             purpose = st.container(key="purpose")
-            is_picture = KIND.held(st.query_params.get(KIND.key)) in ("Digit", "Picture")
-            st.html(f"<p>{(is_picture and page.seen_of_picture) or page.seen}</p>")
-    tokens = _PURPOSE.set(purpose), _GUIDE.set(guide)
+    tokens = _PURPOSE.set(purpose), _GUIDE.set(guide), _SEEN.set(None)
+    if is_described:
+        with line:
+            draw_seen(lambda: f"<p>{_seen(page)}</p>")
     try:
         yield line
     finally:
         _PURPOSE.reset(tokens[0])
         _GUIDE.reset(tokens[1])
+        _SEEN.reset(tokens[2])
+
+
+def _seen(page: Page) -> str:
+    is_picture = KIND.held(st.query_params.get(KIND.key)) in ("Digit", "Picture")
+    return (is_picture and page.seen_of_picture) or page.seen
+
+
+def draw_seen(html: Callable[[], str]) -> None:
+    """Draws the HTML of the line's sentence on what is seen, and again at `draw_seen_again`."""
+    slot, drawn = st.empty(), html()
+    slot.html(drawn)
+
+    def draw_again() -> None:
+        if (now := html()) != drawn:
+            slot.html(now)
+
+    _SEEN.set(draw_again)
+
+
+def draw_seen_again() -> None:
+    """Draws the sentence on what is seen anew once the kind of input is drawn: only then is it known after Back."""
+    if (draw_again := _SEEN.get()) is not None:
+        draw_again()
 
 
 def guide_slot() -> DeltaGenerator | None:

@@ -14,6 +14,7 @@ from app_pages.controls.masks_controls import BLOCKED_KEYS
 from app_pages.controls.pages import ATTENTION, MASKS, READING, Page, controls_of, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
 from app_pages.inputs.text_input import first_text
+from app_pages.show.heading import draw_seen
 from app_pages.subject import encoders, session_encoders
 from app_pages.subject.cache import loaded
 from app_pages.subject.most_influential_position import most_influential_position
@@ -51,7 +52,9 @@ def seen_at(number: int) -> str:
     blocked = BLOCKED_KEYS.held(st.query_params.get(BLOCKED_KEYS.key))
     is_text = KIND.held(st.query_params.get(KIND.key, encoders.TEXT)) == encoders.TEXT
     is_other = not is_text or (stop.hides_a_word and not blocked)
-    return stop.otherwise if is_other and stop.otherwise else stop.seen
+    if not (is_other and stop.otherwise):
+        return stop.seen
+    return stop.otherwise.format(part="a word" if is_text else "a part of the picture")
 
 
 def left_out_before(number: int) -> str:
@@ -129,7 +132,6 @@ def _hide_deciding_word() -> None:
 
 def draw_line(number: int, container: DeltaGenerator) -> None:
     """Draws the line of the stop `number`, from 1, into `container`."""
-    sentences = f"{seen_at(number)} {left_out_before(number)}".strip()
     before, after = next_stop(number, -1), next_stop(number, 1)
     with container, st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
         # First the buttons, which so stand in the same container at every stop.
@@ -157,4 +159,9 @@ def draw_line(number: int, container: DeltaGenerator) -> None:
             args=(READING, TOUR.to(str(number))),
         )
         st.button("leave", type="tertiary", key="tour_close", on_click=leave_tour)
-        st.html(f"<p><b>{escape(STOPS[number - 1].title)}.</b> {escape(sentences)}</p>")
+        draw_seen(lambda: _sentences_html(number))
+
+
+def _sentences_html(number: int) -> str:
+    sentences = f"{seen_at(number)} {left_out_before(number)}".strip()
+    return f"<p><b>{escape(STOPS[number - 1].title)}.</b> {escape(sentences)}</p>"

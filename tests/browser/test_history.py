@@ -33,6 +33,22 @@ def test_a_click_that_chooses_layer_and_head_is_one_step_back(page: Page) -> Non
     assert parse_qs(urlsplit(page.url).query) == begin | {"coloured_by": ["attention"]}
 
 
+def test_back_to_a_text_says_again_what_is_seen_of_a_text(page: Page) -> None:
+    page.goto("/?text=great+film")
+    ready(page)
+    linked.token(page, 2).click()
+    expect(page).to_have_url(re.compile("query=2"))
+    ready(page)
+    line = page.locator(".st-key-heading_line")
+    expect(line).to_contain_text("rows are tokens")
+    page.get_by_role("radio", name="Digit", exact=True).click()
+    expect(line).to_contain_text("rows are patches")
+    ready(page)
+    page.go_back()
+    expect(page.get_by_role("textbox", name="Text")).to_have_value("great film")
+    expect(line).to_contain_text("rows are tokens")
+
+
 def test_back_takes_a_blocked_cell_back(page: Page) -> None:
     page.goto("/masks?text=great+film&masks_kind=Block+pairs")
     ready(page)

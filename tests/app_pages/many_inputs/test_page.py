@@ -9,6 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import input_controls
+from app_pages.inputs.input_list import EnteredList
+from app_pages.many_inputs.enter_list import example_list
 from app_pages.subject.shipped_inputs import right_answers, sentences
 from model import checkpoint
 from tests.app_pages import charts
@@ -76,6 +78,16 @@ def test_the_page_opens_with_the_examples(open_app: Open, kind: str, n: int | No
     assert len(table(app)) == (n or len(sentences()))
     assert [popover.proto.popover.label for popover in app.get("popover")].count("Your own list") == 1
     assert "entered_lists" not in app.session_state or not app.session_state["entered_lists"][kind].listed
+
+
+def test_the_examples_keep_their_name_when_one_was_opened(open_app: Open) -> None:
+    app = open_app(PAGE)
+    app.session_state["entered_lists"] = {"Text": EnteredList(listed=example_list("Text"), opened=0)}
+    app.run()
+    labels = [popover.proto.popover.label for popover in app.get("popover")]
+    assert "Your own list" in labels
+    assert "Another list" not in labels
+    assert any("examples, chosen to be hard" in block.value for block in app.markdown)
 
 
 def test_what_is_pasted_becomes_a_table(open_list: Open) -> None:

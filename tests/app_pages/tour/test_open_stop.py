@@ -180,9 +180,10 @@ def test_of_a_picture_no_stop_asks_for_a_word(open_app: Open) -> None:
     assert "point at a part of the picture" in html(open_app(kind="Digit", tour="1"))
     app = open_app("app_pages/masks/page.py", kind="Digit", tour="2")
     assert "struck-out" not in html(app)
+    assert "Click a part of the picture: it is hidden" in html(app)
 
 
 def test_where_no_word_is_hidden_none_is_said_to_be(open_app: Open) -> None:
     masks = "app_pages/masks/page.py"
     assert "struck-out" in html(open_app(masks, text="great film", masks_keys="1", tour="2"))
-    assert "Click a word" in html(open_app(masks, text="great film", tour="2"))
+    assert "Click a word: it is hidden" in html(open_app(masks, text="great film", tour="2"))
