@@ -10,11 +10,17 @@ STARTS = {
     **{name: preset(name) for name in presets() if name not in ("base", "big")},
     **{row.name: row.config for row in variations() if row.name not in ("base", "big")},
 }
-_HELP = {
-    "d_model": "Numbers in the vector of a token.",
-    "d_k": "Numbers in the query and in the key of one head.",
-    "d_v": "Numbers in the value of one head.",
-    "d_ff": "Numbers between the two matrices of the feed-forward.",
+_LABELS = {
+    "d_model": "width of a token's vector d_model",
+    "n_layers": "layers",
+    "n_heads": "heads",
+    "d_k": "width of query, key d_k",
+    "d_v": "width of value d_v",
+    "d_ff": "width of feed-forward d_ff",
+    "vocab_size": "vocabulary",
+    "n_positions": "positions n",
+    "image_size": "image size",
+    "patch_size": "patch size",
 }
 _STEPS = {
     "d_model": 64,
@@ -30,9 +36,10 @@ _STEPS = {
 }
 # Pixels of boxes, by the room that label and number need: 2¹⁸, the largest number, has six digits.
 _WIDTHS = {
-    "d_model": 125,
-    "d_k": 105,
-    "d_v": 105,
+    "d_model": 265,
+    "d_k": 190,
+    "d_v": 165,
+    "d_ff": 225,
     **dict.fromkeys(("vocab_size", "n_positions", "image_size", "patch_size"), 140),
 }
 
@@ -46,12 +53,11 @@ START = Box(
 SIZES = {
     size: Number(
         f"cost_{size}",
-        "positions n" if size == "n_positions" else size,
+        _LABELS[size],
         1,
         LARGEST,
         step=step,
-        help=_HELP.get(size),
-        width=_WIDTHS.get(size, 112),
+        width=_WIDTHS.get(size, 100),
     )
     for size, step in _STEPS.items()
 }

@@ -10,11 +10,11 @@ from app_pages.toolkit.beside import beside
 from model.config import ModelConfig
 from model.theory import cost
 from viz.builders.figure import VegaFigure
-from viz.builders.number_format import abbreviated
+from viz.builders.number_format import abbreviated, percent
 from viz.cost.length_scaling import length_scaling, part_bars
 
 _SYMBOLS = (
-    "$d$ is d_model, $L$ n_layers, $h$ n_heads, $n$ the positions, $V$ vocab_size, $p$ patch_size, $c$ the "
+    "$d$ is d_model, $L$ the layers, $h$ the heads, $n$ the positions, $V$ the vocabulary, $p$ the patch size, $c$ the "
     "number of classes."
 )
 _COUNTING = (
@@ -86,6 +86,7 @@ def _draw_total(label: str, count: int, remark: str = "") -> None:
 def draw_parts(config: ModelConfig) -> None:
     parts = cost.component_costs(config)
     names = [part.name for part in parts]
+    st.markdown(_sentence(config, parts))
     for quantity, column in zip(
         ("parameters", "multiply_adds"), beside("parameters", "multiply_adds"), strict=True
     ):
@@ -101,10 +102,25 @@ def draw_parts(config: ModelConfig) -> None:
             "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
             "the feed-forward); at smaller $n$ these need more."
         )
-        st.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
+        # In two lines, for a narrow window.
+        st.latex(
+            r"\begin{aligned} & L\,n^2\,h\,(d_k+d_v) \\ & = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big) \end{aligned}"
+        )
     with st.expander("Every number with its formula", icon=":material/function:"):
         st.table(_formula_table(parts), hide_index=True, border="horizontal")
         st.markdown(f"{_SYMBOLS} {_COUNTING}")
+
+
+def _sentence(config: ModelConfig, parts: tuple[cost.ComponentCost, ...]) -> str:
+    """What the multiply-adds tell, and what the colours of the bars mean."""
+    total = cost.n_multiply_adds(config)
+    largest = max(parts, key=lambda part: part.multiply_adds)
+    scores, _ = cost.multiply_adds_at(config, config.n_positions)
+    return (
+        f"One input of {config.n_positions:,} positions takes {abbreviated(total)} multiply-adds. "
+        f"The largest part is {largest.name}, {percent(largest.multiply_adds / total)}; the attention weights (scores and "
+        f"weighted sum) take {percent(scores / total)}. Teal: the largest part of each chart."
+    )
 
 
 def _crossing_figure(config: ModelConfig) -> VegaFigure:

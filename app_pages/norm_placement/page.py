@@ -23,6 +23,17 @@ EFFECT = (
     "one placement has a dashed 0: its values minus the value it is compared with, over that placement's own s. A verdict counts kinds of encoders; “undecided”: too few seeds, or left out. Circle: larger under "
     "pre-LN, or pre-LN alone; square: post-LN."
 )
+# What follows the number of claims with each verdict; before them stands "hold", the verb of all.
+_PARTS = {
+    Overall.SEEDS_AGREE: "in the few seeds there are",
+    Overall.OPPOSITE: "the other way round",
+    Overall.SEEDS_AGREE_ON_OPPOSITE: "the other way round in the few seeds there are",
+    Overall.MIXED: "in some encoders only",
+    Overall.NOWHERE: "in none",
+    Overall.NO_CLEAR_DIFFERENCE: "without a clear difference",
+    Overall.TOO_FEW: "untested, with too few seeds",
+    Overall.NOT_MEASURED: "not measured",
+}
 # What seems to contradict something else, and why it does not, with numbers of the file that is shipped.
 CONTRADICTIONS = (
     (
@@ -54,9 +65,11 @@ def _stored_or_stop() -> list[Measurement]:
 
 
 def _counts(measured: Sequence[Measurement]) -> str:
-    """How many claims have each verdict, as part of a sentence."""
+    """How many claims have each verdict, as part of a sentence; first those that hold."""
     verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in CLAIMS)
-    return ", ".join(f"{verdict.value} {verdicts[verdict]}" for verdict in Overall if verdicts[verdict])
+    n = verdicts[Overall.HOLDS]
+    parts = [f"{verdicts[verdict]} {words}" for verdict, words in _PARTS.items() if verdicts[verdict]]
+    return ", ".join([f"**{n or 'none'} hold{'s' * (n < 2)} here**", *parts])
 
 
 draw_answer()
@@ -64,7 +77,7 @@ measured = _stored_or_stop()
 ends = axis_end([dot for claim in CLAIMS for dot in effect_dots(claim, measured)])
 with st.container(key="claims", gap=None):
     heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
-    heads[0].markdown(f"**What papers claim**: of {len(CLAIMS)}, {_counts(measured)}")
+    heads[0].markdown(f"**What papers claim**: of {len(CLAIMS)} claims, {_counts(measured)}.")
     with heads[1], st.container(gap=None):
         st.markdown("**Which is larger, and how clearly?**", help=EFFECT)
         show(effect_axis(ends), key=None)

@@ -37,7 +37,7 @@ _SIGNS = {
     Overall.OPPOSITE: "✗",
     Overall.SEEDS_AGREE_ON_OPPOSITE: "✗",
     Overall.MIXED: "±",
-    Overall.NOWHERE: "?",
+    Overall.NOWHERE: "✗",
     Overall.NO_CLEAR_DIFFERENCE: "?",
     Overall.TOO_FEW: "–",
     Overall.NOT_MEASURED: "–",

@@ -122,7 +122,7 @@ def seed_strip(
     )
 
 
-HEIGHT, AXIS_HEIGHT = 40, 38  # pixels: of a row, and of the axis above all rows
+HEIGHT, AXIS_HEIGHT = 40, 54  # pixels: of a row, and of the axis above all rows
 _NO_PADDING = {"left": 0, "right": 0, "top": 0, "bottom": 0}
 _LONG_WORDS = 310  # pixels of the axis from which the words for its directions stand in full
 _MARGIN = 14  # pixels beside the axis' ends, so that no tick's number is cut
@@ -216,7 +216,7 @@ def effect_strip(
 
 
 def effect_axis(end: float) -> VegaFigure:
-    """The axis from -`end` to `end` that all strips share, with words for its two directions."""
+    """The axis from -`end` to `end` that all strips share, with its unit and words for its two directions."""
     tick = {"x": _x_channel("tick"), "y": alt.value(AXIS_HEIGHT - 9)}
     number = {"text": alt.Text("tick:Q", format="+~g")}
     plain: Kwargs = {"fontSize": MIDDLE, "color": INK, "baseline": "middle"}
@@ -245,11 +245,18 @@ def effect_axis(end: float) -> VegaFigure:
             color=_of_letters(PRE_LN),
             text=_in_width("{}pre-LN →"),
         ),
+        layer(
+            "text",
+            {"y": alt.value(26), "x": alt.value(alt.expr("width / 2"))},
+            "word",
+            **plain,
+            text="in standard deviations over the seeds",
+        ),
         values={"end": end},
         frames={"word": {"end": [end]}},
         height=AXIS_HEIGHT,
         padding=_NO_PADDING,
-        description="Axis: pre-LN minus post-LN, compared with how much seeds differ",
+        description="Axis: pre-LN minus post-LN, in standard deviations over the seeds",
     )
 
 
