@@ -139,7 +139,6 @@ FIGURES = {
     "compare": ".st-key-heads_first_chart",
     "heads": ".st-key-heads_table",
     "inside_a_head": ".st-key-inside_map",
-    "masks": ".stPlotlyChart",
     "positions": ".st-key-shown_positions_clocks .vega-embed",
 }
 
@@ -161,6 +160,20 @@ def test_a_link_skips_to_the_figure(page: Page, name: str) -> None:
         "figure => [...document.querySelectorAll(figure)].some(it => it.contains(document.activeElement))",
         FIGURES[name],
     )
+
+
+def test_on_masks_a_link_skips_to_the_tokens_which_the_keys_hide(page: Page) -> None:
+    page.goto("/masks?text=great+film")
+    ready(page)
+    expect(page.locator(".st-key-masks_words button[tabindex='0']")).to_be_visible()
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the figure")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-masks_words button:focus")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("masks_keys=1"))
 
 
 @pytest.mark.parametrize("name", ["", "inside_a_head"])

@@ -5,6 +5,7 @@
 
 const SCROLLS = ".katex-display, [data-testid=stMarkdownContainer]:not(button *)";
 const FIGURES = "[role=application], .stVegaLiteChart, .stPlotlyChart, .stBidiComponent";
+const STRIP = ".st-key-masks_words .stBidiComponent"; // of tokens, a figure of less height
 const LEAST = 120; // pixels that a figure is high
 const PAUSE = 200; // milliseconds: a figure under the pointer changes the page many times a second
 
@@ -73,10 +74,10 @@ function moveFocus() {
   wasPresenting = isPresenting;
 }
 
-// The linked chart, or the first chart or table of some height; undefined on a page without one.
+// The linked chart, or the strip of tokens, or the first chart or table of some height; undefined on a page without one.
 function figure() {
   const main = document.querySelector("[data-testid=stMain]");
-  const seen = [...(main?.querySelectorAll(FIGURES) ?? [])].filter((element) => element.offsetHeight > LEAST);
+  const seen = [...(main?.querySelectorAll(FIGURES) ?? [])].filter((element) => element.matches(STRIP) || element.offsetHeight > LEAST);
   return seen.find((element) => element.role === "application") ?? seen[0];
 }
 
@@ -102,7 +103,8 @@ function skip(event) {
   event.preventDefault();
   event.stopPropagation();
   if (!goal.hasAttribute("tabindex")) goal.tabIndex = -1;
-  goal.focus();
+  const token = goal.matches(STRIP) && goal.querySelector("[data-testid=stBidiComponentIsolated]")?.shadowRoot?.querySelector("[tabindex='0']");
+  (token || goal).focus();
 }
 
 function nameFigures() {
