@@ -5,7 +5,7 @@
 
 const SCROLLS = ".katex-display, [data-testid=stMarkdownContainer]:not(button *)";
 const FIGURES = "[role=application], .stVegaLiteChart, .stPlotlyChart, .stBidiComponent";
-const STRIP = ".st-key-masks_words .stBidiComponent"; // of tokens, a figure of less height
+const STRIP = ".st-key-masks_target_above .stBidiComponent"; // of tokens, a figure of less height
 const LEAST = 120; // pixels that a figure is high
 const PAUSE = 200; // milliseconds: a figure under the pointer changes the page many times a second
 
@@ -103,7 +103,8 @@ function skip(event) {
   event.preventDefault();
   event.stopPropagation();
   if (!goal.hasAttribute("tabindex")) goal.tabIndex = -1;
-  const token = goal.matches(STRIP) && goal.querySelector("[data-testid=stBidiComponentIsolated]")?.shadowRoot?.querySelector("[tabindex='0']");
+  const strip = goal.matches(STRIP) && [...goal.querySelectorAll("div")].find((element) => element.shadowRoot);
+  const token = strip && strip.shadowRoot.querySelector("[tabindex='0']");
   (token || goal).focus();
 }
 
