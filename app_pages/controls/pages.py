@@ -98,6 +98,20 @@ _HEADS = _term_html(
 )
 _QUERIES = _term_html("queries", "A query is the token that looks: a row of a map.")
 _KEYS = _term_html("keys", "A key is a token that is looked at: a column of a map.")
+_Q = _term_html("q", "The query: a vector that says what a token looks for.")
+_K = _term_html("k", "The key: a vector that says what a token offers to those that look for it.")
+_V = _term_html("v", "The value: a vector that a token hands on to those that look at it.")
+_SOFTMAX = _term_html(
+    "softmax",
+    "It turns scores into weights from 0 to 1 that sum to 1: the larger the score, the larger the weight.",
+)
+_W_O = _term_html(
+    "W_O", "The matrix that turns the outputs of all heads into one vector as wide as a token's."
+)
+_RESIDUAL = _term_html(
+    "residual",
+    "The vector of a token, which goes on from layer to layer: each layer adds to it (“+ residual”).",
+)
 _LAYER_NORM = _term_html(
     "LayerNorm",
     "It brings the numbers of every vector to mean 0 and spread 1, and then applies a learned gain and shift. Pre-LN: "
@@ -115,7 +129,8 @@ INSIDE_A_HEAD = Page(
     "inside_a_head",
     "Inside a head",
     "Where does this number come from?",
-    "One token's path through one layer of the encoder, number by number, and why the layer is built so.",
+    f"One token's path through one layer, number by number: from {_Q}, {_K} and {_V} over {_SOFTMAX} and {_W_O} to the "
+    f"{_RESIDUAL} stream.",
 )
 HEADS = Page(
     "heads",

@@ -42,6 +42,12 @@ _RELATION_HEADING: TableHeading = {
     "help": "How often this head looks most from the one word to the other, where that is more often than by always looking the "
     "same number of words away. The tab Relations shows examples.",
 }
+# What a small or a large value means, by the columns that a name alone does not explain.
+_SMALL_AND_LARGE = {
+    "entropy": "Entropy 0: all on one key; 1: spread evenly.",
+    "importance": "Importance: large where scaling the head moves the answer.",
+    "zero": "Zeroed: large where the answer needs it.",
+}
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
 
@@ -105,6 +111,8 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
         say_head(subject, chosen)
         _say_most_needed(numbers)
     if rows:
+        if words := [words for name, words in _SMALL_AND_LARGE.items() if name in measures]:
+            st.caption(" ".join(words))
         headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
         _table.draw(
             headings,

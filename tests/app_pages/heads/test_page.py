@@ -78,6 +78,7 @@ def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
     found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     assert columns(app) == [*found, "importance", "zero"]
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
+    assert "Entropy 0: all on one key; 1: spread evenly." in said(app)
     for row in rows(app).values():
         expected = [COLUMNS[name].written(each[row["key"]]) for name, each in found.items()]
         assert [cell["text"] for cell in row["numbers"]][: len(found)] == expected
