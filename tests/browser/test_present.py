@@ -69,6 +69,18 @@ def test_letters_can_be_read_from_the_last_row(page: Page, width: int, height: i
     assert min(letters) >= least
 
 
+@pytest.mark.slow
+def test_titles_that_a_figure_needs_are_whole(page: Page) -> None:
+    page.goto("/norm_placement?present=1")
+    ready(page)
+    for placement in ("pre-LN", "post-LN"):
+        expect(page.locator("[class*=st-key-norm_block_]").get_by_text(placement, exact=True)).to_be_visible()
+    presented(page, "inside_a_head")
+    titles = page.locator("thead tr:first-child th").filter(has_text="by component")
+    expect(titles).to_have_count(2)
+    assert titles.evaluate_all("cells => cells.every(cell => cell.scrollWidth <= cell.clientWidth)")
+
+
 def test_the_enlarged_chart_answers_pointer_and_keys(page: Page) -> None:
     figure = presented(page, "attention", 1920, 1080)
     head = figure.get_by_text("H2", exact=True).bounding_box()

@@ -253,7 +253,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
     narrow, side = "width - left - state.names - 2 * gap", "height - top - below"
     # In a narrow and high place the large map stands below the small ones.
     is_stacked = "width < 480 && height > 1.3 * width" if compact and not is_picture else "false"
-    of_width = "0.255 * width" if compact else f"({narrow} - keys_width) / 2"
+    of_width = "(width < 520 ? 0.22 : 0.255) * width" if compact else f"({narrow} - keys_width) / 2"
     of_tiles = f"height - {ABOVE} - below"
     names = {
         "state": "data('state')[0]",

@@ -226,7 +226,7 @@ def large_map(shows: Shows, compact: bool) -> list[Layer]:
     )  # the sign, and the way to a file
     length = f"({beside} + {_LETTER} * length({SHOWN_HEAD}.about_short))"
     above = "picture_x" if shows.picture else "map_x - state.names"
-    left = f"min({above}, max((hidden ? 0.4 : 0.3) * width, width - {length}))"
+    left = f"min({above}, max((hidden ? 0.4 : 0.2) * width, width - {length}))"
     name = text_at(state, left, "8", f"{SHOWN_HEAD}.name", fontWeight="bold")
     # At its right stands what the page says about the map.
     room = f"(width - {left} - {beside})"
@@ -347,14 +347,14 @@ def large_picture(is_photo: bool) -> list[Layer]:
 def legend_marks() -> list[Layer]:
     """The colour scale, once for all maps, with the evenly spread weight on it."""
     state = Rows("state")
-    y = "height - 14"
+    y, bar = "height - 14", "(width < 520 ? 100 : 180)"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
     return [
         text_at(state, "left", y, "'0'", fontSize=SMALL),
-        image_at(state, "left + 12", "height - 18", "180", "8", url, smooth=True),
+        image_at(state, "left + 12", "height - 18", bar, "8", url, smooth=True),
         text_at(
             state,
-            "left + 12 + 180 * datum.even",
+            f"left + 12 + {bar} * datum.even",
             "height - 5",
             "datum.even >= 0 ? '▲' : ''",
             fontSize=SMALL,
@@ -362,12 +362,12 @@ def legend_marks() -> list[Layer]:
         ),
         text_at(
             state,
-            "left + 198",
+            f"left + 18 + {bar}",
             y,
             "datum.reach + '   ' + datum.quantity + (datum.even_text ? '   ' + datum.even_text : '')"
             " + (datum.notes ? '   ' + datum.notes : '')",
             fontSize=SMALL,
-            limit=alt.expr("width - left - 200"),
+            limit=alt.expr(f"width - left - 20 - {bar}"),
         ),
     ]
 

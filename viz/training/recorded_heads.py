@@ -41,7 +41,11 @@ _LEFT, _ABOVE, _GAP, _READINGS = (
     24,
     176,
 )  # names of layers, of heads; between encoders; what stands beside
-_LEGEND, _NAMES = 40, 49  # pixels of the legend's line, and of the names of phases on the track
+_LEGEND, _NAMES, _LINE = (
+    40,
+    49,
+    17,
+)  # pixels of the legend's line, of the names of phases on the track, of a line of text
 _BUTTONS, _BUTTONS_BESIDE = (
     400,
     1060,
@@ -49,8 +53,9 @@ _BUTTONS, _BUTTONS_BESIDE = (
 _WIDE = 600  # pixels from which two encoders stand beside each other
 _READINGS_BESIDE = 1000  # pixels from which what is read off has room beside the maps; else it is below them
 _READINGS_HEIGHT = 84
+_NUMBERED_FROM = 640  # pixels of height that have room for the names of numbered phases, above the legend
 _LETTERS = 174  # of a line over the whole track
-_LETTER = 6.0  # pixels of a letter: a name that would be cut is not written, it stands beside the maps
+_LETTER = 6.0  # pixels of a letter: where a name would be cut, phases are numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,8 +158,10 @@ def recorded_heads(
             for head in range(n_heads)
         ]
     longest = next(run for run in runs if len(run) == n)
+    phases = _phases(longest.task)
     state = {
         "stamp": [stamp],
+        "names_width": [max((phase["needed"] + 7) / (phase["to"] - phase["from"]) for phase in phases)],
         "moment": [moment],
         "n": [n],
         "n_sides": [len(runs)],
@@ -176,7 +183,7 @@ def recorded_heads(
             "sides": sides,
             "names": names,
             "state": state,
-            "phases": _phases(longest.task),
+            "phases": phases,
         },
         width=1200,
         height=560,
@@ -293,7 +300,9 @@ def _phases(tasks: Sequence[str]) -> list[dict[str, Any]]:
     bounds = [max(start - 0.5, 0) for start in starts] + [most]
     return [
         {
-            "task": tasks[start],
+            "numbered": f"{index + 1}  {tasks[start]}",
+            "index": index,
+            "number": str(index + 1),
             "lines": (
                 lines := _in_lines(tasks[start], int(_LETTERS * (bounds[index + 1] - bounds[index]) / most))
             ),
@@ -322,7 +331,9 @@ def _parameters() -> list[dict[str, Any]]:
         "curve_top": f"track_top + {_NAMES} + 4",
         "curve_height": f"{TRACK_HEIGHT} - {_NAMES} - 14",
         "track_width": f"width - {TRACK_LEFT + TRACK_RIGHT}",
-        "all_height": f"track_top - {_LEGEND}",
+        "is_numbered": f"track_width < state.names_width && width >= {_WIDE} && height >= {_NUMBERED_FROM}",
+        "phase_rows": "ceil(length(data('phases')) / 2)",
+        "all_height": f"track_top - {_LEGEND} - (is_numbered ? {_LINE} * phase_rows : 0)",
         "is_below": f"is_beside && width < {_READINGS_BESIDE}",
         "area_width": f"is_beside ? (width - {_GAP}) / 2 : width",
         "area_height": "is_beside || state.n_sides < 2 ? all_height : all_height / 2",
@@ -446,6 +457,7 @@ def _track() -> list[Layer]:
     phases = Rows("phases")
     state = Rows("state")
     x = f"{TRACK_LEFT} + track_width * datum.share"
+    share = "moment / max(state.n - 1, 1)"
     y = "curve_top + curve_height * (1 - datum.accuracy)"
     bands = box_between(
         phases,
@@ -460,10 +472,17 @@ def _track() -> list[Layer]:
         phases,
         f"{TRACK_LEFT} + track_width * datum.from + 5",
         "track_top + 4",
-        "track_width * (datum.to - datum.from) - 7 < datum.needed ? '' : datum.lines",
+        "is_numbered ? datum.number : track_width * (datum.to - datum.from) - 7 < datum.needed ? '' : datum.lines",
         lineBreak="\n",
         lineHeight=15,
         baseline="top",
+    )
+    numbered = text_at(
+        phases,
+        f"{_LEFT} + (datum.index < phase_rows ? 0 : width / 2)",
+        f"all_height + {_LINE} * (datum.index % phase_rows)",
+        "is_numbered ? datum.numbered : ''",
+        fontWeight=alt.expr(f"datum.from <= {share} && {share} <= datum.to ? 'bold' : 'normal'"),
     )
     # A moment alone between two gaps is a dot, by its round ends.
     curves = layer(
@@ -479,10 +498,10 @@ def _track() -> list[Layer]:
         text_at(state, f"{TRACK_LEFT - 6}", y_end, text, align="right")
         for y_end, text in (("curve_top + 3", "'100\u2009%'"), ("curve_top + curve_height - 3", "'0\u2009%'"))
     ]
-    head = f"{TRACK_LEFT} + track_width * moment / max(state.n - 1, 1)"
+    head = f"{TRACK_LEFT} + track_width * {share}"
     playhead = box_between(state, f"{head} - 1.5", "track_top", f"{head} + 1.5", "height", fill=INK)
     dots = _points(_shown().where("isValid(datum.accuracy)"), x, y, 90)
-    return [bands, names, curves, *ends, playhead, dots]
+    return [bands, names, numbered, curves, *ends, playhead, dots]
 
 
 def _shown() -> Rows:

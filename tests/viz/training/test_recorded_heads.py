@@ -125,7 +125,7 @@ def test_phases_of_one_task_are_one_band_and_curves_break_between_tasks():
     phase, tasks = np.array([0, 1, 1, 2]), ["digits", "digits", "gently changed digits"]
     figure = recorded_heads([run(4, phase=phase, tasks=tasks)])
     bands = figure.frames["phases"]
-    assert bands["task"].tolist() == ["digits", "gently changed digits"]
+    assert bands["numbered"].tolist() == ["1  digits", "2  gently changed digits"]
     assert bands["from"].tolist() == pytest.approx([0, 2.5 / 3])
     assert bands["to"].tolist() == pytest.approx([2.5 / 3, 1])
     assert figure.frame["line"].nunique() == 2
@@ -141,6 +141,9 @@ def test_the_names_of_all_phases_of_the_review_encoders_are_whole():
     phase = np.repeat(np.arange(4), (*phases.values(), 263))
     figure = recorded_heads([run(338, phase=phase, tasks=[*phases, "sentiment"])])
     assert [" ".join(lines.split()) for lines in figure.frames["phases"]["lines"]] == [*phases, "sentiment"]
+    assert (
+        686 < figure.frames["state"]["names_width"][0] <= 1166
+    )  # the track in windows of 800 and 1280 pixels
 
 
 def test_the_legend_says_what_colours_mean():
