@@ -85,6 +85,19 @@ def test_a_step_that_the_guide_promises_is_in_sight(page: Page) -> None:
     expect(page.get_by_role("link", name="Post-LN", exact=True)).to_be_in_viewport()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["", "masks", "positions", "norm_placement", "compare", "training", "many_inputs"]
+)
+def test_no_page_is_wider_than_the_window(page: Page, name: str) -> None:
+    page.set_viewport_size(WINDOW)
+    page.goto(f"/{name}")
+    ready(page)
+    main = page.get_by_test_id("stMain")
+    expect(main.get_by_role("button", name="Download the figure").first).to_be_attached()
+    assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
+
+
 def link(page: Page, name: str) -> Locator:
     return page.locator(".st-key-navigation").get_by_role("link", name=name, exact=True)
 
