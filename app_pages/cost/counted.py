@@ -86,7 +86,7 @@ def _draw_total(label: str, count: int, remark: str = "") -> None:
 def draw_parts(config: ModelConfig) -> None:
     parts = cost.component_costs(config)
     names = [part.name for part in parts]
-    st.markdown(_sentence(config, parts))
+    st.markdown(_sentence(config))
     for quantity, column in zip(
         ("parameters", "multiply_adds"), beside("parameters", "multiply_adds"), strict=True
     ):
@@ -98,9 +98,8 @@ def draw_parts(config: ModelConfig) -> None:
         show(_crossing_figure(config), key="cost_crossing")
     with sentence_slot:
         st.markdown(
-            f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balanced_length(config):,.0f}** "
-            "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
-            "the feed-forward); at smaller $n$ these need more."
+            f"Only the scores and the weighted sum grow with $n^2$. From $n$ = **{cost.balanced_length(config):,.0f}** on they "
+            "need more multiply-adds than the products with a layer's weight matrices."
         )
         # In two lines, for a narrow window.
         st.latex(
@@ -111,16 +110,11 @@ def draw_parts(config: ModelConfig) -> None:
         st.markdown(f"{_SYMBOLS} {_COUNTING}")
 
 
-def _sentence(config: ModelConfig, parts: tuple[cost.ComponentCost, ...]) -> str:
-    """What the multiply-adds tell, and what the colours of the bars mean."""
-    total = cost.n_multiply_adds(config)
-    largest = max(parts, key=lambda part: part.multiply_adds)
+def _sentence(config: ModelConfig) -> str:
+    """What attention itself takes of the multiply-adds, and what the colours of the bars mean."""
     scores, _ = cost.multiply_adds_at(config, config.n_positions)
-    return (
-        f"One input of {config.n_positions:,} positions takes {abbreviated(total)} multiply-adds. "
-        f"The largest part is {largest.name}, {percent(largest.multiply_adds / total)}; the attention weights (scores and "
-        f"weighted sum) take {percent(scores / total)}. Teal: the largest part of each chart."
-    )
+    share = percent(scores / cost.n_multiply_adds(config))
+    return f"Scores and weighted sum take {share} of the multiply-adds. Teal: the largest part of each chart."
 
 
 def _crossing_figure(config: ModelConfig) -> VegaFigure:
