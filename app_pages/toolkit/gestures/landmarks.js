@@ -55,6 +55,7 @@ const MENU = ".stPopover button[aria-expanded]";
 const FIRST = ":is(button, input, textarea, a[href], [tabindex]):not([tabindex='-1'], :disabled, [aria-label^=Help])";
 let opener = null; // the button of a menu that was opened by keyboard, until the menu has something to take the focus
 let wasPresenting = null;
+let passesFocus = false; // from the button that was pressed to the one that leads back, which may come a moment later
 
 function press(event) {
   if (event.detail === 0) opener = event.target.closest?.(MENU) ?? null; // by keyboard
@@ -70,8 +71,12 @@ function moveFocus() {
   const isPresenting = document.querySelector(".st-key-present_leave") !== null;
   const button = document.querySelector(`.st-key-present${isPresenting ? "_leave" : ""} button`);
   if (button === null) return; // it is on its way
-  if (wasPresenting !== null && wasPresenting !== isPresenting && document.activeElement === document.body) button.focus();
+  if (wasPresenting !== null && wasPresenting !== isPresenting) passesFocus = true;
   wasPresenting = isPresenting;
+  passesFocus &&= document.activeElement === document.body || document.activeElement.closest("[class*=st-key-present]") !== null;
+  if (!passesFocus) return;
+  button.focus();
+  passesFocus = document.activeElement !== button;
 }
 
 // The linked chart, or the strip of tokens, or the first chart or table of some height; undefined on a page without one.

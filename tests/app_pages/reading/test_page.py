@@ -23,7 +23,7 @@ def test_the_page_opens_with_the_stops_of_the_tour(open_app: Open) -> None:
     app = open_app(PAGE)
     html = "\n".join(part.proto.body for part in app.get("html"))
     for number, stop in enumerate(STOPS, 1):
-        assert stop.seen in html or stop.otherwise in html
+        assert stop.seen in html or stop.otherwise.format(part="a word") in html
         assert app.button(key=f"tour_open_{number}").label == f"Open {stop.page.title} →"
 
 
