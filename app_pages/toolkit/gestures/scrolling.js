@@ -39,7 +39,7 @@ function open(page, figure) {
   if (!isNew && shown.figure === figure) return;
   [shown, path] = [{ page, figure }, location.pathname];
   const isBack = isFirst
-    ? (performance.getEntriesByType("navigation")[0]?.type ?? "navigate") !== "navigate" // Chromium leaves it out when its clock went back
+    ? ["reload", "traverse"].includes(window.navigation?.activation?.navigationType)
     : returned === step();
   if (isBack && saved() !== null) target = saved();
   else if (isNew || figure) target = figure || 0;
