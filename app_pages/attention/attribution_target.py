@@ -80,7 +80,7 @@ def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method:
             explained=answer.word,
             name=f"{answer.noun}, in nats",
             unit=answer.unit,
-            purple=f"makes {answer.said} more likely",
+            purple=f"makes {answer.quoted} more likely",
             gold="less likely",
         )
     if isinstance(answer, ClassAnswer):

@@ -158,7 +158,7 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
         st.caption(f"These are the numbers of this input alone. {measuring_sentence(subject.checkpoint)}")
     elif isinstance(numbers.answer, WordAnswer):
         st.caption(
-            f"What a head is worth for {plain(numbers.answer.said)} is measured on this input alone, not over the data set."
+            f"What a head is worth for {plain(numbers.answer.quoted)} is measured on this input alone, not over the data set."
         )
     elif not {"importance", "zero"} <= set(numbers.spreads):
         st.caption(

@@ -3,6 +3,7 @@
 An answer knows how it changes under interventions, in which unit and with which sign, what it is called, and its sentences.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -30,7 +31,7 @@ DISTANCE = "cosine distance of the pooled state"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answer:
+class Answer(ABC):
     """The answer to one input without any intervention, one of the four kinds below: these names and methods are all theirs.
 
     `answers` [*interventions, answer] are what experiments return for `measured`.
@@ -43,7 +44,7 @@ class Answer:
 
     record: AttentionRecord  # of the input
     noun: str  # in Markdown: "the prediction"
-    said: str  # as the encoder gives it, as plain text: "“positive”"
+    quoted: str  # as the encoder gives it, as plain text: "“positive”"
     unit: str  # behind the number of a change: "log-odds of positive"
     axis: str  # what changes, with its unit: "log-odds of positive, nats"
     change: str  # as a title: "change of the log-odds of positive, in nats"
@@ -59,37 +60,37 @@ class Answer:
         """What experiments take as their `answer`."""
         return self.word or LOGITS
 
+    @abstractmethod
     def changes(self, answers: np.ndarray) -> np.ndarray:
         """Changes [*interventions] in nats, positive where the answer gets more probable; or cosine distances."""
-        raise NotImplementedError
 
     def falls(self, answers: np.ndarray) -> np.ndarray:
         """Falls [*interventions] in nats, below 0 where the answer gets more probable; or cosine distances."""
         return -self.changes(answers) if self.signed else self.changes(answers)
 
+    @abstractmethod
     def change_to(self, after: LiveSubject) -> float:
         """The change to the answer of `after`; NaN where that has no such answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def change_sentence(self, what: str, after: LiveSubject) -> str:
         """Sentence on how the answer changes, as plain text; `what` is its beginning and names the change."""
-        raise NotImplementedError
 
     def more_of_change(self, _after: LiveSubject) -> str:
         """Sentences with the numbers that `change_sentence` leaves out."""
         return ""
 
+    @abstractmethod
     def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
         """The size of a shift: words before the number, and the number, with its standard deviation if it is a mean."""
-        raise NotImplementedError
 
+    @abstractmethod
     def without(self, token: str, answers: np.ndarray) -> str:
         """What becomes of the answer without the `token`, in `answers` [answer], as Markdown."""
-        raise NotImplementedError
 
+    @abstractmethod
     def in_table(self, answers: np.ndarray) -> tuple[str, str]:
         """A heading, and the answer in `answers` [answer] as text."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,7 +112,7 @@ class ClassAnswer(Answer):
             followed=followed,
             name=name,
             noun="the prediction",
-            said=f"“{label(name, 14)}”",
+            quoted=f"“{label(name, 14)}”",
             unit=f"log-odds of {name}",
             axis=f"log-odds of {name}, nats",
             change=f"change of the log-odds of {name}, in nats",
@@ -185,7 +186,7 @@ class WordAnswer(Answer):
             word=word,
             value=value,
             noun=plain(log_p),
-            said=name,
+            quoted=name,
             unit=f"nats, {log_p}",
             axis=f"{log_p}, nats",
             change=f"change of {log_p}, in nats",
@@ -206,7 +207,7 @@ class WordAnswer(Answer):
         return _log_probability(after, self.word) - self.value
 
     def change_sentence(self, what: str, after: LiveSubject) -> str:
-        return change_sentence(what, self.said, self.value, self.value + self.change_to(after))
+        return change_sentence(what, self.quoted, self.value, self.value + self.change_to(after))
 
     def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
         error = "" if sd is None else f" ± {format_number(sd, '.2f')}"
@@ -234,7 +235,7 @@ class StateAnswer(Answer):
     reason: ClassVar[str] = "the encoder has no classes"  # why its pooled state is measured
 
     noun: str = "the pooled state"
-    said: str = "the answer"
+    quoted: str = "the answer"
     unit: str = "cosine distance"
     axis: str = POOLED
     change: str = POOLED

@@ -60,7 +60,7 @@ def faithfulness(
     if st.session_state.get(_MENU, False) != is_open:
         st.session_state[_MENU] = is_open
     with st.container(horizontal=True, vertical_alignment="center", key="explains", gap=None):
-        st.html(f"explains {escape(answer.said)}?", width="content")
+        st.html(f"explains {escape(answer.quoted)}?", width="content")
         verdict = st.container(width="content")
         with st.popover("why", key=_MENU, type="tertiary", on_change=_keep_open):
             conclusion, button, controls, details = (st.container() for _ in range(4))

@@ -69,7 +69,7 @@ def conclusion_sentence(of_map: Verdict, answer: Answer, what: str = "map") -> s
     """Whether the map, or `what` is judged, shows what the answer depends on, by the rule of `model.experiments.faithfulness`, with
     the numbers that decide: the rank correlation and the area under the deletion curve.
     """
-    return f"Does this {what} show what {plain(answer.said)} hangs on? {_reply(of_map, answer)}"
+    return f"Does this {what} show what {plain(answer.quoted)} hangs on? {_reply(of_map, answer)}"
 
 
 def _reply(of_map: Verdict, answer: Answer) -> str:
