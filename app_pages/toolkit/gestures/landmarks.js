@@ -11,6 +11,7 @@ const PAUSE = 200; // milliseconds: a figure under the pointer changes the page 
 
 const shown = new Map(); // by figure: what its name said last
 let lastAnswer = ""; // of the encoder
+let hasActed = false; // the reader has: until then the page is only being loaded, in as many parts as it takes
 const line = document.createElement("div"); // where a change is announced
 line.className = "announced-figure";
 line.setAttribute("aria-live", "polite");
@@ -129,7 +130,11 @@ function nameFigures() {
     if (lastAnswer !== "") names.unshift(answer);
     lastAnswer = answer;
   }
-  if (names.length > 0) line.textContent = names[0];
+  if (hasActed && names.length > 0) line.textContent = names[0];
+}
+
+function act() {
+  hasActed = true;
 }
 
 let waiting = 0;
@@ -152,6 +157,8 @@ export default function () {
   changes.observe(document.body, { subtree: true, childList: true, attributeFilter: ["aria-label", "data-test-script-state"] });
   window.addEventListener("click", skip, true);
   window.addEventListener("click", press, true);
+  window.addEventListener("keydown", act, true);
+  window.addEventListener("pointerdown", act, true);
   window.addEventListener("focusin", addSkipToFigure, true); // a table may have been drawn since the page changed last
   return () => {
     changes.disconnect();
@@ -159,6 +166,8 @@ export default function () {
     toFigure.remove();
     window.removeEventListener("click", skip, true);
     window.removeEventListener("click", press, true);
+    window.removeEventListener("keydown", act, true);
+    window.removeEventListener("pointerdown", act, true);
     window.removeEventListener("focusin", addSkipToFigure, true);
   };
 }
