@@ -49,11 +49,10 @@ def import_all() -> None:
 
 
 def import_parts(package: str) -> None:
-    """Imports all modules of a package except the pages themselves, which are scripts that run when they are opened."""
+    """Imports all modules of a package."""
     folder = Path(__file__).parent.joinpath(*package.split("."))
     for module in walk_packages([str(folder)], package):
-        if not module.name.endswith(".page"):
-            import_module(module.name)
+        import_module(module.name)
 
 
 if __name__ == "__main__":  # the script that each session runs

@@ -26,6 +26,7 @@ def draw_figures(subject: Subject, slots: Slots) -> None:
     draw_below_prediction(subject, slots)
 
 
-subject, slots = choose_input_or_record()
-draw_prediction(subject, slots)
-draw_figures(subject, slots)
+def draw() -> None:
+    subject, slots = choose_input_or_record()
+    draw_prediction(subject, slots)
+    draw_figures(subject, slots)

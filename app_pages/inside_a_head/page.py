@@ -7,12 +7,13 @@ from app_pages.inside_a_head.layer_norm import draw_layer_norm
 from app_pages.inside_a_head.scale import draw_score_scaling
 from app_pages.inside_a_head.steps import draw_steps
 
-part = PART.choose()
-if part == SCALE:
-    draw_score_scaling()
-else:
-    subject, slots = choose_input()
-    in_steps = part == STEP_BY_STEP
-    chosen = choose_head(subject, slots, with_colours=in_steps)
-    draw = draw_steps if in_steps else draw_layer_norm
-    draw(subject, slots, chosen)
+
+def draw() -> None:
+    part = PART.choose()
+    if part == SCALE:
+        draw_score_scaling()
+    else:
+        subject, slots = choose_input()
+        in_steps = part == STEP_BY_STEP
+        chosen = choose_head(subject, slots, with_colours=in_steps)
+        (draw_steps if in_steps else draw_layer_norm)(subject, slots, chosen)

@@ -18,11 +18,10 @@ from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.many_inputs.row_filter import RowFilter, chosen_cell, say_filter
 from app_pages.subject import cache, encoders
-from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 
 
-def write_summary(listed: InputList, predictions: Predictions) -> None:
+def write_summary(kind: str, listed: InputList, predictions: Predictions) -> None:
     """Writes how many inputs there are, and how many are right."""
     what = "examples, chosen to be hard" if listed.is_ours and kind == encoders.TEXT else "inputs"
     sentence = f"{len(predictions.lines):,} {what}"
@@ -39,14 +38,18 @@ def write_notes(listed: InputList, predictions: Predictions) -> None:
         st.caption(plain(" ".join(notes)))
 
 
-def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
-    """Draws the table of predictions, and a menu for another list."""
+def draw() -> None:
+    controls, more = bar("many_inputs")
+    name, kind = choose_usable_encoder(controls), KIND.held()
+    entered, config = input_list.entered(kind), cache.loaded(name).config
+    classes = config.class_names if config.chooses_class else ()
+    listed = entered.listed or example_list(kind, classes)
     label = "Your own list" if listed.is_ours else "Another list"
     with more, st.popover(label, key=f"another_list_{round_number()}"):
         draw_list_entry(kind, classes)
     predictions: Predictions = predict(name, listed.items)
     if not predictions.lines:
-        write_summary(listed, predictions)
+        write_summary(kind, listed, predictions)
         write_notes(listed, predictions)
         stop("The encoder can read none of these inputs.")
     with controls:
@@ -66,7 +69,7 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
         go_to(ATTENTION, *input_list.open_item(kind, number, name))
 
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="many_summary"):
-        write_summary(listed, predictions)
+        write_summary(kind, listed, predictions)
         say_filter(row_filter, len(lines), predictions)
     if predictions.n_labelled:
         with st.container(horizontal=True, gap="medium"):
@@ -95,10 +98,3 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
         )
     write_notes(listed, predictions)
     draw_measuring(name, listed.items, predictions)
-
-
-controls, more = bar("many_inputs")
-name, kind = choose_usable_encoder(controls), KIND.held()
-entered, config = input_list.entered(kind), cache.loaded(name).config
-classes = config.class_names if config.chooses_class else ()
-draw_predictions(kind, name, entered.listed or example_list(kind, classes))

@@ -72,29 +72,30 @@ def _counts(measured: Sequence[Measurement]) -> str:
     return ", ".join([f"**{n or 'none'} hold{'s' * (n < 2)} here**", *parts])
 
 
-draw_answer()
-measured = _stored_or_stop()
-ends = axis_end([dot for claim in CLAIMS for dot in effect_dots(claim, measured)])
-with st.container(key="claims", gap=None):
-    heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
-    heads[0].markdown(f"**What papers claim**: of {len(CLAIMS)} claims, {_counts(measured)}.")
-    with heads[1], st.container(gap=None):
-        st.markdown("**Which is larger, and how clearly?**", help=EFFECT)
-        show(effect_axis(ends), key=None)
-    heads[2].markdown("**Verdict here**")
-    for when in dict.fromkeys(claim.when for claim in CLAIMS):
-        st.markdown(f"**{when}**")
-        for claim in (claim for claim in CLAIMS if claim.when == when):
-            draw_row(claim, measured, end=ends)
+def draw() -> None:
+    draw_answer()
+    measured = _stored_or_stop()
+    ends = axis_end([dot for claim in CLAIMS for dot in effect_dots(claim, measured)])
+    with st.container(key="claims", gap=None):
+        heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
+        heads[0].markdown(f"**What papers claim**: of {len(CLAIMS)} claims, {_counts(measured)}.")
+        with heads[1], st.container(gap=None):
+            st.markdown("**Which is larger, and how clearly?**", help=EFFECT)
+            show(effect_axis(ends), key=None)
+        heads[2].markdown("**Verdict here**")
+        for when in dict.fromkeys(claim.when for claim in CLAIMS):
+            st.markdown(f"**{when}**")
+            for claim in (claim for claim in CLAIMS if claim.when == when):
+                draw_row(claim, measured, end=ends)
 
-with st.expander("Why “seeds agree” is not “holds”, and how effect and verdict are computed"):
-    st.markdown(LEGEND)
-    st.markdown(TEST)
-    st.markdown(EFFECT)
-with st.container(key="contradictions"):
-    st.header("Numbers above that seem to contradict each other, and why they do not")
-    for seeming, reason in CONTRADICTIONS:
-        left, right = st.columns(2, gap="medium")
-        left.markdown(seeming)
-        right.markdown(reason)
-st.caption(f"Measured by `{COMMAND}`; the verdicts are computed from the stored values.")
+    with st.expander("Why “seeds agree” is not “holds”, and how effect and verdict are computed"):
+        st.markdown(LEGEND)
+        st.markdown(TEST)
+        st.markdown(EFFECT)
+    with st.container(key="contradictions"):
+        st.header("Numbers above that seem to contradict each other, and why they do not")
+        for seeming, reason in CONTRADICTIONS:
+            left, right = st.columns(2, gap="medium")
+            left.markdown(seeming)
+            right.markdown(reason)
+    st.caption(f"Measured by `{COMMAND}`; the verdicts are computed from the stored values.")

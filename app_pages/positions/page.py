@@ -8,15 +8,17 @@ from app_pages.positions.experiments import draw_experiment
 from app_pages.positions.sinusoids import draw_sinusoids
 from app_pages.positions.this_encoder import draw_this_encoder
 
-part = controls.PART.choose()
-if part == controls.SINUSOIDS:
-    draw_sinusoids()
-elif part == controls.BY_DISTANCE:
-    draw_by_distance()
-else:
-    draw = {
-        controls.ENCODER: draw_this_encoder,
-        controls.EXPERIMENTS: draw_experiment,
-        controls.EMBEDDINGS: draw_embedding_map,
-    }[part]
-    draw(*choose_input(with_answer=False))
+
+def draw() -> None:
+    part = controls.PART.choose()
+    if part == controls.SINUSOIDS:
+        draw_sinusoids()
+    elif part == controls.BY_DISTANCE:
+        draw_by_distance()
+    else:
+        parts = {
+            controls.ENCODER: draw_this_encoder,
+            controls.EXPERIMENTS: draw_experiment,
+            controls.EMBEDDINGS: draw_embedding_map,
+        }
+        parts[part](*choose_input(with_answer=False))

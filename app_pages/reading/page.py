@@ -29,7 +29,7 @@ def own_text() -> str:
     return OWN_TEXT.read()
 
 
-def draw(paper: Paper, text: str) -> None:
+def draw_section(paper: Paper, text: str) -> None:
     """Draws one section of a paper or of the lectures."""
     section = SECTION.choose(paper.sections)
     with st.container(width=WIDTH):
@@ -38,11 +38,12 @@ def draw(paper: Paper, text: str) -> None:
         st.markdown(opening_here(paper.sections[section], text), unsafe_allow_html=True)
 
 
-text = own_text()
-part = PART.choose()
-if part == TOUR:
-    draw_stops(text)
-else:
-    guide = papers(GUIDE.read_text(encoding="utf-8"))
-    lectures = guide.pop(LECTURES)
-    draw(lectures if part == LECTURES else guide[PAPER.choose(guide)], text)
+def draw() -> None:
+    text = own_text()
+    part = PART.choose()
+    if part == TOUR:
+        draw_stops(text)
+    else:
+        guide = papers(GUIDE.read_text(encoding="utf-8"))
+        lectures = guide.pop(LECTURES)
+        draw_section(lectures if part == LECTURES else guide[PAPER.choose(guide)], text)

@@ -1,7 +1,7 @@
 """The frame of every page: navigation, heading, notices."""
 
+from importlib import import_module
 from pathlib import Path
-from runpy import run_module
 from threading import Event
 
 import streamlit as st
@@ -59,7 +59,7 @@ def draw_page() -> None:
             # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen
             # is lost.
             with only_of_this_page(), one_run(), address.kept_for_next_run():
-                run_module(f"app_pages.{page.name}.page")
+                import_module(f"app_pages.{page.name}.page").draw()
         except MemoryError as error:
             st.error(f"This page needs more memory than there is: {error}.", icon=":material/memory:")
         finally:

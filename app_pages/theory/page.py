@@ -18,25 +18,27 @@ FORMULAS = {
     "post-LN without residual": r"$\mathrm{LN}(F(x))$",
 }
 
-part = theory_controls.PART.choose()
-controls, more = bar("controls")
-with controls:
-    variants = theory_controls.PLACEMENTS.choose()
-    depth, seeds = theory_controls.DEPTH.choose(), theory_controls.SEEDS.choose()
-with more.popover("View", key="more"):
-    variants += theory_controls.WITHOUT_RESIDUAL.choose()
-    setting = theory_controls.choose_setting()
 
-if not variants:
-    st.info("Choose at least one placement of the norm.")
-elif part == theory_controls.AT_START:
-    draw_at_start(setting, variants, depth, seeds)
-else:
-    draw_first_steps(setting, variants, depth, seeds)
-if part == theory_controls.FIRST_STEPS:
-    draw_warm_up()
-if variants:
-    st.markdown(
-        "What a sublayer $F$, attention or feed-forward, makes of the vector $x$ of a token, and where the norm LN stands:\n\n"
-        + "\n".join(f"- **{variant}** {FORMULAS[variant]}" for variant in variants)
-    )
+def draw() -> None:
+    part = theory_controls.PART.choose()
+    controls, more = bar("controls")
+    with controls:
+        variants = theory_controls.PLACEMENTS.choose()
+        depth, seeds = theory_controls.DEPTH.choose(), theory_controls.SEEDS.choose()
+    with more.popover("View", key="more"):
+        variants += theory_controls.WITHOUT_RESIDUAL.choose()
+        setting = theory_controls.choose_setting()
+
+    if not variants:
+        st.info("Choose at least one placement of the norm.")
+    elif part == theory_controls.AT_START:
+        draw_at_start(setting, variants, depth, seeds)
+    else:
+        draw_first_steps(setting, variants, depth, seeds)
+    if part == theory_controls.FIRST_STEPS:
+        draw_warm_up()
+    if variants:
+        st.markdown(
+            "What a sublayer $F$, attention or feed-forward, makes of the vector $x$ of a token, and where the norm LN stands:\n\n"
+            + "\n".join(f"- **{variant}** {FORMULAS[variant]}" for variant in variants)
+        )

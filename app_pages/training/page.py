@@ -24,18 +24,19 @@ def pair() -> tuple[Checkpoint, ...]:
     return tuple(map(Checkpoint, names))
 
 
-part = PART.choose()
-controls, more = bar("controls")
-with controls:
-    names = pair()
-try:
-    if not names:
-        st.info("There is no encoder of this kind to show.")
-    elif names[0] in session_encoders.opened() and not cache.loaded(names[0]).history:
-        st.info(f"{names[0]} comes from elsewhere: its folder does not say how it was trained. {_OTHERS}")
-    elif part == RECORDING:
-        draw_player(names, controls, more)
-    else:
-        draw_histories(names, controls)
-except (ValueError, OSError) as error:
-    st.info(f"This cannot be shown: {plain(str(error))}.")
+def draw() -> None:
+    part = PART.choose()
+    controls, more = bar("controls")
+    with controls:
+        names = pair()
+    try:
+        if not names:
+            st.info("There is no encoder of this kind to show.")
+        elif names[0] in session_encoders.opened() and not cache.loaded(names[0]).history:
+            st.info(f"{names[0]} comes from elsewhere: its folder does not say how it was trained. {_OTHERS}")
+        elif part == RECORDING:
+            draw_player(names, controls, more)
+        else:
+            draw_histories(names, controls)
+    except (ValueError, OSError) as error:
+        st.info(f"This cannot be shown: {plain(str(error))}.")

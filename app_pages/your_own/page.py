@@ -8,25 +8,29 @@ from app_pages.your_own import adding
 from app_pages.your_own.rows import draw_list, encoders_in_cache, encoders_in_root, uploaded_encoders
 from model.sources import locations
 
-linked_encoders.say_gone(None)
-with st.container(horizontal=True, gap="medium", key="own"):
-    here, more = st.container(key="own_here"), st.container(key="own_more")
-with here:
-    if locations.has_root():
-        draw_list("In the models folder", encoders_in_root(), key="root", empty=adding.EMPTY_ROOT)
-    if (mine := uploaded_encoders()).names:
-        draw_list("Uploaded in this session", mine, key="uploads")
-    draw_list("Installed with pip", locations.encoders_in_packages(), key="installed", empty=adding.NO_MINILM)
-    draw_list(
-        "In the Hugging Face cache of this machine",
-        encoders_in_cache(),
-        key="cache",
-        empty=adding.EMPTY_CACHE,
-    )
-with more:
-    adding.heading("More encoders")
-    if not locations.has_root():
-        adding.explain_models_folder()
-    adding.draw_upload_form(start_options.OPTIONS.uploads_mb)
-    adding.draw_hub_form(start_options.OPTIONS.hub)
-adding.explain_supported()
+
+def draw() -> None:
+    linked_encoders.say_gone(None)
+    with st.container(horizontal=True, gap="medium", key="own"):
+        here, more = st.container(key="own_here"), st.container(key="own_more")
+    with here:
+        if locations.has_root():
+            draw_list("In the models folder", encoders_in_root(), key="root", empty=adding.EMPTY_ROOT)
+        if (mine := uploaded_encoders()).names:
+            draw_list("Uploaded in this session", mine, key="uploads")
+        draw_list(
+            "Installed with pip", locations.encoders_in_packages(), key="installed", empty=adding.NO_MINILM
+        )
+        draw_list(
+            "In the Hugging Face cache of this machine",
+            encoders_in_cache(),
+            key="cache",
+            empty=adding.EMPTY_CACHE,
+        )
+    with more:
+        adding.heading("More encoders")
+        if not locations.has_root():
+            adding.explain_models_folder()
+        adding.draw_upload_form(start_options.OPTIONS.uploads_mb)
+        adding.draw_hub_form(start_options.OPTIONS.hub)
+    adding.explain_supported()
