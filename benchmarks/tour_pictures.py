@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import FloatRect, Page, expect, sync_playwright
 
 from app_pages.controls.tour_controls import STOPS
-from app_pages.reading.stop_cards import PICTURES, THEMES, picture_file
+from app_pages.reading.page import PICTURES, THEMES, picture_file
 from benchmarks.screenshots import still
 from tests.browser import chromium
 from tests.browser.conftest import FLAGS, PATIENCE

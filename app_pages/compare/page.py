@@ -5,22 +5,25 @@ from dataclasses import replace
 import streamlit as st
 
 from app_pages.compare.by_words import KNOCKED_OUT, WEIGHTS, say_rule
-from app_pages.compare.cross_attention import draw_cross_attention
 from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
 from app_pages.compare.sides import choose_comparison, choose_sides, parts
 from app_pages.compare.stream import draw_stream
 from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
-from app_pages.controls.control_bar import bar
-from app_pages.controls.head_choice import choose_head
+from app_pages.controls.control_bar import Slots, bar
+from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
 from app_pages.controls.lens import about_lens, choose_lens
 from app_pages.inputs.row import choose_input, stop
 from app_pages.inputs.unknown_tokens import say_unknown
+from app_pages.show.show import show
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject import session_encoders
-from app_pages.subject.two_sides import similarity
+from app_pages.subject.two_sides import Side, similarity
 from app_pages.toolkit.markdown import plain
+from model.experiments.query_attention import cross_pattern
+from viz.attention.token_heatmaps import cross_heatmap
+from viz.builders.number_format import head_name
 
 
 def draw() -> None:
@@ -79,3 +82,28 @@ def draw() -> None:
         draw_knock_out(slots, first, second)
     else:
         draw_stream(slots, first, second)
+
+
+def draw_cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: Side) -> None:
+    """Draws the map of the chosen head with the queries of the first input and the keys of the second."""
+    with slots.controls:
+        query = choose_query(first.record)
+    pattern = cross_pattern(first.record, second.record, chosen.layer, chosen.head)
+    scale = chosen.weights_to("the maximum of this map", pattern)
+    with st.container(key="matrix_cross_place"):
+        figure = cross_heatmap(pattern, first.record.tokens, second.record.tokens, query=query, scale=scale)
+        show(figure, key="cross", height="stretch")
+    st.latex(
+        r"A = \mathrm{softmax}\!\left( \frac{Q_1 K_2^{\top}}{\sqrt{d_k}} \right), \qquad \mathrm{out} = A V_2"
+    )
+    st.caption(
+        f"$Q_1$ are the queries of {head_name(chosen.layer, chosen.head)} on the {first.title}, $K_2$ and $V_2$ its keys and values on "
+        f"the {second.title}. In a decoder the queries come from what was written so far and the keys from the encoder "
+        "(Vaswani et al. 2017, section 3.2.3). This encoder was never trained for it, so the map shows the formula and "
+        "not a skill."
+        + (
+            " What it adds to its scores by relative positions is left out: between two texts there are none."
+            if first.record.config.has_distance_bias or first.record.config.family.parts.disentangled
+            else ""
+        )
+    )

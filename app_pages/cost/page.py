@@ -1,9 +1,48 @@
 """Cost: what an encoder of any size costs, part by part, and the tables of the paper."""
 
+import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
-from app_pages.cost.counted import choose_config, draw_parts, draw_totals, fixed_properties_sentence
-from app_pages.cost.published import draw_kinds_of_layer, draw_variations
+from app_pages.controls.control_bar import bar
+from app_pages.controls.cost_controls import SIZES, START, STARTS
+from app_pages.show.show import heading, show
+from app_pages.subject.cache import cached
+from app_pages.toolkit.beside import beside
+from model.config import ModelConfig
+from model.theory import cost
+from model.theory.cost import COLUMNS, n_parameters, variations
+from viz.builders.figure import VegaFigure
+from viz.builders.number_format import abbreviated, percent
+from viz.cost.length_scaling import length_scaling, part_bars
+
+_SYMBOLS = (
+    "$d$ is d_model, $L$ the layers, $h$ the heads, $n$ the positions, $V$ the vocabulary, $p$ the patch size, $c$ the "
+    "number of classes."
+)
+_COUNTING = (
+    "A multiply-add is a product and the addition of it. Counted are those of all matrix products, and three "
+    "for each number that goes through a norm (its square added to the variance; centring and scaling; gain "
+    "and shift). Not counted is what only adds or only multiplies: biases, residual additions, the division "
+    "by $\\sqrt{d_k}$, softmax, activations."
+)
+
+_HEADINGS = {"steps": "steps", "PPL": "PPL dev", "BLEU": "BLEU dev", "params": "params ×10⁶"}
+_OWN = "encoder alone"
+_LOADED = "rgba(22, 163, 74, 0.16)"  # ACCENT, seen through on light and dark
+_WIDTHS = dict(zip(COLUMNS, (36, 68, 52, 36, 46, 46, 62, 48, 56, 70, 76, 92), strict=True))
+
+
+_KINDS_OF_LAYER = r"""
+| Layer | Complexity | Sequential operations | Longest path | Multiply-adds |
+| :-- | :-- | :-- | :-- | :-- |
+| self-attention | $O(n^2 \cdot d)$ | $O(1)$ | $O(1)$ | $2\,n^2 d$ |
+| restricted self-attention | $O(r \cdot n \cdot d)$ | $O(1)$ | $O(n/r)$ | $2\,r\,n\,d$ |
+| recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ | $2\,n\,d^2$ |
+| convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ | $k\,n\,d^2$ |
+
+By the count, self-attention costs more than recurrence where $n > d$; but recurrence makes its $n$ steps one after the other.
+"""
 
 
 def draw() -> None:
@@ -14,3 +53,185 @@ def draw() -> None:
         st.caption(fixed_properties_sentence(config))
     draw_kinds_of_layer()
     draw_variations()
+
+
+def draw_kinds_of_layer() -> None:
+    """Draws table 1 of the paper: four kinds of layer, and how they grow with the length of the sequence."""
+    heading("Four kinds of layer, table 1 of the paper", key="cost_layers")
+    st.markdown(_KINDS_OF_LAYER)
+    st.caption(
+        "$n$ vectors of width $d$; $r$ is the size of the neighbourhood in restricted self-attention, $k$ the kernel of the "
+        "convolution. As in the paper, attention is without its four linear maps and has one head."
+    )
+
+
+def draw_variations() -> None:
+    """Draws table 3 of Vaswani et al. 2017; a click on a row loads its sizes into the boxes above."""
+    heading("Variations on the Transformer, table 3 of the paper", key="cost_published")
+    st.markdown("Click a row to load it into the boxes above.")
+    loaded = START.held()
+    key = f"cost_table_{loaded}"  # a table for each start, or a cell that was clicked long ago would stay chosen
+    widths = {_HEADINGS.get(column, column): width for column, width in _WIDTHS.items()}
+    st.dataframe(
+        _with_highlighted_row(_published_table(), [row.name == loaded for row in variations()]),
+        key=key,
+        hide_index=True,
+        height="content",
+        column_config={
+            "": st.column_config.TextColumn(width=48),
+            **{heading: st.column_config.TextColumn(width=width) for heading, width in widths.items()},
+        },
+        on_select=lambda: _take_row(key),
+        selection_mode="single-cell",
+        alt="Table 3 of the paper with the parameters of each row's encoder alone.",
+    )
+    n = variations()[0].config.n_positions
+    st.caption(
+        '"Attention Is All You Need" (Vaswani et al. 2017), as printed, where "unlisted values are identical to those of the base model" and "all metrics are on the '
+        'English-to-German translation development set, newstest2013"; (E) is "positional embedding instead of '
+        'sinusoids". The params of the paper are those of the whole Transformer, encoder and decoder. The encoder '
+        "alone has an embedding here of 37,000 tokens (the paper says about as many) and a bias in every linear map; "
+        f"for (E) it learns {n} positions, a number that the paper does not print."
+    )
+
+
+@cached
+def _published_table() -> pd.DataFrame:
+    """The table of the paper with one row for each variation."""
+    return pd.DataFrame(
+        [
+            {
+                "": row.group,
+                **{_HEADINGS.get(column, column): cell for column, cell in row.printed.items()},
+                _OWN: n_parameters(row.config),
+            }
+            for row in variations()
+        ]
+    )
+
+
+def _with_highlighted_row(table: pd.DataFrame, loaded: list[bool]) -> Styler:
+    """The table with the loaded row highlighted."""
+    colours = [f"background-color: {_LOADED}" if is_loaded else "" for is_loaded in loaded]
+    return table.style.apply(lambda _: colours).format({_OWN: "{:,}"})
+
+
+def _take_row(key: str) -> None:
+    if cells := st.session_state[key]["selection"]["cells"]:
+        START.take(variations()[cells[0][0]].name)
+        fill_in_sizes()
+
+
+def choose_config() -> ModelConfig | None:
+    """Draws the boxes; returns the encoder's configuration, or writes a sentence and returns None if the sizes conflict."""
+    with bar("sizes")[0]:
+        start = STARTS[START.choose(on_change=fill_in_sizes)]
+        sizes = {size: SIZES[size].choose(default=getattr(start, size)) for size in sizes_of(start)}
+    try:
+        config = start.resized(**sizes)
+    except ValueError as error:
+        st.error(f"There is no such encoder: {error}.", icon=":material/error:")
+        return None
+    return config
+
+
+def sizes_of(start: ModelConfig) -> tuple[str, ...]:
+    """Names of the sizes that can be changed: vocabulary and positions for text, image and patch size for pictures."""
+    input_sizes = ("vocab_size", "n_positions") if start.is_text else ("image_size", "patch_size")
+    return ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", *input_sizes)
+
+
+def fill_in_sizes() -> None:
+    """Callback: fills the number boxes with the sizes of the chosen preset."""
+    start = STARTS[START.held()]
+    for size in sizes_of(start):
+        SIZES[size].take(getattr(start, size))
+
+
+def fixed_properties_sentence(config: ModelConfig) -> str:
+    """A sentence on the properties of `config` that cannot be set in the number boxes."""
+    properties = [
+        f"{config.norm_placement.capitalize()}-LN",
+        "a norm at the end" if config.final_norm else "no norm at the end",
+        *(["a norm after the embedding"] if config.embedding_norm else []),
+        f"{config.positions} positions",
+        *(["q, k and v by one shared map"] if config.shared_qkv else []),
+        "biases in every linear map",
+        f"a classifier of {config.n_classes} classes" if config.n_classes else "no classifier",
+    ]
+    if not config.is_text:
+        class_token = " and the class token" if config.pooling == "class" else ""
+        properties.append(f"n = {config.n_positions}: {config.n_patches} patches{class_token}")
+    return f"{'; '.join(properties)}."
+
+
+def draw_totals(config: ModelConfig) -> None:
+    """Draws the totals for one pass over one input that fills all positions."""
+    n, n_weights = config.n_positions, cost.n_attention_weights(config)
+    with st.container(horizontal=True, gap="large", key="totals"):
+        _draw_total("Parameters", cost.n_parameters(config))
+        _draw_total(f"Multiply-adds, n = {n:,}", cost.n_multiply_adds(config))
+        megabytes = f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept."
+        _draw_total("Attention weights: layers × heads × n²", n_weights, megabytes)
+
+
+def _draw_total(label: str, count: int, remark: str = "") -> None:
+    """Draws a count in three digits; its tooltip has all digits and the `remark`."""
+    st.metric(label, abbreviated(count), width="content", help=f"{count:,}. {remark}")
+
+
+def draw_parts(config: ModelConfig) -> None:
+    parts = cost.component_costs(config)
+    names = [part.name for part in parts]
+    st.markdown(_sentence(config))
+    for quantity, column in zip(
+        ("parameters", "multiply_adds"), beside("parameters", "multiply_adds"), strict=True
+    ):
+        with column:
+            counts = [getattr(part, quantity) for part in parts]
+            show(part_bars(names, counts, quantity=quantity.replace("_", "-")), key=f"cost_{quantity}")
+    crossing, sentence_slot = beside("crossing", "crossing_sentence")
+    with crossing:
+        show(_crossing_figure(config), key="cost_crossing")
+    with sentence_slot:
+        st.markdown(
+            f"Only the scores and the weighted sum grow with $n^2$. From $n$ = **{cost.balanced_length(config):,.0f}** on they "
+            "need more multiply-adds than the products with a layer's weight matrices."
+        )
+        # In two lines, for a narrow window.
+        st.latex(
+            r"\begin{aligned} & L\,n^2\,h\,(d_k+d_v) \\ & = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big) \end{aligned}"
+        )
+    with st.expander("Every number with its formula", icon=":material/function:"):
+        st.table(_formula_table(parts), hide_index=True, border="horizontal")
+        st.markdown(f"{_SYMBOLS} {_COUNTING}")
+
+
+def _sentence(config: ModelConfig) -> str:
+    """What attention itself takes of the multiply-adds, and what the colours of the bars mean."""
+    scores, _ = cost.multiply_adds_at(config, config.n_positions)
+    share = percent(scores / cost.n_multiply_adds(config))
+    return f"Scores and weighted sum take {share} of the multiply-adds. Teal: the largest part of each chart."
+
+
+def _crossing_figure(config: ModelConfig) -> VegaFigure:
+    """Multiply-adds of all layers over the length: those that grow with n² and those that grow with n."""
+    lengths = [2**power for power in range(6, 16)]
+    by_square, by_length = zip(*(cost.multiply_adds_at(config, n) for n in lengths), strict=True)
+    counts = {"scores and weighted sum": by_square, "products with weight matrices": by_length}
+    return length_scaling(lengths, counts, quantity="multiply-adds")
+
+
+def _formula_table(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:
+    """Table with a row for each part of the encoder: name, numbers of parameters and of multiply-adds, and their
+    formulas.
+    """
+    return pd.DataFrame(
+        {
+            "Part": [part.name for part in parts],
+            "Parameters": [f"{part.parameters:,}" for part in parts],
+            "as formula": [f"${{{part.parameters_formula}}}$" for part in parts],
+            "Multiply-adds": [f"{part.multiply_adds:,}" for part in parts],
+            "as formula ": [f"${{{part.multiply_adds_formula}}}$" for part in parts],
+        }
+    )

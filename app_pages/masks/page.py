@@ -1,21 +1,36 @@
 """Masks: hide keys from queries, and see how the chosen head, every head and the answer change."""
 
+import numpy as np
 import streamlit as st
 
 from app_pages.controls.answer_choice import choose_answer
-from app_pages.controls.head_choice import choose_head, choose_query
-from app_pages.controls.masks_controls import PART, STEP_BY_STEP, WAYS
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
+from app_pages.controls.masks_controls import HEAD, LOST_BY, PART, STEP_BY_STEP, WAYS
 from app_pages.inputs.row import choose_input
 from app_pages.masks.choose_mask import block_at_first, choose_kind, choose_mask
 from app_pages.masks.click_target import draw_click_target, has_board
-from app_pages.masks.consequences import draw_consequences
 from app_pages.masks.maps import draw_maps
-from app_pages.masks.mask_sentences import explained
-from app_pages.masks.masked_answers import draw_padded_answers, say_answers
+from app_pages.masks.mask_sentences import NOTHING, explained, has_own_mask, named, without_or_with
 from app_pages.masks.methods import draw_methods, draw_worked_example
+from app_pages.show.all_heads import clickable_heads
+from app_pages.show.prediction import before_and_after
+from app_pages.show.show import heading, show
+from app_pages.show.side_predictions import beside, predictions, tell
+from app_pages.subject.answer import Answer, whole_answer
 from app_pages.subject.head_name import head_names
 from app_pages.subject.two_sides import Side
-from model.capture.intervention import masked
+from app_pages.toolkit.markdown import plain
+from model.capture.intervention import MaskChoice, masked
+from model.measures.changes import LostWeight, weight_lost_to_mask
+from model.measures.head_measures import combine_heads, mean_entropy
+from model.measures.head_statistics import can_depend_on_input
+from model.record import ForwardRecord
+from viz.builders.cells import entropy_change
+from viz.builders.number_format import format_number, percent
+from viz.masks.cell_board import attention_shift
+
+NAMED = 3  # keys that are named one by one
 
 
 def draw() -> None:
@@ -68,3 +83,94 @@ def draw() -> None:
         if unmasked is not before:
             draw_padded_answers(before, unmasked, after, answer)
     st.caption(explained(mask, record))
+
+
+def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice, answer: Answer) -> None:
+    """Writes the effect on the chosen `answer`, and draws the predictions before and after into the input row.
+
+    `before` is the plain input, `after` is under the mask.
+    """
+    mask = without_or_with(choice, before.record)
+    if mask == NOTHING:
+        own = " besides what the encoder masks itself" if has_own_mask(before.record) else ""
+        clause = answer.value_clause and f": {answer.value_clause}"
+        sentence = f"Nothing is masked{own}{clause}."
+    elif answer.word or can_depend_on_input(after.record):
+        sentence = answer.change_sentence(mask, after.subject)
+    else:
+        sentence = _independent_sentence(mask, after)
+    tell(sentence, is_headline=True)
+    if after.record.has_classes:
+        with slots.answer:
+            before_and_after(before.record, after.record, after.subject.label)
+
+
+def draw_padded_answers(before: Side, unmasked: Side, after: Side, answer: Answer) -> None:
+    """Draws the predictions for a text without padding, with masked padding, and with padding that is not masked."""
+    predictions(before, after, unmasked, key="masks_probabilities")
+    masked_change, unmasked_change = (
+        format_number(answer.change_to(side.subject), "+.2g" if answer.signed else ".2g")
+        for side in (after, unmasked)
+    )
+    change = plain(answer.change)
+    st.caption(
+        f"{change[0].upper()}{change[1:]}, from the text without padding: {masked_change} where the padding is masked, {unmasked_change} where it is not."
+    )
+
+
+def _independent_sentence(mask: str, after: Side) -> str:
+    """Sentence for a mask under which only the class token reaches the answer."""
+    unit = "text" if after.is_text else "digit"
+    clause = whole_answer(after.record).value_clause
+    so = clause and f", so {clause} for every {unit}"
+    return f"{mask}, the answer no longer depends on the {unit}: nothing else reaches the class token{so}."
+
+
+def draw_consequences(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+    """Draws changed entropies of all heads, and the weight that one query lost. `before` is `after` without the mask."""
+    entropies, loss = beside("consequences")
+    with entropies:
+        _draw_entropies((chosen.layer, chosen.head), before, after)
+    with loss:
+        _draw_lost(chosen, before, after, query)
+
+
+def _draw_entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecord) -> None:
+    heading("Entropy of every head, with the mask minus without", key="masks_entropy_heading")
+    entropies = (mean_entropy(record.pattern, record.mask) for record in (before, after))
+    chart = entropy_change(*entropies, selected=head)
+    clickable_heads(chart, key="masks_entropy", chosen=head)
+    st.markdown(
+        r"Mean over queries of $H_i / \ln n_i$ with $H_i = -\sum_j A_{ij} \ln A_{ij}$; $n_i$ counts the "
+        "keys that query $i$ may attend to, so fewer allowed keys alone do not make a head look focused. A "
+        "query with one key or none counts as 0. A click chooses the head."
+    )
+
+
+def _draw_lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+    position, name = (0, "the class token") if before.has_class_token else (query, f"query {query}")
+    heading(f"What {name} attends to, before and after", key="masks_shift_heading")
+    choice = LOST_BY.choose()
+    heads = slice(chosen.head, chosen.head + 1) if choice == HEAD else slice(None)
+    row_before, row_after = (
+        combine_heads(record.pattern[chosen.layer, heads, position]) for record in (before, after)
+    )
+    in_heads = after.mask[chosen.layer, heads, position]  # [head, key], True where allowed
+    allowed = np.asarray(in_heads.any(axis=0))
+    if allowed.all():
+        n_masking = sum(not keys.all() for keys in in_heads)
+        sentence = f"No key is masked for {name} here; what changes comes from masks elsewhere."
+        if n_masking:
+            sentence = f"No key is masked for {name} in all heads of this layer, but some are in {n_masking} of {len(in_heads)}."
+    else:
+        sentence = _lost_sentence(name, weight_lost_to_mask(row_before, allowed), after)
+    tell(sentence)
+    show(attention_shift(row_before, row_after, after.tokens, allowed=allowed), key="masks_shift")
+
+
+def _lost_sentence(name: str, loss: LostWeight, record: ForwardRecord) -> str:
+    """Sentence on the share of attention that went to keys that are now masked, and the keys that had most of it."""
+    largest = list(zip(loss.keys, loss.weights, strict=True))[:NAMED]
+    names = ", ".join(f"{named(record, key)} {percent(weight)}" for key, weight in largest)
+    rest = " and others" if len(loss.keys) > len(largest) else ""
+    return f"{name.capitalize()} cannot look any more where {percent(loss.total)} of its attention went: {names}{rest}."

@@ -1,20 +1,23 @@
 """Start here: a tour of the app, two lectures, and the papers section by section, with links to where the app shows it."""
 
+from base64 import b64encode
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Literal
+
 import streamlit as st
 
 from app_pages.controls.input_controls import TEXT
-from app_pages.controls.reading_controls import (
-    LECTURES,
-    OWN_TEXT,
-    PAPER,
-    PART,
-    SECTION,
-    TOUR,
-    WIDTH,
-)
+from app_pages.controls.reading_controls import LECTURES, OWN_TEXT, PAPER, PART, SECTION, TOUR, WIDTH
+from app_pages.controls.tour_controls import STOPS, Stop, current_stop
 from app_pages.reading.guide import GUIDE, Paper, opening_here, papers
-from app_pages.reading.stop_cards import draw_stops
-from app_pages.tour.open_stop import own_sentence
+from app_pages.toolkit.markdown import plain
+from app_pages.tour.open_stop import SENTENCE, next_stop, open_stop, own_sentence, seen_at, why_left_out
+
+Theme = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = ("light", "dark")
+PICTURES = Path(__file__).parent / "pictures"  # made by `python -m benchmarks.tour_pictures`
 
 
 def own_text() -> str:
@@ -47,3 +50,58 @@ def draw() -> None:
         guide = papers(GUIDE.read_text(encoding="utf-8"))
         lectures = guide.pop(LECTURES)
         draw_section(lectures if part == LECTURES else guide[PAPER.choose(guide)], text)
+
+
+def draw_stops(own_text: str) -> None:
+    """Draws all stops, and a button that begins the tour or goes on with it. `own_text` is the reader's sentence, or ""."""
+    number = current_stop()
+    with st.container(horizontal=True, vertical_alignment="center", key="tour_start"):
+        following = 1 if number is None else next_stop(number, 1) or len(STOPS)
+        st.button(
+            "Start the tour" if number is None else f"Go on with stop {following}",
+            type="primary",
+            key="tour_begin",
+            on_click=open_stop,
+            args=(following,),
+        )
+        sentence = (
+            f"They read your sentence: “{plain(own_text)}”"
+            if own_text
+            else f"They read “{SENTENCE}”, or your own sentence once you have typed one at the first."
+        )
+        st.markdown(f"Ten stops, about fifteen minutes. {sentence}", width="content")
+    with st.container(horizontal=True, gap="small", key="tour_cards"):
+        for index, stop in enumerate(STOPS, 1):
+            _draw_card(index, stop, is_current=index == number)
+
+
+def _draw_card(number: int, stop: Stop, *, is_current: bool) -> None:
+    # Where the app does not know the theme yet, a light picture is right as well, if not as pretty.
+    theme: Theme = "dark" if st.context.theme.type == "dark" else "light"
+    with st.container(gap=None, key=f"tour_card{'_here' * is_current}_{number}"):
+        st.html(
+            f'{_picture(number, theme)}<h2>{number}. {escape(stop.title)}</h2><p class="seen">{escape(seen_at(number))}</p>'
+        )
+        st.button(
+            f"Open {stop.page.title} →",
+            type="tertiary",
+            key=f"tour_open_{number}",
+            on_click=open_stop,
+            args=(number,),
+            disabled=bool(why_left_out(number)),
+        )
+
+
+@cache
+def _picture(number: int, theme: Theme) -> str:
+    """HTML of the picture of a stop of the tour, or "" if there is no file. It has no alternative text, since the title says
+    what it shows.
+    """
+    if not (path := picture_file(number, theme)).is_file():
+        return ""
+    return f'<img alt="" src="data:image/webp;base64,{b64encode(path.read_bytes()).decode()}">'
+
+
+def picture_file(number: int, theme: Theme) -> Path:
+    """File of the picture of a stop, which is numbered from 1."""
+    return PICTURES / f"stop_{number}_{theme}.webp"

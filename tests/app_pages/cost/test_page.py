@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import cost_controls
 from app_pages.controls.cost_controls import STARTS
-from app_pages.cost import published
+from app_pages.cost import page
 from model.config import preset, presets
 from model.theory import cost
 from model.theory.cost import variations
@@ -118,10 +118,10 @@ def test_the_published_table_is_shown_with_our_count(open_app: Open) -> None:
 @pytest.mark.parametrize("row", [1, 10, 18, 19])
 def test_a_click_on_a_row_loads_it(monkeypatch: pytest.MonkeyPatch, row: int) -> None:
     clicked = SimpleNamespace(session_state={"table": {"selection": {"cells": [(row, "h")]}}})
-    monkeypatch.setattr(published, "st", clicked)
+    monkeypatch.setattr(page, "st", clicked)
     held: dict = {}
     monkeypatch.setattr(st, "session_state", held)
-    published._take_row("table")
+    page._take_row("table")
     variation = variations()[row]
     assert STARTS[held["cost_from"]] == variation.config
     assert held["cost_d_model"] == variation.config.d_model

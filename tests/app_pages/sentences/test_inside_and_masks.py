@@ -8,7 +8,7 @@ import numpy as np
 
 from app_pages.inside_a_head import attention_steps, steps, temperature
 from app_pages.inside_a_head.layer_norm import deviation_sentence
-from app_pages.masks import consequences, mask_sentences, masked_answers
+from app_pages.masks import mask_sentences, page
 from app_pages.positions import reordered_head
 from model.capture import capture
 from model.capture.intervention import MaskChoice
@@ -75,7 +75,7 @@ def config(**parts: Any) -> ModelConfig:
 
 def lost(*weights: float) -> str:
     loss = LostWeight(sum(weights), (1, 2), weights)
-    return consequences._lost_sentence("query 1", loss, TEXT)
+    return page._lost_sentence("query 1", loss, TEXT)
 
 
 def side(record: Any) -> Any:
@@ -209,12 +209,12 @@ TABLE: dict[str, list[Row]] = {
         row("all of it", lambda: lost(1.0, 0.0), "where 100.0 % of its attention went"),
         row(
             "only the class token reaches the answer",
-            lambda: masked_answers._independent_sentence("Masked", side(answer(0.2, 0.8))),
+            lambda: page._independent_sentence("Masked", side(answer(0.2, 0.8))),
             "so the encoder says good (80.00 %) for every text",
         ),
         row(
             "and there are no classes",
-            lambda: masked_answers._independent_sentence("Masked", side(answer(pooled=(1,)))),
+            lambda: page._independent_sentence("Masked", side(answer(pooled=(1,)))),
             "class token.",
             never=("for every",),
         ),
