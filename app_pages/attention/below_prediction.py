@@ -4,10 +4,9 @@ import streamlit as st
 
 from app_pages.attention.all_heads_view import draw_all_heads, link_to_steps
 from app_pages.attention.detail import download_tokens, draw_one_map
-from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
 from app_pages.attention.sentence_links import choose_links, outlines
-from app_pages.attention.shown_head import ShownHead
+from app_pages.attention.shown_head import ShownHead, choose_view
 from app_pages.attention.token_predictions import (
     draw_guesses_by_layer,
     draw_masked_token_guesses,

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from app_pages.attention.all_heads_view import sentences_about_heads
-from app_pages.attention.record_view import RecordView
 from app_pages.attention.sentence_links import Outlines
-from app_pages.attention.shown_head import ShownHead
+from app_pages.attention.shown_head import RecordView, ShownHead
 from app_pages.inputs.record_input import upload_limit_mb
 from app_pages.subject.cache import MB, one_run
 from app_pages.subject.subject import Subject

@@ -13,10 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.controls import compare_controls
 from app_pages.controls import input_controls as inputs
 from app_pages.controls.attention_controls import LINES, VIEW
-from app_pages.controls.blocked import block_in
 from app_pages.controls.head_choice import take_head, take_query
 from app_pages.controls.map_controls import ALL_QUERIES, QUERY
-from app_pages.controls.masks_controls import MASK
+from app_pages.controls.masks_controls import MASK, block_in
 from app_pages.controls.pages import COMPARE, MASKS, go_to, notify
 from app_pages.controls.tour_controls import STOPS
 from app_pages.inputs import drawing
@@ -25,7 +24,7 @@ from app_pages.inputs.row import similar_encoder
 from app_pages.inputs.text_input import FIRST
 from app_pages.show.heading import guide_slot
 from app_pages.subject import encoders
-from app_pages.subject.most_influential_position import most_influential_position
+from app_pages.subject.answer import most_influential_position
 from app_pages.subject.shipped_inputs import correct_class, sentences, test_digits
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback

@@ -22,8 +22,8 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.show.all_heads import clickable_heads
+from app_pages.show.changed_head import drawn_part, say_part
 from app_pages.show.download import download
-from app_pages.show.drawn_part import drawn_part, say_part
 from app_pages.show.faithfulness.line import draw_faithfulness_of_side
 from app_pages.show.linked_view import Choice, Title, linked_view
 from app_pages.show.measures_note import measures_note

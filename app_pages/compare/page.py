@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app_pages.compare.by_words import KNOCKED_OUT, WEIGHTS, say_rule
 from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
-from app_pages.compare.sides import choose_comparison, choose_sides, parts
+from app_pages.compare.sides import KNOCKED_OUT, WEIGHTS, choose_comparison, choose_sides, parts, say_rule
 from app_pages.compare.stream import draw_stream
 from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls

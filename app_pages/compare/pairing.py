@@ -8,10 +8,9 @@ from app_pages.controls.compare_controls import BY_NUMBER, ON_INPUT, PAIRING
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.subject.cache import cached
 from app_pages.subject.head_name import head_names
-from app_pages.subject.shared_words import distances_by_words
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side
+from app_pages.subject.two_sides import Side, distances_by_words
 from model.atlas.results import EncoderComparison
 from model.lenses import Lens
 from model.measures import head_matching

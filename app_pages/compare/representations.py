@@ -5,14 +5,13 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.by_words import DIFFERS, STATES
 from app_pages.compare.seed_curves import draw_cka_beside_seeds
+from app_pages.compare.sides import DIFFERS, STATES
 from app_pages.show.show import show
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.cache import Checkpoint, cached
-from app_pages.subject.shared_words import shared_words
 from app_pages.subject.subject import encoded_text
-from app_pages.subject.two_sides import Side
+from app_pages.subject.two_sides import Side, shared_words
 from app_pages.toolkit.stoppable import in_steps
 from model.experiments.residual_stream import cka_by_chance, digit_states, linear_cka, residual_stream
 from model.inputs import Text

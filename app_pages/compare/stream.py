@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.by_words import ENTROPIES, STATES, say_each_over_its_own, say_rule
 from app_pages.compare.representations import draw_representations
+from app_pages.compare.sides import ENTROPIES, STATES, say_each_over_its_own, say_rule
 from app_pages.compare.stored_comparisons import stored_bands
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots

@@ -43,7 +43,7 @@ SORT = Code("heads_sort", pattern="-?[a-z0-9_]+")
 ACROSS = Box[str]("heads_across", "Across", width=190)
 UP = Box[str]("heads_up", "Up", width=170)
 ABLATED_OVER = Row("ablate_over", "Ablate", (HERE, OVER), label_visibility="collapsed")
-ABLATED = Code("ablated", pattern=r"[hafp][0-9-]+(\.[hafp][0-9-]+)*")  # see `app_pages.heads.ablation_code`
+ABLATED = Code("ablated", pattern=r"[hafp][0-9-]+(\.[hafp][0-9-]+)*")  # see `app_pages.heads.ablate`
 REPLACED_BY = Row("ablate_how", "Replaced by", (ZERO, MEAN))
 PRUNED = Row(
     "prune_how",

@@ -1,7 +1,17 @@
 """Controls of the page Masks."""
 
+import re
+from collections.abc import Iterable
+
+import streamlit as st
+
 from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Slider, Tabs, nearest
 from model.capture.intervention import MaskKind
+from model.record import ForwardRecord
+
+OPENED = "masks_opened"  # in the session: something was blocked, or the page was drawn
+Blocked = tuple[int, ...]  # (key,), or (query, key) of a cell
+
 
 STEP_BY_STEP, WHAT_FOLLOWS, WAYS = "Step by step", "What follows", "Ways of masking"
 KINDS: dict[str, MaskKind] = {
@@ -49,3 +59,30 @@ NUMBER = Row(
     NUMBERS,
     help="In half precision, which ends at −65,504, −1e9 itself becomes −∞.",
 )
+
+
+def blocked(code: Code, n: int) -> tuple[Blocked, ...]:
+    """Blocked keys or cells in the address, sorted; ignores what cannot be parsed or exceeds `n` positions."""
+    pattern = re.compile(f"({INDEX})" if code is BLOCKED_KEYS else f"({INDEX})-({INDEX})")
+    matches = map(pattern.fullmatch, code.read().split("."))
+    positions = {tuple(map(int, match.groups())) for match in matches if match}
+    return tuple(sorted(position for position in positions if max(position) < n))
+
+
+def block(code: Code, positions: Iterable[Blocked]) -> None:
+    """Callback: blocks exactly these `positions`, which are keys or cells."""
+    code.take(".".join("-".join(map(str, position)) for position in sorted(positions)))
+
+
+def block_in(record: ForwardRecord, key: int) -> None:
+    """Callback: blocks one key of this input, and no others; in another text it is free again."""
+    BLOCKED_KEYS.is_of_other_text(record.tokens)
+    st.session_state[OPENED] = True
+    block(BLOCKED_KEYS, [(key,)])
+
+
+def unblock_in_other_text(record: ForwardRecord) -> None:
+    """Frees positions that were blocked in another text."""
+    for code in (BLOCKED_KEYS, BLOCKED_CELLS):
+        if code.is_of_other_text(record.tokens):
+            block(code, ())

@@ -1,5 +1,9 @@
 """Ablation of heads, layers, feed-forwards and tokens: the answer and the maps before and after."""
 
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 import streamlit as st
 
@@ -7,21 +11,8 @@ from app_pages.controls.answer_choice import choose_answer
 from app_pages.controls.control_bar import Slots, bar
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
-from app_pages.controls.heads_controls import ABLATED_OVER, MEAN, OVER, REPLACED_BY
-from app_pages.heads.ablation_code import (
-    AblatedParts,
-    Part,
-    ablated_parts,
-    can_undo,
-    restore_tokens_of_other_text,
-    set_ablated_parts,
-    undo,
-)
-from app_pages.heads.effects import (
-    answers_without_each_part,
-    as_hashable_means,
-    n_forwards_of_heads,
-)
+from app_pages.controls.heads_controls import ABLATED, ABLATED_OVER, MEAN, OVER, REPLACED_BY
+from app_pages.heads.effects import answers_without_each_part, as_hashable_means, n_forwards_of_heads
 from app_pages.heads.numbers import measuring_sentence
 from app_pages.heads.patch_effect import Columns, quantity
 from app_pages.heads.prune import draw_pruning
@@ -44,6 +35,74 @@ from model.record import ForwardRecord
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import weight_scale
 from viz.heads.part_grids import ATTENTION, FEED_FORWARD, ablation_grid
+
+HISTORY = "ablated_history"  # in the session
+FARTHEST = 50  # steps back
+_ONE = re.compile("(h)([0-9]{1,4})-([0-9]{1,4})|([afp])([0-9]{1,6})")
+
+Part = tuple[int | str, ...]  # ("h", layer, head), ("a", layer), ("f", layer) or ("p", position)
+
+
+class AblatedParts(NamedTuple):
+    """The ablated parts, sorted."""
+
+    heads: tuple[tuple[int, int], ...]
+    layers: tuple[int, ...]
+    feed_forwards: tuple[int, ...]
+    positions: tuple[int, ...]
+
+    @property
+    def parts(self) -> set[Part]:
+        """All ablated parts as one set."""
+        heads: set[Part] = {("h", *head) for head in self.heads}
+        others = zip("afp", (self.layers, self.feed_forwards, self.positions), strict=True)
+        return heads | {(kind, index) for kind, indices in others for index in indices}
+
+
+def ablated_parts(record: ForwardRecord) -> AblatedParts:
+    """The ablated parts in the address; ignores what cannot be parsed or does not exist in this encoder and input."""
+    n_layers, n_heads, n, _ = record.pattern.shape
+    ends = {"h": (n_layers, n_heads), "a": (n_layers,), "f": (n_layers,), "p": (n,)}
+    by_kind: dict[str, set] = {kind: set() for kind in ends}
+    for match in map(_ONE.fullmatch, ABLATED.read().split(".")):
+        if match is not None:
+            kind, *numbers = (group for group in match.groups() if group is not None)
+            index = tuple(map(int, numbers))
+            if all(number < end for number, end in zip(index, ends[kind], strict=True)):
+                by_kind[kind].add(index if kind == "h" else index[0])
+    return AblatedParts(*(tuple(sorted(by_kind[kind])) for kind in ends))
+
+
+def set_ablated_parts(parts: Iterable[Part]) -> None:
+    """Callback: ablates exactly these `parts`; `undo` restores those that were ablated before."""
+    old_code = ABLATED.read()
+    code = ".".join(
+        "".join(map(str, part[:2])) + "".join(f"-{number}" for number in part[2:])
+        for part in sorted(parts, key=str)
+    )
+    if code != old_code:
+        st.session_state[HISTORY] = [*st.session_state.get(HISTORY, ()), old_code][-FARTHEST:]
+        ABLATED.take(code)
+
+
+def can_undo() -> bool:
+    return bool(st.session_state.get(HISTORY))
+
+
+def undo() -> None:
+    """Callback: restores the parts before the last change."""
+    if history := st.session_state.get(HISTORY):
+        ABLATED.take(history[-1])
+        st.session_state[HISTORY] = history[:-1]
+
+
+def restore_tokens_of_other_text(record: ForwardRecord) -> None:
+    """Restores positions that were ablated in another text."""
+    if ABLATED.is_of_other_text(record.tokens):
+        remaining = ablated_parts(record)._replace(positions=())
+        if remaining != ablated_parts(record):
+            set_ablated_parts(remaining.parts)
+
 
 MEASURE = "ablation"
 NO_PROOF = "One input is no proof that a head is redundant."

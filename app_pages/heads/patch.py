@@ -24,8 +24,8 @@ from app_pages.controls.heads_controls import (
 from app_pages.heads import effects
 from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
 from app_pages.heads.patch_over_pairs import draw_patching_over_pairs
-from app_pages.inputs.one_word_changed import one_word_changed
 from app_pages.inputs.picture_input import second_picture
+from app_pages.inputs.text_input import one_word_changed
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, predictions, tell
 from app_pages.subject import encoders

@@ -20,7 +20,7 @@ from app_pages.heads.parse_pairs import (
     pairs_from_file,
 )
 from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
-from app_pages.inputs.one_word_changed import OPPOSITES, one_word_changed
+from app_pages.inputs.text_input import OPPOSITES, one_word_changed
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, tell

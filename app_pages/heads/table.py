@@ -31,8 +31,7 @@ from app_pages.subject.subject import LiveSubject, Subject
 from model.measures.head_roles import HeadRole, possible_roles
 from viz.builders.number_format import head_name, percent, told_apart
 from viz.heads.head_scatter import head_scatter
-from viz.heads.relation_charts import BestHead
-from viz.heads.relation_words import linked_words
+from viz.heads.relation_charts import BestHead, linked_words
 
 # Beside head, role and relation: in LaTeX there is no room for more in the text of an article.
 FIRST_COLUMNS = tuple(COLUMNS[name].title for name in ("entropy", "distance", "importance", "zero"))

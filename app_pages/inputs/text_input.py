@@ -1,11 +1,28 @@
 """Choice of a text: typed, or an example."""
 
+import re
+
 import streamlit as st
 
 from app_pages.controls.address import LONGEST
 from app_pages.controls.input_controls import SECOND_PART, TEXT
 from app_pages.subject import encoders, shipped_inputs
 from model.inputs import Text
+
+_PAIRS = [
+    ("not", "very"),
+    ("never", "always"),
+    ("good", "bad"),
+    ("great", "awful"),
+    ("beautifully", "badly"),
+    ("wonderful", "dreadful"),
+    ("best", "worst"),
+    ("funny", "boring"),
+    ("dull", "gripping"),
+    ("hardly", "really"),
+]
+OPPOSITES = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+
 
 FIRST = "The film is not bad at all."  # where there are no examples
 AT_MOST = f"The text box takes at most {LONGEST:,} characters."
@@ -63,3 +80,12 @@ def _choose_second_part() -> str | None:
 def _fill_in_example() -> None:
     if (title := st.session_state["example"]) is not None:
         TEXT.take(shipped_inputs.sentences()[title])
+
+
+def one_word_changed(text: str) -> str:
+    """The text with the first word that has an opposite here replaced by it; if none has, the longest word is masked."""
+    words = re.findall(r"\w+", text)
+    for word in words:
+        if (opposite := OPPOSITES.get(word.lower())) is not None:
+            return re.sub(rf"\b{word}\b", opposite, text, count=1)
+    return text.replace(max(words, key=len), "[MASK]", 1) if words else text

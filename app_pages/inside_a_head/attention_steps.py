@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.attention_formula import divisor_tex
+from app_pages.controls.lens import divisor_tex
 from app_pages.inside_a_head.view import (
     View,
     attention_input_tex,

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from app_pages.controls.attention_formula import divisor_tex, score_formula
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import APPLIED_TO, HEAD, LAYER, TEMPERATURE, temperature_label
+from app_pages.controls.lens import divisor_tex, score_formula
 from app_pages.inside_a_head.view import division_text
 from app_pages.show.changed_head import draw_changed_input
 from app_pages.show.show import clickable, show

@@ -6,12 +6,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import masks_controls as controls
 from app_pages.controls.address import Code, opened_bare
-from app_pages.controls.blocked import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
 from app_pages.controls.chosen_word import first_query
 from app_pages.controls.head_choice import take_head
 from app_pages.controls.input_controls import OTHER_KIND
 from app_pages.controls.map_controls import HEAD, LAYER, QUERY
-from app_pages.subject.most_influential_position import most_influential_position
+from app_pages.controls.masks_controls import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
+from app_pages.subject.answer import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, MaskKind, without_keys
 from model.measures.changes import total_variation

@@ -6,9 +6,8 @@ does the same for several.
 
 import streamlit as st
 
-from app_pages.controls.blocked import block, blocked
 from app_pages.controls.head_choice import HeadChoice, take_query
-from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
+from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS, block, blocked
 from app_pages.masks.word_stroke import draw_word_stroke
 from app_pages.show.input_in_colours import Toggling, input_in_colours
 from app_pages.show.show import toggled

@@ -5,8 +5,8 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages.controls.attention_formula import score_formula
 from app_pages.controls.head_choice import HeadChoice
+from app_pages.controls.lens import score_formula
 from app_pages.controls.masks_controls import SHOWN
 from app_pages.show.show import show
 from app_pages.subject.two_sides import Side, difference

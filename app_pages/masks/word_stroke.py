@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.blocked import block, blocked
 from app_pages.controls.head_choice import HeadChoice, take_query
-from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
+from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS, block, blocked
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.gestures import MASKED_ROW

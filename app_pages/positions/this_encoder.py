@@ -10,8 +10,7 @@ from app_pages.controls.map_controls import HEAD
 from app_pages.controls.positions_controls import OWN_KIND
 from app_pages.positions.bias_by_distance import draw_bias
 from app_pages.positions.checkpoint import draw_checkpoint_positions
-from app_pages.positions.pair_choice import choose_pair
-from app_pages.positions.rotated_scores import draw_rotated_scores
+from app_pages.positions.rotated_scores import choose_pair, draw_rotated_scores
 from app_pages.positions.windows import draw_windows
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache

@@ -7,7 +7,6 @@ from typing import Literal
 import streamlit as st
 
 from app_pages.controls.head_choice import take_position_from_second
-from app_pages.show.drawn_part import drawn_part, say_part
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import show
 from app_pages.show.side_predictions import beside
@@ -19,6 +18,10 @@ from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.heatmap import compact
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
+
+MOST_DRAWN = 512  # positions
+DRAWN = 128  # of more positions
+
 
 MapKind = Literal["before", "after", "difference"]
 BOTH: tuple[MapKind, ...] = ("before", "after")
@@ -104,3 +107,17 @@ def draw_changed_maps(
         largest = format_number(largest_change(*head_patterns(before, after, head)), ".2g")
         remark = "" if after.order is None else ", with rows and columns put back in order"
         st.caption(f"Largest change of any weight in this head: {largest}{remark}.")
+
+
+def drawn_part(n: int, query: int) -> tuple[range, range] | None:
+    """The queries and the keys of a map of `n` positions that are drawn, around the query; None for all."""
+    if n <= MOST_DRAWN:
+        return None
+    start = min(max(query - DRAWN // 2, 0), n - DRAWN)
+    return (range(start, start + DRAWN),) * 2
+
+
+def say_part(part: tuple[range, range] | None, n: int, around: str = ", around the query") -> None:
+    """Writes which of `n` positions a map shows, unless it shows all."""
+    if part is not None:
+        st.caption(f"Of {n:,} positions, {part[0].start} to {part[0].stop - 1} are drawn{around}.")

@@ -7,14 +7,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls import pages
 from app_pages.controls.input_controls import KIND
 from app_pages.controls.pages import Page
-from app_pages.show.present import draw_present_button
 from app_pages.toolkit.gestures import copy_link
+
+_STYLE = Path(__file__).with_suffix(".css")
+
 
 _PURPOSE: ContextVar[DeltaGenerator | None] = ContextVar("purpose", default=None)
 _GUIDE: ContextVar[DeltaGenerator | None] = ContextVar("guide", default=None)
@@ -93,3 +97,39 @@ def say_purpose(subject: str, purpose: str, answer: str = "") -> bool:
     end = f": {answer}." if answer else "."
     slot.html(f"<p>{escape(f'{subject} {purpose}')}{end}</p>")
     return True
+
+
+def presents() -> bool:
+    """Whether the address asks for the figure alone, on a page whose figure can stand alone."""
+    is_presented = st.session_state.get("page") in {page.name for page in pages.PRESENTED}
+    return is_presented and st.query_params.get(pages.PRESENT) == "1"
+
+
+def draw_present_button(page: pages.Page) -> None:
+    """Draws the way there, on pages whose figure can stand alone, or the way back: a button, and the key Escape."""
+    if presents():
+        st.html(_STYLE)
+        st.button(
+            "Back to the page",
+            key="present_leave",
+            icon=":material/close:",
+            on_click=_leave,
+            shortcut="Esc",
+            help="Back to the page",
+        )
+    elif page in pages.PRESENTED:
+        st.button(
+            "Present",
+            key="present",
+            type="tertiary",
+            on_click=_enter,
+            help="The figure alone, in large letters, for an audience. Escape leads back.",
+        )
+
+
+def _leave() -> None:
+    st.query_params.pop(pages.PRESENT, None)
+
+
+def _enter() -> None:
+    st.query_params[pages.PRESENT] = "1"

@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.attention_controls import BY_ATTENTION, COLOURINGS
-from app_pages.show.present import presents
+from app_pages.show.heading import presents
 from app_pages.toolkit.callbacks import callback
 from model.record import AttentionRecord
 from viz.attention import linked_data

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.show.download import download
-from app_pages.show.present import presents
+from app_pages.show.heading import presents
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.gestures import toggles
 from viz.builders.chart import skip_checks

@@ -5,13 +5,15 @@ An answer knows how it changes under interventions, in which unit and with which
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from app_pages.subject import cache
+from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
+from model.capture.intervention import without_keys
 from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord
 from model.experiments.probabilities import probabilities
 from model.measures.changes import (
@@ -25,6 +27,9 @@ from model.measures.changes import (
 from model.record import AttentionRecord, ForwardRecord, read_answers
 from viz.builders.number_format import format_number, percent, share_of, told_apart, with_error
 from viz.builders.token_label import label
+
+MOST_POSITIONS = 64  # of more it would take too long
+
 
 POOLED = "pooled state (cosine distance)"
 DISTANCE = "cosine distance of the pooled state"
@@ -304,3 +309,27 @@ def _log_probability(subject: LiveSubject, word: MaskedWord) -> float:
     """log P of the `word` in nats, under the intervention of the `subject`."""
     inputs, interventions = (subject.model_input,), (subject.changed,)
     return float(cache.of(probabilities, subject.checkpoint, inputs, interventions, word)[0, 0, 0])
+
+
+class InfluentialPosition(NamedTuple):
+    """A position, and how the answer changes when it is hidden from all queries."""
+
+    position: int
+    change: float  # fall of the predicted class's log-odds; without classes the cosine distance of the pooled state
+    changes_class: bool  # whether another class is predicted then
+
+
+@cached
+def most_influential_position(subject: LiveSubject) -> InfluentialPosition | None:
+    """The word or patch on which the answer depends most; None if there are none, or too many to try."""
+    record = subject.record
+    positions = record.positions_with_role("word", "continuation", "patch", "unknown")
+    if not positions or len(record) > MOST_POSITIONS:
+        return None
+    interventions = tuple(map(without_keys, positions))
+    answers = of(probabilities, subject.checkpoint, (subject.model_input,), interventions, LOGITS)[0]
+    falls = whole_answer(record).falls(answers)
+    index = int(falls.argmax())  # the largest fall: the one that changes the class, if any does
+    predicted = record.predicted_class
+    is_other = predicted is not None and int(answers[index].argmax()) != predicted
+    return InfluentialPosition(positions[index], float(falls[index]), is_other)

@@ -6,18 +6,17 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls.blocked import block_in
 from app_pages.controls.chosen_word import take_word
 from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
 from app_pages.controls.map_controls import HEAD, LAYER, QUERY
-from app_pages.controls.masks_controls import BLOCKED_KEYS
+from app_pages.controls.masks_controls import BLOCKED_KEYS, block_in
 from app_pages.controls.pages import ATTENTION, MASKS, READING, Page, controls_of, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
 from app_pages.inputs.text_input import first_text
 from app_pages.show.heading import draw_seen
 from app_pages.subject import encoders, session_encoders
+from app_pages.subject.answer import most_influential_position
 from app_pages.subject.cache import loaded
-from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import without_keys
 from model.inputs import Text

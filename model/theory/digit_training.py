@@ -23,7 +23,6 @@ from ..files.errors import errors_in_one_sentence
 from ..inputs.digits import examples
 from ..schema import Count, Number, PositiveCount, convert_closed
 from ..transformer import Transformer
-from . import learning_rate as schedule
 from .gradients_at_start import UntrainedConfig, make_untrained
 
 # Adam as Xiong et al. 2020 (section 3.2) and Vaswani et al. 2017 set it; no weight decay, no clipping.
@@ -59,7 +58,7 @@ def digit_encoder(setting: UntrainedConfig, variant: str, n_layers: int, seed: i
 
 def warmup_rates(n_steps: int, peak: float, warmup: int) -> list[float]:
     """Learning rate of each step: a linear rise to `peak` over `warmup` steps, then constant."""
-    return [schedule.learning_rate(step, n_steps, peak, warmup, falls=False) for step in range(n_steps)]
+    return [learning_rate(step, n_steps, peak, warmup, falls=False) for step in range(n_steps)]
 
 
 def train_steps(model: Transformer, rates: list[float], *, batch_size: int, seed: int) -> Iterator[float]:
@@ -150,3 +149,22 @@ def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         runs: list[WarmupRun] = convert_closed(rows, list[WarmupRun])
         return runs
+
+
+def learning_rate(step: int, n_steps: int, peak: float, warmup: int, *, falls: bool = True) -> float:
+    """Learning rate at `step`: linear warm-up to `peak`, then half a cosine down to zero if it `falls`, else constant."""
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    if not falls:
+        return peak
+    return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, n_steps - warmup)))
+
+
+def steps_per_epoch(n_examples: int, batch_size: int, *, drop_last: bool) -> int:
+    """Number of batches in an epoch; with `drop_last` an incomplete last batch is not counted."""
+    return n_examples // batch_size if drop_last else math.ceil(n_examples / batch_size)
+
+
+def geometric_steps(n_steps: int, n_moments: int) -> list[int]:
+    """About `n_moments` step numbers, from the first to the last step, spaced geometrically."""
+    return np.unique(np.geomspace(1, n_steps, n_moments).round().astype(int) - 1).tolist()

@@ -6,7 +6,7 @@ from time import perf_counter
 
 import torch
 
-from ..theory.learning_rate import steps_per_epoch
+from ..theory.digit_training import steps_per_epoch
 from ..transformer import Transformer
 from .recipes import Phase, Recipe
 from .step import Precision, gradients

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from ..capture import evaluation_mode
 from ..loaded import Loaded
-from ..theory.learning_rate import geometric_steps, learning_rate
+from ..theory.digit_training import geometric_steps, learning_rate
 from ..transformer import Transformer
 from .estimate import estimate
 from .estimate import n_steps as steps_of

@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..evaluate.__main__ import classification
-from ..theory.learning_rate import steps_per_epoch
+from ..theory.digit_training import steps_per_epoch
 from ..transformer import Transformer
 from .augment import augment
 from .task import Batch, device_of, generator

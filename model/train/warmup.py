@@ -23,8 +23,15 @@ from ..checkpoint.cli import exit_with_one_sentence
 from ..config import preset
 from ..device import find_device
 from ..files.content import replace_text
-from ..theory.digit_training import GRID_BATCH_SIZE, LAST_STEPS, N_JUDGED, RUNS, WarmupRun, read_runs
-from ..theory.learning_rate import learning_rate
+from ..theory.digit_training import (
+    GRID_BATCH_SIZE,
+    LAST_STEPS,
+    N_JUDGED,
+    RUNS,
+    WarmupRun,
+    learning_rate,
+    read_runs,
+)
 from ..transformer import Transformer
 from .loop import evaluate
 from .precision import faster_precision

@@ -13,7 +13,38 @@ from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, heading
 from ..builders.token_label import FONT, visible, width
-from .relation_words import linked_words
+
+# By the name of the relation: the word that depends, and the word that it depends on.
+_WORDS = {
+    "acl": ("clause", "noun"),
+    "advcl": ("side clause", "verb"),
+    "advmod": ("adverb", "verb"),
+    "amod": ("adjective", "noun"),
+    "appos": ("apposition", "noun"),
+    "aux": ("auxiliary", "verb"),
+    "case": ("preposition", "noun"),
+    "cc": ("“and” or “or”", "joined word"),
+    "ccomp": ("object clause", "verb"),
+    "compound": ("part of a compound", "its noun"),
+    "conj": ("joined word", "first word"),
+    "cop": ("“is” or “was”", "what is said"),
+    "csubj": ("subject clause", "verb"),
+    "det": ("determiner", "noun"),
+    "expl": ("“it” or “there”", "verb"),
+    "fixed": ("next word of a phrase", "first word"),
+    "flat": ("next word of a name", "first word"),
+    "iobj": ("indirect object", "verb"),
+    "mark": ("“that”, “if” or “to”", "verb"),
+    "nmod": ("noun", "noun that it describes"),
+    "nsubj": ("subject", "verb"),
+    "nummod": ("number", "noun"),
+    "obj": ("object", "verb"),
+    "obl": ("noun", "verb that it describes"),
+    "parataxis": ("inserted clause", "verb"),
+    "punct": ("punctuation", "word"),
+    "vocative": ("person addressed", "verb"),
+    "xcomp": ("open clause", "verb"),
+}
 
 ROW = 22  # pixels
 _RIGHT = 290  # pixels for the names of the heads
@@ -298,3 +329,14 @@ def _arc(start: float, end: float, y: float, *, upper: bool) -> tuple[list[float
     angles = np.linspace(0, np.pi, _POINTS)
     x = (start + end) / 2 - (end - start) / 2 * np.cos(angles)
     return x.tolist(), (y + sign * (11 + height * np.sin(angles))).tolist()
+
+
+def linked_words(relation: str, direction: str) -> str:
+    """From the word that looks to the word that it looks at: "noun → determiner" for `det` and "to dependent".
+
+    A relation that is not known here, and its kinds after a colon, keep their names.
+    """
+    words = _WORDS.get(relation.partition(":")[0])
+    if words is None:
+        return f"{relation}, {direction}"
+    return " → ".join(words if direction == "to head" else words[::-1])

@@ -13,7 +13,7 @@ from app_pages.controls.knock_out_choice import NAMES
 from app_pages.controls.map_controls import FAITHFULNESS
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, check_map, with_curves
-from app_pages.show.faithfulness.over_data import stored_over_data
+from app_pages.show.faithfulness.words import stored_over_data
 from app_pages.show.show import clickable, show
 from app_pages.subject.answer import Answer
 from app_pages.subject.cache import Checkpoint

@@ -5,8 +5,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.attention import save_buttons as module
-from app_pages.attention.record_view import RecordView
 from app_pages.attention.save_buttons import ALL_HALF, ATTENTION, ATTENTION_HALF, content, page
+from app_pages.attention.shown_head import RecordView
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject, Subject
 from model.checkpoint import weights_hash
 from model.inputs import Picture

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.attention import try_links
 from app_pages.controls.address import Control
 from app_pages.subject import cache, encoders, shipped_inputs
-from app_pages.subject.most_influential_position import most_influential_position
+from app_pages.subject.answer import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.head_statistics import clearest_head

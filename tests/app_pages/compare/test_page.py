@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.compare import pairing
 from app_pages.controls.address import Control
-from app_pages.show import all_heads, drawn_part
+from app_pages.show import all_heads, changed_head
 from app_pages.subject import encoders
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
@@ -345,8 +345,8 @@ def test_the_change_is_that_of_the_second_minus_the_first(open_compare: Open) ->
 
 
 def test_of_many_positions_the_first_are_drawn(open_compare: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawn_part, "MOST_DRAWN", 4)
-    monkeypatch.setattr(drawn_part, "DRAWN", 2)
+    monkeypatch.setattr(changed_head, "MOST_DRAWN", 4)
+    monkeypatch.setattr(changed_head, "DRAWN", 2)
     app = open_compare(text=TEXT, **BY_NUMBER)
     assert weights(shown(app, "difference")).shape == (2, 2)
     assert "Of 5 positions, 0 to 1 are drawn." in [caption.value for caption in app.caption]

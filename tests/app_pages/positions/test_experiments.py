@@ -12,7 +12,7 @@ from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.positions_controls import EXPERIMENT, IN_BOTH_ORDERS, MAPS, ORDER_SEED, ROWS, SHIFT_BY
 from app_pages.positions import experiments
-from app_pages.show import drawn_part
+from app_pages.show import changed_head
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture import capture
@@ -106,8 +106,8 @@ def test_the_difference_is_token_by_token(open_part: Open) -> None:
 def test_of_many_positions_those_around_the_query_are_drawn(
     open_part: Open, monkeypatch: pytest.MonkeyPatch, view: str
 ) -> None:
-    monkeypatch.setattr(drawn_part, "MOST_DRAWN", 4)
-    monkeypatch.setattr(drawn_part, "DRAWN", 2)
+    monkeypatch.setattr(changed_head, "MOST_DRAWN", 4)
+    monkeypatch.setattr(changed_head, "DRAWN", 2)
     app = open_part(*([MAPS.to("after minus before")] if view == "difference" else []), query="3 film")
     key = "positions_try_map_difference" if view == "difference" else "positions_try_map_before"
     assert weights(shown(app, key)).shape == (2, 2)

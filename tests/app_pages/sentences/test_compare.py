@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from app_pages.compare import by_words, pairing, representations, seed_curves, stream, token_knock_out
+from app_pages.compare import pairing, representations, seed_curves, sides, stream, token_knock_out
 from app_pages.subject.answer import ClassAnswer
 from model.measures.head_matching import Pairing
 from tests.app_pages.sentences.turns import Row, row, table
@@ -76,35 +76,35 @@ TABLE: dict[str, list[Row]] = {
     "two tokenizers, compared by words": [
         row(
             "all correspond",
-            lambda: by_words.rule_sentence(word_side(3, 0), word_side(3, 0), by_words.WEIGHTS),
+            lambda: sides.rule_sentence(word_side(3, 0), word_side(3, 0), sides.WEIGHTS),
             "3 words and special tokens.",
             never=("without",),
         ),
         row(
             "weights",
-            lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 0), by_words.WEIGHTS),
+            lambda: sides.rule_sentence(word_side(3, 1), word_side(3, 0), sides.WEIGHTS),
             "1 without a counterpart",
             "for distances of heads their weights are added up as one more key",
             never=("left out of what is compared",),
         ),
         row(
             "states",
-            lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 0), by_words.STATES),
+            lambda: sides.rule_sentence(word_side(3, 1), word_side(3, 0), sides.STATES),
             "left out of what is compared",
         ),
         row(
             "knocked out",
-            lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 2), by_words.KNOCKED_OUT),
+            lambda: sides.rule_sentence(word_side(3, 1), word_side(3, 2), sides.KNOCKED_OUT),
             "3 without a counterpart, knocked out on their side alone",
         ),
         row(
             "entropies",
-            lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 2), by_words.ENTROPIES),
+            lambda: sides.rule_sentence(word_side(3, 1), word_side(3, 2), sides.ENTROPIES),
             "part of the entropy on their own side only",
         ),
         row(
             "one corresponds",
-            lambda: by_words.rule_sentence(word_side(1, 0), word_side(1, 0), by_words.STATES),
+            lambda: sides.rule_sentence(word_side(1, 0), word_side(1, 0), sides.STATES),
             "one word or special token.",
         ),
     ],

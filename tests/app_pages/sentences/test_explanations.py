@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from app_pages.show.faithfulness import words
-from app_pages.show.faithfulness.over_data import OverData
+from app_pages.show.faithfulness.words import OverData
 from app_pages.subject.answer import whole_answer
 from model.capture import capture
 from model.experiments.faithfulness import Deletion, OtherAttention, Undecidable, Verdict, undecidable_reason

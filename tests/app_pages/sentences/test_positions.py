@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from app_pages.controls.attention_formula import attention_formula, score_formula
+from app_pages.controls.lens import attention_formula, score_formula
 from app_pages.positions import (
     bias_by_distance,
     checkpoint,

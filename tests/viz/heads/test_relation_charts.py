@@ -2,7 +2,15 @@ import pytest
 
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import ACCENT, EMPHASIS, NEUTRAL
-from viz.heads.relation_charts import ROW, BestHead, LinkExample, fits_into_line, link_arcs, relation_dots
+from viz.heads.relation_charts import (
+    ROW,
+    BestHead,
+    LinkExample,
+    fits_into_line,
+    link_arcs,
+    linked_words,
+    relation_dots,
+)
 
 CASE = BestHead("case", 0, 2, "to head", 0.5, 0.45, 0.55, 0.36, 2, 542, True)
 DET = BestHead("det", 1, 3, "to dependent", 0.7, 0.6, 0.75, 0.55, -1, 433, True)
@@ -132,3 +140,16 @@ def test_the_description_has_every_example() -> None:
     described = link_arcs([HIT, MISS], title="L0 H2 on case").description
     assert described == "L0 H2 on case: from at to film; from at to looks instead of film"
     assert link_arcs([], title="L0 H2").description == "L0 H2: no example"
+
+
+@pytest.mark.parametrize(
+    ("relation", "direction", "expected"),
+    [
+        ("det", "to head", "determiner → noun"),
+        ("det", "to dependent", "noun → determiner"),
+        ("nsubj:pass", "to head", "subject → verb"),
+        ("contact", "to dependent", "contact, to dependent"),
+    ],
+)
+def test_a_relation_is_named_by_the_words_that_it_links(relation: str, direction: str, expected: str) -> None:
+    assert linked_words(relation, direction) == expected

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import estimated_work as module
 from app_pages.show.faithfulness import words
-from app_pages.show.faithfulness.over_data import OverData, stored_over_data
+from app_pages.show.faithfulness.words import OverData, stored_over_data
 from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint

@@ -6,9 +6,15 @@ import pytest
 
 from model import checkpoint
 from model.claims.verdict import FEWEST_TESTED
-from model.theory.digit_training import RUNS, WarmupRun, digit_encoder, model_update, train_steps
+from model.theory.digit_training import (
+    RUNS,
+    WarmupRun,
+    digit_encoder,
+    learning_rate,
+    model_update,
+    train_steps,
+)
 from model.theory.gradients_at_start import UntrainedConfig
-from model.theory.learning_rate import learning_rate
 from model.train.claims import untrained
 from model.train.claims.untrained import (
     GUESSING,

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from app_pages.controls.attention_formula import attention_formula
+from app_pages.controls.lens import attention_formula
 from model.checkpoint import load
 from tests.model import tiny
 from tests.model.huggingface.folders import build

@@ -1,4 +1,4 @@
-from app_pages.show.drawn_part import DRAWN, MOST_DRAWN, drawn_part
+from app_pages.show.changed_head import DRAWN, MOST_DRAWN, drawn_part
 
 
 def test_a_map_that_is_small_enough_is_drawn_whole() -> None:

@@ -2,8 +2,7 @@ import pytest
 import streamlit as st
 
 from app_pages.controls.address import Code, begin_run
-from app_pages.controls.blocked import block, blocked
-from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
+from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS, block, blocked
 
 
 @pytest.fixture
