@@ -11,7 +11,7 @@ import numpy as np
 from ..builders.cells import casing_layer, frame_channels
 from ..builders.chart import Column, Rows, chart
 from ..builders.chart import layer as marks
-from ..builders.figure import VegaFigure, need_shape
+from ..builders.figure import VegaFigure
 from ..builders.heatmap import attention_scale, heatmap, position_labels
 from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number, two_digits
@@ -46,14 +46,10 @@ def layer_heatmap(
 ) -> Heatmap:
     """A heatmap of the weights [layer, key] with which the `query` of the record attends to each key in each layer.
 
-    The row of `layer` is framed. Cells that `mask` [layer, key] forbids (False) are hatched. `what` says whose weights
-    these are, such as "mean over the heads"; `notes` are lines below the map. Raises ValueError where the shapes do not
-    fit.
+    The row of `layer` is framed. Cells that `mask` [layer, key] forbids (False) are hatched. `what` says whose weights these
+    are, such as "mean over the heads"; `notes` are lines below the map.
     """
     n_layers, n_keys = len(weights), len(record.attended)
-    need_shape((n_layers, n_keys), weights=weights)
-    if mask is not None:
-        need_shape((n_layers, n_keys), mask=mask)
     keys = position_labels(record.attended.tokens, None if record.keys is not None else record.numbers)
     name = position_labels(record.tokens, record.numbers)[query]
     title = f"What “{name}” attends to in each layer{f', {what}' * bool(what)}"
@@ -106,14 +102,11 @@ def layer_pictures(
     """A uint8 image [height, width] or [height, width, 3] for each layer, over the weights [layer, key] with which the
     `query` of the record attends to the patches in that layer.
 
-    The picture of `layer` is framed; a click sets the point selection `layer`, field `layer`. `what` says whose weights
-    these are, such as "mean over the heads"; `notes` are lines above the pictures. Raises ValueError where the weights
-    do not fit the record, or if it has no grid of patches.
+    The picture of `layer` is framed; a click sets the point selection `layer`, field `layer`. `what` says whose weights these
+    are, such as "mean over the heads"; `notes` are lines above the pictures.
     """
     n_layers, first_patch = len(weights), record.first_patch
-    need_shape((n_layers, len(record)), weights=weights)
-    if record.patch_grid is None:
-        raise ValueError("a record without a grid of patches has no picture")
+    assert record.patch_grid is not None  # of a picture
     of_patches = weights[:, record.patches]
     height = _SIDE * image.shape[0] / image.shape[1]
     tops = np.full(n_layers, scale.largest)

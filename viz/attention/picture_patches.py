@@ -2,8 +2,7 @@
 
 The values [patch] fill `patch_grid` (rows, columns) row by row, and the figure has the picture's proportions. The patch `query` is outlined; None stands for the
 class token, which is not in the picture. A click on a patch sets the point selection `patch`, field `position`, counted
-from 0. The pixels are sharp only at the chart's own width. All functions raise ValueError where the values do not fill
-the grid.
+from 0. The pixels are sharp only at the chart's own width.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 
 from ..builders.cells import casing_layer, frame_channels
 from ..builders.chart import Column, as_json, chart, layer
-from ..builders.figure import VegaFigure, need_shape
+from ..builders.figure import VegaFigure
 from ..builders.palette import TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import CHOOSE, picture_ink, whole_picture
 from ..builders.theme import lines_above
@@ -75,11 +74,9 @@ def query_on_picture(
 ) -> VegaFigure:
     """`picture_overlay` of the weights [key] with which the `query` of a record of patches attends to each key.
 
-    `allowed` [key] and `weights` include the keys before the first patch, which the picture leaves out. Raises ValueError
-    if the record has no grid of patches.
+    `allowed` [key] and `weights` include the keys before the first patch, which the picture leaves out.
     """
-    if record.patch_grid is None:
-        raise ValueError("a record without a grid of patches has no picture")
+    assert record.patch_grid is not None  # of a picture
     return picture_overlay(
         image,
         weights[record.patches],
@@ -138,7 +135,6 @@ def _patches_figure(
     `values` and `properties` are those of `chart`.
     """
     rows, columns = patch_grid
-    need_shape((rows * columns,), **{numbers.name: numbers.values})
     position = np.arange(rows * columns)
     if query is not None:  # the chosen patch comes last: no neighbour's border lies on its outline
         position = np.append(np.delete(position, query), query)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .chart import Channels, Column, Layer, as_json, chart, layer
-from .figure import Columns, Kwargs, VegaFigure, either, need_shape
+from .figure import Columns, Kwargs, VegaFigure, either
 from .number_format import cell_numbers, format_number, head_name
 from .palette import ACCENT, NEUTRAL, ROUNDING, largest
 from .theme import CASING, INK, LIGHT_INK, MIDDLE, ON_DARK, OTHER_INK, SMALL, heading
@@ -207,9 +207,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
     """A grid of `after` minus `before`, two entropies [layer, head]: negative cells are purple, positive ones gold.
 
     The `selected` head is framed. A click on a cell sets the point selection `head`, fields `layer` and `head`.
-    Raises ValueError if the shapes differ.
     """
-    need_shape(before.shape, after=after)
     n_layers, n_heads = before.shape
     return _head_cells(
         [

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.cells import BARE_AXIS, grid
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
+from ..builders.figure import Kwargs, VegaFigure, either, value
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.theme import INK
@@ -102,11 +102,9 @@ def pair_spread(
     dot.
 
     `ones` and `others` are the numbers of the first and of the second heads; the pair whose first head is `selected` is
-    marked. A click on a row sets the point selection `pair`, fields `one` and `other`. Raises ValueError where the
-    shapes do not fit each other.
+    marked. A click on a row sets the point selection `pair`, fields `one` and `other`.
     """
     n_pairs = len(names)
-    need_shape((n_pairs,), here=here, mean=mean, sd=sd, ones=ones, others=others)
     order = np.argsort(-np.asarray(mean), kind="stable")
     mean, sd, here = (np.asarray(numbers, float)[order] for numbers in (mean, sd, here))
     columns = [

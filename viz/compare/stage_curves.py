@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..builders.cells import BARE_AXIS, grid
 from ..builders.chart import Column, chart, encodings_by_kind, layer, lines, long_columns, stage_axis
-from ..builders.figure import Kwargs, VegaFigure, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, tip, value
 from ..builders.heatmap import colour_scale, heatmap, position_labels
 from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number
@@ -38,14 +38,10 @@ def stage_curves(
     """A curve of values [stage] for each of two sides, by name; a side with fewer layers ends earlier, and NaN is
     left out.
 
-    `bands` are means and standard deviations [stage] of some sides over a data set: one deviation to either side is
-    shaded, the mean is dashed. The axis goes from 0 to `from_zero_to`, or to the largest value. The plot is `height` pixels high. Raises ValueError
-    where there are more values than stages.
+    `bands` are means and standard deviations [stage] of some sides over a data set: one deviation to either side is shaded,
+    the mean is dashed. The axis goes from 0 to `from_zero_to`, or to the largest value. The plot is `height` pixels high.
     """
     bands = dict(bands or {})
-    lengths = [len(values) for values in (*sides.values(), *(mean for mean, _ in bands.values()))]
-    if (longest := max(lengths, default=0)) > len(stages):
-        raise ValueError(f"{longest} values need as many stages, got {len(stages)}")
     defined = {name: np.flatnonzero(~np.isnan(values)).tolist() for name, values in sides.items()}
     series = {
         name: ([stages[index] for index in defined[name]], sides[name][defined[name]].tolist())
@@ -106,9 +102,8 @@ def logit_curves(
     """Curves of logits [stage, class]: `marked` maps the names of some classes to the colours of their curves, which
     are labelled; all others are grey.
 
-    The axis spans `domain`. Raises ValueError where the shapes do not fit each other.
+    The axis spans `domain`.
     """
-    need_shape((len(stages), len(class_names)), logits=logits)
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
     n_stages = len(stages)
     columns = [
@@ -163,10 +158,8 @@ def stage_similarity(
     """A grid of similarities [row, column], coloured from 0 (-1 if `signed`) to 1; `rows` and `columns` are stages, and
     `names` the titles of these two axes.
 
-    The longer side is about `side` pixels. NaN is drawn as a dash, and the tooltip says why: `undefined`. Raises
-    ValueError where the shapes do not fit.
+    The longer side is about `side` pixels. NaN is drawn as a dash, and the tooltip says why: `undefined`.
     """
-    need_shape((len(rows), len(columns)), values=values)
     pairs = [(row, column) for row in rows for column in columns]
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
     axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False}
@@ -221,9 +214,8 @@ def norm_heatmap(
 ) -> Heatmap:
     """A heatmap of norms [stage, position], coloured from 0 to `limit`, which both sides share.
 
-    `unit` says what the tokens are, such as "patch". Raises ValueError where the shapes do not fit.
+    `unit` says what the tokens are, such as "patch".
     """
-    need_shape((len(stages), len(tokens)), norms=norms)
     return heatmap(
         norms,
         x=position_labels(tokens),

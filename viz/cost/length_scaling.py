@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from ..builders.chart import Column, chart, encodings_by_kind, layer, lines, long_columns
-from ..builders.figure import VegaFigure, either, need_shape, value
+from ..builders.figure import VegaFigure, either, value
 from ..builders.number_format import THIN_PERCENT, abbreviated, percent, powers_of_ten
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL, SHAPES
 from ..builders.theme import INK, MIDDLE, SMALL
@@ -64,11 +64,7 @@ def length_scaling(
 
 
 def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> VegaFigure:
-    """Horizontal bars of counts [part], with each count's share of the sum; `quantity` says what is counted.
-
-    Raises ValueError where names and values differ in number.
-    """
-    need_shape((len(names),), values=values)
+    """Horizontal bars of counts [part], with each count's share of the sum; `quantity` says what is counted."""
     total_count = sum(values)
     shares = [count / total_count if total_count else 0.0 for count in values]
     largest = shares.index(max(shares)) if total_count else -1

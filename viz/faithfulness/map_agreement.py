@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.chart import Column, Layer, chart, dots, layer
-from ..builders.figure import Kwargs, VegaFigure, need_shape, value
+from ..builders.figure import Kwargs, VegaFigure, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import EMPHASIS, NEUTRAL
 from ..builders.theme import INK, SMALL, heading_with_reading
@@ -32,10 +32,9 @@ def removal_curve(
     put back.
 
     `counts` [step] are the numbers of units removed or put back. The band is the mean of the random orders ± 2 standard
-    deviations. `what` is the title of the y axis, with its unit, `units` are the things that are removed, and `reading`
-    says how to read the figure. Raises ValueError where the shapes do not fit each other, KeyError for another kind.
+    deviations. `what` is the title of the y axis, with its unit, `units` are the things that are removed, and `reading` says
+    how to read the figure.
     """
-    need_shape((len(counts),), curve=curve, mean=random[0] if len(random) else curve)
     mean, two_deviations = random.mean(axis=0), 2 * random.std(axis=0, ddof=1)
     band_bottom, band_top = mean - two_deviations, mean + two_deviations
     columns = [
@@ -102,11 +101,10 @@ def score_effect(
 ) -> VegaFigure:
     """Scores [position] across and effects [position] up, of those `positions` that were compared, with their `tokens`.
 
-    `kind` says how each was knocked out, `effect` what was measured, with its unit; the position `selected` is
-    marked. Spearman's correlation follows from the columns `score` and `effect` alone. A click on a point sets the
-    point selection `token`, field `position`. Raises ValueError where the shapes do not fit each other.
+    `kind` says how each was knocked out, `effect` what was measured, with its unit; the position `selected` is marked.
+    Spearman's correlation follows from the columns `score` and `effect` alone. A click on a point sets the point selection
+    `token`, field `position`.
     """
-    need_shape((len(positions),), tokens=tokens, scores=scores, effects=effects)
     numbers, sizes = np.asarray(scores, float), np.asarray(effects, float)
     is_selected = np.asarray(positions, int) == (-1 if selected is None else selected)
     columns = [

@@ -9,7 +9,7 @@ from PIL import ImageColor
 
 from ..builders.cells import head_cells
 from ..builders.chart import Column, chart, dots, layer
-from ..builders.figure import VegaFigure, need_shape, value
+from ..builders.figure import VegaFigure, value
 from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
@@ -44,12 +44,9 @@ def head_scatter(
     """A point for each head at two numbers [layer, head], whose `titles` are on the axes; the `selected` (layer,
     head) is green.
 
-    The tooltip has `roles`, one for each head layer by layer; `source` says what the numbers were measured on. A head
-    that lacks one of the two numbers has no point. A click sets the point selection `head`, fields `layer` and
-    `head`. Raises ValueError where the shapes differ.
+    The tooltip has `roles`, one for each head layer by layer; `source` says what the numbers were measured on. A head that
+    lacks one of the two numbers has no point. A click sets the point selection `head`, fields `layer` and `head`.
     """
-    need_shape(across.shape, across=across, up=up)
-    need_shape((across.size,), roles=roles)
     frame = head_cells(across, selected, called="x")
     frame["y"] = up.ravel().astype(float)[frame.index]
     frame["role"] = [roles[row] or "none" for row in frame.index]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..builders.cells import BARE_AXIS, grid, layer_channel, part_channel
 from ..builders.chart import WHOLE, Column, chart, encodings_by_kind, layer, lines
-from ..builders.figure import Kwargs, VegaFigure, need_shape, value
+from ..builders.figure import Kwargs, VegaFigure, value
 from ..builders.label_placement import name_axis
 from ..builders.number_format import THIN_PERCENT, cell_numbers, format_number
 from ..builders.palette import NEUTRAL, ROUNDING, SHAPES, largest, side_colours
@@ -33,12 +33,10 @@ def ablation_grid(
     """A grid of effects [layer, heads, then all heads, then feed-forward]: the change of `what` when one part alone is
     removed.
 
-    Parts that are removed at present (True in `away`) are framed. `signed` effects are coloured symmetrically about 0.
-    `over` holds the same effects over a data set for the tooltip, NaN where they are not known. A click sets the point
-    selection `part`, fields `layer`, `column` and `away`, so that a second click differs from the first. Raises
-    ValueError where the shapes differ.
+    Parts that are removed at present (True in `away`) are framed. `signed` effects are coloured symmetrically about 0. `over`
+    holds the same effects over a data set for the tooltip, NaN where they are not known. A click sets the point selection
+    `part`, fields `layer`, `column` and `away`, so that a second click differs from the first.
     """
-    need_shape(effects.shape, away=away, **({} if over is None else {"over": over}))
     n_layers, n_columns = effects.shape
     names = [*(f"H{head}" for head in range(n_columns - 2)), ATTENTION, FEED_FORWARD]
     layers, columns = np.indices(effects.shape).reshape(2, -1)
@@ -109,11 +107,8 @@ def patch_grid(
 
     The part `selected` (layer, column) is framed. `signed` effects are coloured symmetrically about 0, and `ends` name the
     ends of the colours. With a `spread` the effects are means, and of signed ones only those that are shown are coloured. A
-    click sets the point selection `head`, fields `layer` and `column`. Raises ValueError where the shapes differ.
+    click sets the point selection `head`, fields `layer` and `column`.
     """
-    need_shape((len(effects), len(columns)), effects=effects)
-    if spread is not None:
-        need_shape(effects.shape, **{name: array for name, array in spread._asdict().items() if name != "n"})
     n_layers, n_columns = effects.shape
     max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
     detail = largest(effects[:, :-1], at_least=ROUNDING)  # of heads, beside which a feed-forward may be large
@@ -193,10 +188,8 @@ def stage_positions(
     """A heatmap of effects [stage, position] on `what`, NaN where a position has no partner; the column of the
     `query` is framed. `ends` name the ends of the colours.
 
-    A click sets the point selection `cell`, fields `stage` and `position`. Raises ValueError where the shapes do not
-    fit.
+    A click sets the point selection `cell`, fields `stage` and `position`.
     """
-    need_shape((len(stages), len(tokens)), effects=effects)
     stage, position = np.indices(effects.shape).reshape(2, -1)
     max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
     names = [f"{index} {label(token, 14)}" for index, token in enumerate(tokens)]

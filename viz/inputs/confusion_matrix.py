@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.cells import BARE_AXIS, grid
 from ..builders.chart import Column
-from ..builders.figure import VegaFigure, need_shape
+from ..builders.figure import VegaFigure
 from ..builders.number_format import abbreviated
 from ..builders.theme import MIDDLE, ON_DARK, SMALL
 from ..builders.vega_colours import ENDS, colour_legend
@@ -30,9 +30,8 @@ def confusion_matrix(
     """A grid of counts [label, answer], in the order of the class `names`; the `selected` (label, answer) is framed.
 
     A click on a cell sets the point selection `cell`, fields `label`, `answer` (both indices) and `selected`, so that a
-    second click differs from the first. Raises ValueError unless counts has a row and a column for each name.
+    second click differs from the first.
     """
-    need_shape((len(names), len(names)), counts=counts)
     label, answer = np.indices(counts.shape).reshape(2, -1)
     pairs = list(np.ndindex(counts.shape))
     width = int(np.clip(_SIDE // max(len(names), 1), _NARROWEST, _WIDEST))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..builders.cells import frame_channels
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, need_shape
+from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import EMPHASIS
 from ..builders.picture_marks import CHOOSE, PIXEL_BOX, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK, SMALL
@@ -30,11 +30,9 @@ def image_gallery(
 ) -> VegaFigure:
     """Captioned images, `columns` in a row, from uint8 [image, height, width] or [image, height, width, 3].
 
-    The image with the id `selected` is framed. A click on an image or its caption sets the point selection `image`,
-    field `id`. The pixels are sharp only at the chart's own width, 61 for each column. Raises ValueError where images,
-    ids and captions differ in number.
+    The image with the id `selected` is framed. A click on an image or its caption sets the point selection `image`, field
+    `id`. The pixels are sharp only at the chart's own width, 61 for each column.
     """
-    need_shape((len(ids), ...), images=images, captions=captions)
     row, column = np.divmod(np.arange(len(images)), columns)
     left, top = column * (_SIDE + _GAP), row * (_SIDE + _CAPTION + _GAP)
     inks = [picture_ink(image, side=_SIDE) for image in images]
@@ -81,12 +79,9 @@ def digit_examples(
     """Captioned uint8 images [example, height, width], `columns` in a row; queries and keys are patches, None for the
     class token.
 
-    The caption has the weight. A click sets the point selection `example`, field `number`. Raises ValueError where the
-    lists differ in length.
+    The caption has the weight. A click sets the point selection `example`, field `number`.
     """
     n_examples = len(images)
-    need_shape((n_examples, ...), images=images)
-    need_shape((n_examples,), queries=queries, keys=keys, weights=weights, numbers=numbers)
     row, column = np.divmod(np.arange(n_examples), columns)
     left, top = (
         column * (_EXAMPLE_SIDE + _EXAMPLE_GAP),

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, tip, value
 from ..builders.number_format import format_short
 from ..builders.palette import CATEGORIES, EMPHASIS
 from ..builders.theme import INK, LARGE, MIDDLE, SMALL, heading_with_reading
@@ -26,15 +26,12 @@ def averaged_axis(
     """A table of `values` and `output`, both [batch, feature]; a frame marks the numbers that share a `mean` and a
     `deviation`.
 
-    Over the "features" a group is a row (layer normalisation), over the "batch" a column (batch normalisation). `mean`
-    and `deviation` hold one number for each group, in any shape. Raises ValueError if they hold another number of
-    values, or if `output` has not the shape of `values`.
+    Over the "features" a group is a row (layer normalisation), over the "batch" a column (batch normalisation). `mean` and
+    `deviation` hold one number for each group, in any shape.
     """
     by_row = over == "features"
     n_rows, n_columns = values.shape
     n_groups = n_rows if by_row else n_columns
-    need_shape(values.shape, output=output)
-    need_shape((n_groups,), mean=mean.ravel(), deviation=deviation.ravel())
     row, column = np.indices(values.shape).reshape(2, -1)
     columns = [
         Column("vector", row),

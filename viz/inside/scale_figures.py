@@ -20,12 +20,9 @@ def dot_product_distribution(
 ) -> VegaFigure:
     """A histogram of `products` (of any shape) in 81 bins from -`reach` to `reach`, as a density.
 
-    The line is the normal density with mean 0 and this `variance` in the same bins; `expected` names it. Products
-    beyond `reach` are in no bin, but the shares of the bins are of all products; `name` is the title of the axis.
-    Raises ValueError where `variance` or `reach` is not above 0.
+    The line is the normal density with mean 0 and this `variance` in the same bins; `expected` names it. Products beyond
+    `reach` are in no bin, but the shares of the bins are of all products; `name` is the title of the axis.
     """
-    if not (variance > 0 and reach > 0):
-        raise ValueError(f"variance and reach must be above 0, got {variance} and {reach}")
     edges = np.linspace(-reach, reach, _BINS + 1)
     counts, _ = np.histogram(products, edges)
     share = counts / max(np.size(products), 1)

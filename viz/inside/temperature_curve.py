@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.chart import CHOSEN, Column, chart, layer, lines, probability_axis, rule
-from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
+from ..builders.figure import Kwargs, VegaFigure, either, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import INK, SMALL
 
@@ -23,12 +23,11 @@ def temperature_curve(
 ) -> VegaFigure:
     """Curves of `probabilities` [temperature, class] over a logarithmic axis that has 0 and infinity at its ends.
 
-    `temperatures` ascend. The `chosen` one has a vertical line; each of `marks` (finite, above 0) has a dashed one
-    with its name. Of many classes, those that stay below 10 % are grey. A click on a point sets the point selection
-    `temperature`, field `index` into `temperatures`. Raises ValueError where the shapes do not fit each other.
+    `temperatures` ascend. The `chosen` one has a vertical line; each of `marks` (finite, above 0) has a dashed one with its
+    name. Of many classes, those that stay below 10 % are grey. A click on a point sets the point selection `temperature`,
+    field `index` into `temperatures`.
     """
     n_temperatures, n_classes = len(temperatures), len(names)
-    need_shape((n_temperatures, n_classes), probabilities=probabilities)
     positions = _axis_positions(temperatures)
     peaks = probabilities.max(axis=0, initial=0)
     largest = np.argsort(-peaks, kind="stable")[: len(CATEGORIES)]

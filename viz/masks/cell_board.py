@@ -9,7 +9,7 @@ import numpy as np
 
 from ..builders.cells import frame_layers
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
+from ..builders.figure import Kwargs, VegaFigure, either, value
 from ..builders.heatmap import position_labels
 from ..builders.label_placement import named_positions
 from ..builders.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES, TO_ONE, WeightScale, hatching
@@ -34,11 +34,10 @@ def cell_board(
     """A board of weights [query, key], with queries from the top; cells that `mask` [query, key] forbids (False) are
     hatched.
 
-    The row of `query` is framed. A click on a cell sets the point selection `cell`, fields `query`, `key` and
-    `blocked`, so that a second click on a cell differs from the first. Raises ValueError where the shapes do not fit.
+    The row of `query` is framed. A click on a cell sets the point selection `cell`, fields `query`, `key` and `blocked`, so
+    that a second click on a cell differs from the first.
     """
     n_tokens = len(tokens)
-    need_shape((n_tokens, n_tokens), pattern=pattern, mask=mask)
     side = n_tokens * int(np.clip(_SIDE // max(n_tokens, 1), _SMALLEST, _LARGEST))
     queries, keys = np.indices((n_tokens, n_tokens)).reshape(2, -1)
     names = np.array([f"{position} {token}" for position, token in enumerate(tokens)], dtype=object)
@@ -90,10 +89,9 @@ def attention_shift(
     """Pairs of points: attention weights [key] before and after, a row for each key, from the largest loss to the
     largest gain.
 
-    If there are more than `MOST_KEYS` keys, those that changed most are shown. A key that is not `allowed` [key]
-    (False) ends in a cross. Raises ValueError where the lengths differ.
+    If there are more than `MOST_KEYS` keys, those that changed most are shown. A key that is not `allowed` [key] (False) ends
+    in a cross.
     """
-    need_shape((len(tokens),), before=before, after=after, allowed=allowed)
     change = after - before
     most_changed = np.argsort(-np.abs(change), kind="stable")[:MOST_KEYS]
     positions = most_changed[np.argsort(change[most_changed], kind="stable")]

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.chart import Column, Rows, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
+from ..builders.figure import Kwargs, VegaFigure, either, value
 from ..builders.palette import LETTERS, NEUTRAL, POST_LN, PRE_LN
 from ..builders.picture_marks import pixel_y
 from ..builders.theme import INK, MIDDLE, ON_DARK, SMALL
@@ -46,16 +46,13 @@ def seed_strip(
 ) -> VegaFigure:
     """The lines of dots on one axis, which is logarithmic if `log`; a dashed line marks the value `reference`.
 
-    `title` describes the figure for screen readers, `axis` is the title of the axis. Raises ValueError where seeds and
-    values of a line differ in number.
+    `title` describes the figure for screen readers, `axis` is the title of the axis.
     """
     rows = []
     for number, line in enumerate(lines):
         seeds = [f"seed {seed}" for seed in line.seeds]
         values_by_kind = [("pre-LN", line.pre, seeds), ("post-LN", line.post, seeds)]
-        if line.across is None:
-            need_shape((len(seeds),), pre=line.pre, post=line.post)
-        else:
+        if line.across is not None:
             values_by_kind = [
                 (comparison, values, ["two encoders"] * len(values))
                 for comparison, values, _ in values_by_kind

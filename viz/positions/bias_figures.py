@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.chart import CHOSEN, Column, chart, encodings_by_kind, layer, lines, long_columns, rule
-from ..builders.figure import Kwargs, VegaFigure, either, need_shape, tip
+from ..builders.figure import Kwargs, VegaFigure, either, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number
@@ -21,7 +21,6 @@ _HEIGHT = 340  # pixels, as all lengths here
 _PLOT, _LETTERS = 270, 13  # of the plot's height, and of a name's
 _SIDE, _GAP, _NAME = 124, 10, 18
 _ACROSS = 4  # small maps in a row
-MOST = len(CATEGORIES)  # parts that can be told apart
 _SCORES_HEIGHT = 300  # pixels
 _OFFSETS = alt.Axis(format="d", tickMinStep=1)
 
@@ -29,11 +28,9 @@ _OFFSETS = alt.Axis(format="d", tickMinStep=1)
 def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaFigure:
     """A curve over `offsets` (key minus query) for each head, of its bias [head, offset]; that of the chosen `head` is green.
 
-    A click on a curve sets the point selection `head`, field `head`. Raises ValueError where a head does not have one value
-    for each offset.
+    A click on a curve sets the point selection `head`, field `head`.
     """
     n_heads = len(by_head)
-    need_shape((n_heads, len(offsets)), by_head=by_head)
     order = np.array(sorted(range(n_heads), key=lambda number: number == head))  # the chosen one on top
     columns = [
         Column("head", np.repeat(order, len(offsets)), None),
@@ -184,11 +181,8 @@ def score_curves(
 ) -> VegaFigure:
     """Curves over `offsets` (key minus query) of the `parts` of a score, by name, and in ink of their sum, `total`.
 
-    A green line marks the pair's `own_offset`. Offsets that a mask forbids, before and behind the `window`, are grey. Raises
-    ValueError where a curve does not have one value for each offset, or for more parts than colours.
+    A green line marks the pair's `own_offset`. Offsets that a mask forbids, before and behind the `window`, are grey.
     """
-    need_shape((len(offsets),), total=total, **parts)
-    _need_colours(parts)
     first, last = int(offsets.min()), int(offsets.max())
     lowest, highest = (first, last) if window is None else window
     bands = [(first, lowest), (highest, last)]
@@ -231,12 +225,7 @@ def score_curves(
 def distance_curves(
     offsets: np.ndarray, by_name: Mapping[str, np.ndarray], *, what: str, unit: str = "positions"
 ) -> VegaFigure:
-    """A curve over `offsets` (key minus query, in `unit`) for each name, of values [offset]; `what` is the title of the y axis.
-
-    Raises ValueError where a curve does not have one value for each offset, or for more curves than colours.
-    """
-    need_shape((len(offsets),), **by_name)
-    _need_colours(by_name)
+    """A curve over `offsets` (key minus query, in `unit`) for each name, of values [offset]; `what` is the title of the y axis."""
     columns = long_columns(
         {name: (offsets, values) for name, values in by_name.items()},
         Column("curve", ()),
@@ -257,11 +246,6 @@ def distance_curves(
     )
 
 
-def _need_colours(curves: Mapping[str, np.ndarray]) -> None:
-    if len(curves) > MOST:
-        raise ValueError(f"at most {MOST} curves can be told apart here, got {len(curves)}")
-
-
 def short_length(wavelength: float) -> str:
     """A wavelength with three digits, or in whole positions if it is longer."""
     return format_number(wavelength, ",.0f" if wavelength >= 100 else ".3g")
@@ -272,11 +256,8 @@ def pair_map(
 ) -> Heatmap:
     """A heatmap of what each pair of numbers adds to a score [pair, offset], the fastest pair on top; the column of
     `own_offset` is framed.
-
-    Raises ValueError where the shapes do not fit each other.
     """
     n_pairs = len(wavelengths)
-    need_shape((n_pairs, len(offsets)), by_pair=by_pair)
     names = [f"{pair}: λ {short_length(wavelengths[pair])}" for pair in range(n_pairs)]
     own = list(offsets).index(own_offset)
     return heatmap(

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.chart import Channels, Column, Layer, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
 from ..builders.palette import ACCENT, NEUTRAL
 from ..builders.picture_marks import CHOOSE, picture_ink
@@ -45,13 +45,11 @@ def embedding_scatter(
 ) -> VegaFigure:
     """Points at `places` [vector, 2]: `tokens` in the colours of their positions, and `background` words behind them.
 
-    Lines join `selected` to its `neighbours`, which are counted over tokens and background words. `thumbnails`, uint8
-    [patch, height, width] or [patch, height, width, 3], are drawn in place of the last tokens. Both axes have the same
-    unit. A click on a token sets the point selection `token`, field `position`. Raises ValueError if points and names
-    differ in number.
+    Lines join `selected` to its `neighbours`, which are counted over tokens and background words. `thumbnails`, uint8 [patch,
+    height, width] or [patch, height, width, 3], are drawn in place of the last tokens. Both axes have the same unit. A click
+    on a token sets the point selection `token`, field `position`.
     """
     names = [*tokens, *background]
-    need_shape((len(names), 2), places=places)
     n_tokens, n_pictures = len(tokens), 0 if thumbnails is None else len(thumbnails)
     # The selected one comes last: no other mark lies on its own.
     order = [index for index in range(len(names)) if index != selected] + [selected]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import need_shape
 from ..builders.heatmap import colour_scale, panels_beside, position_labels
 from ..builders.heatmap_figure import CLEAR, Axis, Colours, Frame, Heatmap, Panel, as_text, token_ticks
 from ..builders.palette import EMPHASIS, NEUTRAL, largest
@@ -18,11 +17,7 @@ _TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels
 
 
 def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Heatmap:
-    """Heatmaps [position, dimension] of all `maps`, each under its name, with one colour scale symmetric about 0.
-
-    Raises ValueError if a map does not have a row for each token.
-    """
-    need_shape((len(tokens), ...), **maps)
+    """Heatmaps [position, dimension] of all `maps`, each under its name, with one colour scale symmetric about 0."""
     labels = position_labels(tokens)
     max_value = largest(np.stack(list(maps.values())))
     colours = colour_scale("value", "symmetric about 0", max_value)
@@ -83,13 +78,11 @@ def permutation(
 ) -> Heatmap:
     """Four panels: Attention(P X), P, Attention(X), and the difference between the two sides of the equation.
 
-    `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three panels with
-    numbers share one colour scale, symmetric about 0. The row of the token `query` is framed in each panel. Between
-    the sides stands = if they are equal (`is_equal`), else ≠. Raises ValueError where the shapes do not fit each other.
+    `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three panels with numbers
+    share one colour scale, symmetric about 0. The row of the token `query` is framed in each panel. Between the sides stands
+    = if they are equal (`is_equal`), else ≠.
     """
     n_tokens = len(tokens)
-    need_shape((n_tokens, ...), output=output, order=order)
-    need_shape(output.shape, output_of_reordered=output_of_reordered)
     labels = np.array(position_labels(tokens), dtype=object)
     texts = np.array(as_text(labels), dtype=object)
     moved_row = int(np.argmax(order == query)) if n_tokens else 0

@@ -21,7 +21,7 @@ from ..builders.chart import (
     probability_axis,
     rule,
 )
-from ..builders.figure import Kwargs, VegaFigure, either, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import INK, MIDDLE
 from ..builders.token_label import FONT, label, visible
@@ -37,11 +37,7 @@ _NAME_WIDTH = 124  # pixels for the names, on the left
 
 
 def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaFigure:
-    """Curves of vector norms [position] for up to three kinds of vectors, by the kind's name.
-
-    Raises ValueError where a kind does not have one length for each token.
-    """
-    need_shape((len(tokens),), **norms)
+    """Curves of vector norms [position] for up to three kinds of vectors, by the kind's name."""
     kinds, n_kinds = tuple(norms), len(norms)
     kind, position, norm = long_columns(
         {name: (range(len(tokens)), values) for name, values in norms.items()},
@@ -71,12 +67,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
 
 
 def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
-    """Curves of errors [position] of up to three maps, by the names of the maps; errors are not negative.
-
-    Raises ValueError for more than three maps.
-    """
-    if len(errors) > len(_MAPS):
-        raise ValueError(f"at most {len(_MAPS)} curves can be told apart here, got {len(errors)}")
+    """Curves of errors [position] of up to three maps, by the names of the maps; errors are not negative."""
     columns = long_columns(
         {name: (range(len(values)), values) for name, values in errors.items()},
         Column("map", ()),
@@ -100,10 +91,7 @@ def offset_curve(
 ) -> VegaFigure:
     """Dots for `measured` and a line for `formula`, both [offset]; `what` is the title of the y axis, `law` names the
     formula.
-
-    Raises ValueError where the lengths differ.
     """
-    need_shape((len(offsets),), measured=measured, formula=formula)
     columns = [
         Column("offset", offsets, "offset φ"),
         Column("measured", measured, format=".6f"),
@@ -148,10 +136,9 @@ def shift_curve(
     """A curve over shifts of the probability of the class that is most probable at the first shift; its dots are filled
     where that class is still the most probable.
 
-    `probabilities` are [shift, class]. A vertical line marks the shift `selected`. A click on a dot sets the point
-    selection `shift`, field `shift`. Shifts are counted in `unit`. Raises ValueError where the shapes do not fit each other.
+    `probabilities` are [shift, class]. A vertical line marks the shift `selected`. A click on a dot sets the point selection
+    `shift`, field `shift`. Shifts are counted in `unit`.
     """
-    need_shape((len(shifts), len(class_names)), probabilities=probabilities)
     leading = probabilities.argmax(axis=1) if len(shifts) else np.zeros(0, int)
     followed = int(leading[0]) if len(shifts) else 0
     name = class_names[followed]
@@ -246,11 +233,9 @@ def neighbour_bars(
 ) -> VegaFigure:
     """Horizontal bars of the cosine similarities of a `word` and its neighbours `names`, in the given order.
 
-    `positions` are the neighbours' positions in the input, None for a word that is not in it. Raises ValueError if
-    names, similarities and positions differ in number.
+    `positions` are the neighbours' positions in the input, None for a word that is not in it.
     """
     positions = positions or [None] * len(names)
-    need_shape((len(names),), cosines=cosines, positions=positions)
     suffixes = ["" if position is None else f" {position}" for position in positions]
     columns = [
         Column("rank", np.arange(1, len(names) + 1)),
@@ -289,9 +274,8 @@ def reach_bars(sees: np.ndarray, holds: np.ndarray, *, half: int, names: Sequenc
     """A row for each layer: dark, how far it sees; faint, from how far content can have come by its end, both [layer, 2] as
     positions before and after the token.
 
-    `half` is the end of the axis, and `names` those of the layers. Raises ValueError where the shapes do not fit each other.
+    `half` is the end of the axis, and `names` those of the layers.
     """
-    need_shape((len(names), 2), sees=sees, holds=holds)
     columns = [
         Column("layer", [*names, *names]),
         Column("bar", [HOLDS] * len(names) + [SEES] * len(names), "what"),

@@ -1,7 +1,7 @@
 """Heatmaps of position vectors: their values, their similarities, and the matrix that shifts them.
 
 Similarities of patches are laid out as the patches are. A click on a cell sets the point selection `patch`, field `patch`,
-counted from 0. The patches fill `patch_grid` (rows, columns) row by row; a ValueError says that the similarities do not.
+counted from 0. The patches fill `patch_grid` (rows, columns) row by row.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..builders.cells import frame_channels, grid
 from ..builders.chart import Channels, Column, Layer, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, need_shape, tip
+from ..builders.figure import Kwargs, VegaFigure, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap
 from ..builders.palette import largest
@@ -27,12 +27,8 @@ _MOST_CELLS = 70_000  # of all the small maps together: a browser draws them wit
 
 
 def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> Heatmap:
-    """A heatmap of cosine similarities [position, position], coloured from -1 to 1; all `names` must differ.
-
-    Raises ValueError where the shapes do not fit each other.
-    """
+    """A heatmap of cosine similarities [position, position], coloured from -1 to 1; all `names` must differ."""
     n_positions = len(names)
-    need_shape((n_positions, n_positions), cosines=cosines)
     return heatmap(
         cosines,
         x=names,
@@ -64,14 +60,8 @@ def learned_positions(table: np.ndarray) -> Heatmap:
 def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int] = ()) -> Heatmap:
     """A heatmap of sinusoids [position, d_model] from -1 to 1; the row `position` is framed, `dimensions` are marked
     above.
-
-    Raises ValueError where the row or a dimension is not in the table.
     """
     n_positions, d_model = rows.shape
-    if not 0 <= position < n_positions or not all(0 <= dimension < d_model for dimension in dimensions):
-        raise ValueError(
-            f"no position {position} or dimension {list(dimensions)} in a table of {n_positions}×{d_model}"
-        )
     return heatmap(
         rows,
         titles=("dimension i", "position t"),
@@ -90,12 +80,8 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
 def shift_of_positions(matrix: np.ndarray, *, pair: int) -> Heatmap:
     """A heatmap of the matrix [d_model, d_model] that shifts sinusoids by rotating pairs; the block of `pair` is
     framed.
-
-    Raises ValueError where the matrix is not square or has no such block.
     """
     d_model = len(matrix)
-    if matrix.shape != (d_model, d_model) or not 0 <= 2 * pair < d_model:
-        raise ValueError(f"no block {pair} in a matrix of {matrix.shape}")
     block = range(2 * pair, 2 * pair + 2)
     return heatmap(
         matrix,
@@ -113,10 +99,8 @@ def shift_of_positions(matrix: np.ndarray, *, pair: int) -> Heatmap:
 def pairs_of_positions(matrix: np.ndarray, *, what: str) -> Heatmap:
     """A heatmap of a quantity `what`, such as a dot product, for each pair of positions [s, t].
 
-    Colours go from 0 to the largest value, or symmetrically about 0 where some are negative. Raises ValueError where
-    the matrix is not square.
+    Colours go from 0 to the largest value, or symmetrically about 0 where some are negative.
     """
-    need_shape((len(matrix),) * 2, matrix=matrix)
     signed = bool((matrix < 0).any())
     range_text = "symmetric about 0" if signed else "0 to the maximum"
     return heatmap(
@@ -140,7 +124,6 @@ def position_similarity_map(
     `name` is the position that is compared; if it is one of the patches, it is `selected` and outlined.
     """
     rows, columns = patch_grid
-    need_shape((rows * columns,), similarities=cosines)
     side = _MAP / max(rows, columns, 1)
     row, column = np.divmod(np.arange(len(cosines)), max(columns, 1))
     options: Kwargs = {
@@ -182,7 +165,6 @@ def position_similarity_grid(
     """
     rows, columns = patch_grid
     n_patches = rows * columns
-    need_shape((n_patches, n_patches), similarities=cosines)
     step = map_step(patch_grid)
     down, across = -(-rows // step), -(-columns // step)
     side, longer = _SIDE // max(down, across, 1) - _GAP, max(rows, columns, 1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.cells import frame_layers, grid
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, SMALL
@@ -38,12 +38,11 @@ def clock_hands(
     """A clock for each frequency, whose hand is at the angle [frequency] in radians, clockwise from the top.
 
     The hand points to (sin, cos); faint hands show the angles `before`. Above each clock stand the word `counted` and its
-    number, below it the wavelength in positions. All hands are turned by `per_step` [frequency] radians times the value `t`, which is 0
-    unless something moves it. Raises ValueError if the arrays differ in length.
+    number, below it the wavelength in positions. All hands are turned by `per_step` [frequency] radians times the value `t`,
+    which is 0 unless something moves it.
     """
     before = angles if before is None else before
     per_step = np.zeros_like(angles) if per_step is None else per_step
-    need_shape(angles.shape, before=before, wavelengths=wavelengths, per_step=per_step)
     n_frequencies = len(angles)
     drawn_indices = np.unique(
         np.linspace(0, n_frequencies - 1, min(n_frequencies, AT_MOST)).round().astype(int)
@@ -143,10 +142,8 @@ def counter_table(
     framed.
 
     `heading` is the common title of the columns; the name of a column may have several lines, separated by "|".
-    Raises ValueError where the shapes do not fit.
     """
     shape = (len(positions), len(columns))
-    need_shape(shape, values=values, texts=texts)
     row, column = np.indices(shape).reshape(2, -1)
     t, names = np.asarray(positions)[row], [columns[index] for index in column]
     x_axis = alt.Axis(
@@ -187,11 +184,7 @@ def counter_table(
 def wave_curves(
     names: Sequence[str], values: np.ndarray, t: np.ndarray, waves: np.ndarray, *, position: int
 ) -> VegaFigure:
-    """Curves `waves` [curve, t] with dots at `values` [curve, position]; the chosen `position` is marked.
-
-    Raises ValueError where names, dots and waves differ in number.
-    """
-    need_shape((len(names), ...), values=values, waves=waves)
+    """Curves `waves` [curve, t] with dots at `values` [curve, position]; the chosen `position` is marked."""
     n_curves, n_positions = values.shape
     shift = -_BAND * np.arange(n_curves)
     x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..builders.cells import grid
 from ..builders.chart import Column, chart, encodings_by_kind, layer, lines
-from ..builders.figure import Kwargs, VegaFigure, need_shape, value
+from ..builders.figure import Kwargs, VegaFigure, value
 from ..builders.number_format import one_two_five_ticks, percent
 from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
 from ..builders.theme import FIT, INK, MIDDLE
@@ -57,8 +57,7 @@ def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
 def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> VegaFigure:
     """Curves of gradient norms [seed, depth] of the last layer for each variant, and a line that falls as 1/√L.
 
-    The line starts where pre-LN does, or else the first variant. Raises ValueError where depths and norms differ in
-    number.
+    The line starts where pre-LN does, or else the first variant.
     """
     guides = {}
     if norms:
@@ -80,8 +79,8 @@ def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) 
 def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigure:
     """Curves of squared norms [seed, layer] for each variant, after the layers 1, 2, ...
 
-    `lemma` [3, layer] holds the predictions of Lemma 2 of Xiong et al. 2020: two bounds for pre-LN, and a line for
-    post-LN. A prediction is drawn if `norms` has its variant. Raises ValueError if the numbers of layers differ.
+    `lemma` [3, layer] holds the predictions of Lemma 2 of Xiong et al. 2020: two bounds for pre-LN, and a line for post-LN. A
+    prediction is drawn if `norms` has its variant.
     """
     return seed_spread(
         norms,
@@ -121,9 +120,8 @@ def seed_spread(
     """A line for each variant through the mean over seeds of values [seed, position], with a band from the smallest to
     the largest.
 
-    `x` and `y` are the titles of the axes, `what` describes the chart; `guided` maps the field of each of the `guides`,
-    which are drawn below the curves, to its values [position]. Raises ValueError where positions and values differ in
-    number, KeyError for a variant whose name begins with no known placement.
+    `x` and `y` are the titles of the axes, `what` describes the chart; `guided` maps the field of each of the `guides`, which
+    are drawn below the curves, to its values [position]. Raises KeyError for a variant that begins with no known placement.
     """
     frame = spread(values, positions)
     log_ticks = {}
@@ -197,7 +195,6 @@ def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.Dat
     """
     rows = []
     for variant, by_seed in values.items():
-        need_shape((len(by_seed), len(positions)), **{variant: by_seed})
         over_seeds = (by_seed.mean(axis=0), by_seed.min(axis=0), by_seed.max(axis=0))
         statistics = zip(positions, *(numbers.tolist() for numbers in over_seeds), strict=True)
         rows += [(variant, *row, len(by_seed)) for row in statistics]

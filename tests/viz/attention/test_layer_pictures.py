@@ -77,13 +77,6 @@ def test_pictures_lie_apart_in_the_shape_of_the_grid_and_the_chosen_layer_is_fra
     assert [index for index, box in enumerate(cover) if box["stroke"] == ACCENT] == [2]
 
 
-def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(4, 7\), got weights of \(4, 6\)"):
-        figure_of(weights=np.ones((4, 6)))
-    with pytest.raises(ValueError, match="without a grid of patches"):
-        figure_of(record=replace(RECORD, patch_grid=None))
-
-
 def heatmap_of(weights=LAYER_WEIGHTS, **options):
     return layer_heatmap(head_record(np.eye(3), TOKENS), weights, **{"query": 2} | options)
 
@@ -123,10 +116,3 @@ def test_many_keys_have_no_numbers_and_notes_stand_below():
     figure = layer_heatmap(record, np.full((2, n), 1 / n), query=0, notes=["special <tokens> hidden"])
     assert figure.specification.data[0].text is None
     assert figure.specification.data[0].colorbar.title.text.endswith("<br>special &lt;tokens&gt; hidden")
-
-
-def test_what_does_not_fit_the_record_is_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(1, 3\), got weights of \(1, 2\)"):
-        heatmap_of(np.ones((1, 2)))
-    with pytest.raises(ValueError, match="mask"):
-        heatmap_of(mask=np.ones((3, 3), bool))

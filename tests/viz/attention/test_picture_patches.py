@@ -117,13 +117,6 @@ def test_the_scale_of_changes_is_symmetric_about_zero():
     assert {"name": "largest", "value": 0.2} in spec["params"]
 
 
-def test_values_beside_the_grid_are_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(49,\), got weight of \(50,\)"):
-        overlay(weights=np.zeros(50), patch_grid=(7, 7))
-    with pytest.raises(ValueError, match=r"expected shape \(4,\), got change of \(3,\)"):
-        knocked_out((0.1, 0.2, 0.3))
-
-
 def test_the_row_of_a_query_lies_on_the_picture_without_the_keys_before_the_first_patch():
     record = from_arrays(np.full((1, 1, 7, 7), 1 / 7), patch_grid=(2, 3))
     row = np.array([0.1, *GIVEN])
@@ -134,8 +127,3 @@ def test_the_row_of_a_query_lies_on_the_picture_without_the_keys_before_the_firs
     assert {"name": "legend_ticks", "value": [0, 1 / 7, 0.3]} in figure.specification["params"]
     last = query_on_picture(record, IMAGE, row, query=6).frame
     assert last.loc[last["selected"], "patch"].tolist() == ["r1c2"]
-
-
-def test_a_row_of_a_text_has_no_picture():
-    with pytest.raises(ValueError, match="without a grid of patches"):
-        query_on_picture(from_arrays(np.ones((1, 1, 1, 1)), ["a"]), IMAGE, np.ones(1), query=0)

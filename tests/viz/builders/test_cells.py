@@ -111,11 +111,6 @@ def test_rounding_is_not_drawn_as_a_change():
     assert max(opacity) < 1e-6
 
 
-def test_entropies_of_other_heads_are_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(2, 3\), got after of \(2, 2\)"):
-        entropy_change(BEFORE, AFTER[:, :2], selected=(0, 0))
-
-
 STEPS = np.array([[0, 5], [1200, 9]])
 
 

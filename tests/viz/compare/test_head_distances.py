@@ -70,8 +70,3 @@ def test_the_furthest_pair_stands_first_and_the_chosen_one_is_marked():
 def test_without_pairs_there_are_the_axes():
     empty = pair_spread((), np.zeros(0), np.zeros(0), np.zeros(0), ones=(), others=(), selected=None)
     assert drawn(empty) == [[], [], []]
-
-
-def test_shapes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="expected shape"):
-        made(here=np.zeros(2))

@@ -77,11 +77,6 @@ def test_nothing_counted_makes_bars_of_no_length(values: list[int]) -> None:
     assert all(bar["width"] == 0 for bar in bars)
 
 
-def test_names_must_fit_the_parts() -> None:
-    with pytest.raises(ValueError, match=r"expected shape \(2,\), got values of \(1,\)"):
-        part_bars(["a", "b"], [1], quantity="parameters")
-
-
 def test_the_total_is_below_and_comes_with_the_data() -> None:
     one, other = (part_bars(["a"], [count], quantity="parameters") for count in (37_858_304, 5))
     assert one.specification["title"] == other.specification["title"]

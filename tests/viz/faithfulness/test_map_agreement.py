@@ -90,11 +90,6 @@ def test_of_many_only_the_largest_are_named_and_no_two_on_each_other():
     assert max(point["x"] for point in points) < 0.9 * 600
 
 
-def test_numbers_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="expected shape"):
-        score_effect((1, 2), TOKENS, SCORES, EFFECTS, kind="k", effect="e", selected=None)
-
-
 def test_spearman_follows_from_the_exported_table_alone():
     """With nothing but Python's own library: ranks, ties at their mean, and the correlation of those."""
     rng = np.random.default_rng(1)

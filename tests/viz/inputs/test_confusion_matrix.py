@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from tests.viz.scene import drawn
 from viz.builders.figure import VegaFigure
@@ -50,11 +49,6 @@ def test_the_file_names_what_its_columns_hold():
     figure = matrix()
     assert figure.in_file["value"] == "inputs"
     assert figure.in_file["label"] is None
-
-
-def test_names_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got counts of \(3, 3\)"):
-        confusion_matrix(COUNTS, ("a", "b"), selected=None)
 
 
 def test_without_classes_it_is_empty():

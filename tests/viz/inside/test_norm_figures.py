@@ -42,12 +42,6 @@ def test_there_are_more_groups_than_colours():
     assert len(drawn(chart, width=600)[0]) == 8
 
 
-@pytest.mark.parametrize(("over", "n"), [("features", 3), ("batch", 2)])
-def test_a_mean_for_each_group(over, n):
-    with pytest.raises(ValueError, match=r"expected shape \(\d,\), got mean of \(\d,\) and deviation"):
-        table(over, np.ones(n))
-
-
 EXAMPLE = np.array([0.5, -3, 8.5])
 
 

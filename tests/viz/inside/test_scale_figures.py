@@ -59,12 +59,6 @@ def test_no_products_make_an_empty_histogram_with_its_axes():
     assert chart.specification["layer"][0]["encoding"]["x"]["title"] == "q·k"
 
 
-@pytest.mark.parametrize(("variance", "reach"), [(0.0, 8.0), (4.0, 0.0), (math.nan, 8.0)])
-def test_variance_and_reach_are_above_zero(variance, reach):
-    with pytest.raises(ValueError, match="above 0"):
-        drawn_of(variance=variance, reach=reach)
-
-
 HEADS = pd.DataFrame(
     {
         "layer": [0, 0, 1, 1],

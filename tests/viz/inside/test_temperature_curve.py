@@ -72,8 +72,3 @@ def test_of_many_classes_that_matter_as_many_as_there_are_colours_are_drawn_in_t
     many = np.tile(np.linspace(0.11, 0.2, 10), (5, 1))
     fills = {point["fill"] for point in points(curve(many, [str(name) for name in range(10)]))}
     assert fills == {*CATEGORIES, NEUTRAL}
-
-
-def test_probabilities_must_fit():
-    with pytest.raises(ValueError, match=r"expected shape \(5, 3\), got probabilities of \(5, 2\)"):
-        curve(names=("a", "b", "c"))

@@ -1,5 +1,3 @@
-import pytest
-
 from tests.viz.scene import drawn, scene
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import POST_LN, PRE_LN
@@ -72,11 +70,6 @@ def texts(figure: VegaFigure) -> set[str]:
 def test_a_reference_is_drawn_where_there_is_one():
     assert seed_strip(LINES, **TITLES, reference=1.0, log=True).frames["reference"]["value"].tolist() == [1.0]
     assert seed_strip(LINES, **TITLES).frames["reference"].empty
-
-
-def test_values_need_their_seeds():
-    with pytest.raises(ValueError, match="post"):
-        seed_strip([SeedLine("texts", (0, 1), (1.0, 2.0), (1.0,))], **TITLES)
 
 
 DOTS = (EffectDot("texts", 16, -2.0, -3.0, -1.0), EffectDot("digits", 3, 4.0, 2.0, 20.0))

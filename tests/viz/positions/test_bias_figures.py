@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from viz.positions.bias_figures import (
-    MOST,
     bias_curves,
     bias_maps,
     distance_curves,
@@ -41,11 +40,6 @@ def test_the_offset_of_a_pair_is_framed() -> None:
     assert figure.frame.loc["1", "−2"] == 10
 
 
-def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match="by_head"):
-        bias_curves(OFFSETS, np.zeros((2, 4)), head=0)
-
-
 def test_every_part_and_their_sum_stand_at_their_offsets() -> None:
     figure = score_curves(SCORED_OFFSETS, PARTS, sum(PARTS.values()), own_offset=1, window=(-1, 1))
     rows = figure.frame.set_index(["part", "offset"])["amount"]
@@ -57,17 +51,6 @@ def test_every_part_and_their_sum_stand_at_their_offsets() -> None:
 
 def test_without_a_window_nothing_is_grey() -> None:
     assert score_curves(SCORED_OFFSETS, PARTS, PARTS["fast"], own_offset=0).frames["masked"].empty
-
-
-def test_scores_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="slow"):
-        score_curves(SCORED_OFFSETS, {"slow": np.arange(3)}, np.arange(4), own_offset=0)
-    with pytest.raises(ValueError, match="can be told apart"):
-        score_curves(
-            SCORED_OFFSETS, {str(part): SCORED_OFFSETS for part in range(7)}, SCORED_OFFSETS, own_offset=0
-        )
-    with pytest.raises(ValueError, match="by_pair"):
-        pair_map(np.zeros((2, 3)), SCORED_OFFSETS.tolist(), np.ones(2), own_offset=0)
 
 
 def test_a_row_for_each_pair() -> None:
@@ -91,11 +74,3 @@ def test_every_distance_value_stands_at_its_offset() -> None:
     assert rows["offset"].tolist() == [-1, 0, 1] * 2
     assert rows["amount"].tolist() == [1, 2, 3, 1, 0, -1]
     assert rows["curve"].tolist() == ["head 0"] * 3 + ["head 1"] * 3
-
-
-def test_distances_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="head 0"):
-        distance_curves(np.arange(3), {"head 0": np.arange(2)}, what="bias")
-    many = {str(index): np.arange(3) for index in range(MOST + 1)}
-    with pytest.raises(ValueError, match="can be told apart"):
-        distance_curves(np.arange(3), many, what="bias")

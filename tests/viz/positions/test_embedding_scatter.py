@@ -77,8 +77,3 @@ def test_tokens_in_one_spot_share_a_label():
 def test_one_vector_lies_in_the_middle():
     _, _, (mark,), _ = drawn(embedding_scatter(np.zeros((1, 2)), ("a",), selected=0), width=600)
     assert 200 < mark["x"] < 400
-
-
-def test_places_that_do_not_fit_the_names_are_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got places of \(3, 2\)"):
-        embedding_scatter(PLACES, TOKENS[:2], selected=0)

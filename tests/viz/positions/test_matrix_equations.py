@@ -20,11 +20,6 @@ def test_tokens_stand_from_the_top_and_their_markup_is_shown():
     assert figure.layout.yaxis.autorange == "reversed"
 
 
-def test_a_row_a_token():
-    with pytest.raises(ValueError, match=r"expected shape \(2, \.\.\.\), got B of \(1, 2\)"):
-        sum_of_maps({"A": A.repeat(2, axis=0), "B": B}, ("a", "b"))
-
-
 TOKENS = ("[CLS]", "so", "so")
 OUTPUT = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 ORDER = np.array([2, 0, 1])
@@ -98,11 +93,3 @@ def test_no_tokens_make_an_empty_figure():
 
 def test_markup_in_a_token_is_text():
     assert figure(tokens=("<b>", "a", "c")).layout.yaxis3.ticktext[0] == "&lt;b&gt;"
-
-
-@pytest.mark.parametrize(
-    "change", [{"tokens": ("a",)}, {"order": np.arange(2)}, {"output_of_reordered": OUTPUT[:, :1]}]
-)
-def test_shapes_must_fit(change):
-    with pytest.raises(ValueError, match=r"expected shape .* got (output|order)"):
-        figure(**change)

@@ -35,11 +35,6 @@ def test_no_positions_make_an_empty_figure_with_its_axes():
     assert learned_positions(np.zeros((0, 4))).specification.layout.yaxis.title.text == "position"
 
 
-def test_similarities_of_other_shapes_are_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got cosines of \(2, 2\)"):
-        similarity_of_positions(COSINES, ("a", "b", "c"))
-
-
 def test_the_scale_of_learned_positions_is_symmetric_and_reaches_the_largest_value():
     table = np.array([[0.5, -2.0, 1.0], [0.0, 0.25, 0.0]])
     figure = learned_positions(table).specification
@@ -70,12 +65,6 @@ def test_the_row_is_framed_and_the_dimensions_marked():
     assert list(figure.data[1].x) == [0, 3]
 
 
-@pytest.mark.parametrize(("position", "dimensions"), [(2, []), (-1, []), (0, [4])])
-def test_what_is_not_in_the_table_is_refused(position, dimensions):
-    with pytest.raises(ValueError, match="2×4"):
-        sinusoid_table(ROWS, position=position, dimensions=dimensions)
-
-
 def test_the_block_of_the_pair_is_framed():
     figure = shift_of_positions(np.eye(6), pair=2).specification
     (values,) = figure.data
@@ -83,12 +72,6 @@ def test_the_block_of_the_pair_is_framed():
     assert (values.zmin, values.zmax) == (-1, 1)
     (frame,) = figure.layout.shapes
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (3.5, 5.5, 3.5, 5.5)
-
-
-@pytest.mark.parametrize(("shape", "pair"), [((4, 4), 2), ((4, 4), -1), ((4, 2), 0)])
-def test_a_block_that_there_is_not(shape, pair):
-    with pytest.raises(ValueError, match=f"no block {pair} in a matrix"):
-        shift_of_positions(np.zeros(shape), pair=pair)
 
 
 def test_pairs_without_a_sign_go_from_0_to_the_largest():
@@ -106,11 +89,6 @@ def test_signed_pairs_are_symmetric_about_0():
     ).specification.data
     assert (values.zmin, values.zmax) == (-2, 2)
     assert [stop[1] for stop in values.colorscale] == list(DIFFERENCE)
-
-
-def test_only_a_square_of_pairs_is_drawn():
-    with pytest.raises(ValueError, match=r"expected shape \(1, 1\), got matrix of \(1, 2\)"):
-        pairs_of_positions(np.zeros((1, 2)), what="distance")
 
 
 def chart(cosines=PATCH_COSINES, grid=(2, 3), selected=None):
@@ -132,11 +110,6 @@ def test_small_cells_go_without_numbers():
 def test_the_chosen_patch_is_outlined():
     _, _, cover = drawn(chart(selected=3))
     assert [patch["description"] for patch in cover if patch["stroke"] == ACCENT] == ["r1c0"]
-
-
-def test_similarities_beside_the_grid_are_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(4,\), got similarities of \(6,\)"):
-        chart(grid=(2, 2))
 
 
 # 0 1 2
@@ -184,11 +157,6 @@ def test_the_chosen_map_is_framed_above_its_neighbours():
     _, outlines = drawn(small_maps(selected=1))
     assert [outline["stroke"] == ACCENT for outline in outlines] == [False] * 5 + [True]
     assert outlines[-1]["description"] == "r0c1"
-
-
-def test_similarities_of_other_pairs_are_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(49, 49\), got similarities of \(50, 50\)"):
-        position_similarity_grid(np.eye(50), (7, 7), selected=None)
 
 
 def test_of_a_large_grid_some_maps_are_drawn_close_together(monkeypatch):

@@ -62,11 +62,6 @@ def test_of_many_frequencies_some_are_drawn_the_first_and_the_last_among_them(wi
     assert max(item["x"] for item in layers[4]) < width
 
 
-def test_numbers_of_frequencies_must_agree():
-    with pytest.raises(ValueError, match=r"expected shape \(3,\), got wavelengths of \(2,\)"):
-        clock_hands(QUARTERS, LENGTHS[:2])
-
-
 BITS = np.array([[0, 0], [1, 0], [0, 1]])
 
 
@@ -87,13 +82,6 @@ def test_the_row_of_the_position_is_framed():
     assert frame["stroke"] == ACCENT
     framed = [text["text"] for text in texts if frame["y"] < text["y"] < frame["y"] + frame["height"]]
     assert framed == ["1", "0"]
-
-
-def test_shapes_must_fit():
-    with pytest.raises(
-        ValueError, match=r"expected shape \(1, 1\), got values of \(3, 2\) and texts of \(3, 2\)"
-    ):
-        counter_table(BITS, BITS.astype(str), ["a"], [0], position=0, title="", heading="")
 
 
 T = np.linspace(0, 2, 5)
@@ -129,13 +117,6 @@ def test_dots_lie_on_their_waves():
 def test_no_curves_make_an_empty_chart():
     empty = wave_curves([], np.zeros((0, 3)), T, np.zeros((0, 5)), position=1)
     assert drawn(empty, width=600)[2] == []
-
-
-def test_numbers_of_curves_must_agree():
-    with pytest.raises(
-        ValueError, match=r"expected shape \(1, \.\.\.\), got values of \(2, 3\) and waves of \(2, 5\)"
-    ):
-        wave_curves(NAMES[:1], VALUES, T, WAVES, position=1)
 
 
 def test_of_many_positions_the_dots_are_smaller():
