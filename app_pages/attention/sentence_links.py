@@ -12,7 +12,7 @@ from app_pages.subject.cache import of
 from app_pages.subject.linked_sentences import linked_sentence
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
-from model.atlas.linked_inputs import TO_HEAD, LinkedText
+from model.atlas.linked_inputs import TO_HEAD
 from model.atlas.strongest_words import LinkCells, link_cells
 from model.inputs import Text
 from model.record import AttentionRecord
@@ -43,7 +43,8 @@ def choose_links(subject: Subject, head: HeadChoice) -> SentenceLinks | None:
 
     Returns the links, none while they are switched off; None for other inputs.
     """
-    sentence = _sentence_of(subject)
+    text = subject.model_input
+    sentence = linked_sentence(text) if isinstance(text, Text) else None
     if sentence is None or not isinstance(subject, LiveSubject):
         return None
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="bar_links"):
@@ -60,13 +61,12 @@ def choose_links(subject: Subject, head: HeadChoice) -> SentenceLinks | None:
     )
     n_chosen = counts.total() if relation == ALL_RELATIONS else counts[relation]
     chosen = SentenceLinks(links, direction, n_chosen - len(links))
-    _say_links(chosen, head)
+    ends = _ends(chosen.direction)
+    st.caption(
+        f"{_hits_sentence(chosen.links, head.layer, head.head)}{_left_out_sentence(chosen.n_left_out)} Outlined: from the {ends[0]} "
+        f"(row) to its {ends[1]} (column), solid where the row gives that word more weight than any other word."
+    )
     return chosen
-
-
-def _sentence_of(subject: Subject) -> LinkedText | None:
-    text = subject.model_input
-    return linked_sentence(text) if isinstance(text, Text) else None
 
 
 def outlines(chosen: SentenceLinks | None, record: AttentionRecord) -> Outlines | None:
@@ -101,15 +101,6 @@ def matrix_links(chosen: SentenceLinks, record: AttentionRecord) -> list[MatrixL
                 )
             )
     return links
-
-
-def _say_links(chosen: SentenceLinks, head: HeadChoice) -> None:
-    """Writes how many of the links the chosen head follows, and what the outlines are."""
-    ends = _ends(chosen.direction)
-    st.caption(
-        f"{_hits_sentence(chosen.links, head.layer, head.head)}{_left_out_sentence(chosen.n_left_out)} Outlined: from the {ends[0]} "
-        f"(row) to its {ends[1]} (column), solid where the row gives that word more weight than any other word."
-    )
 
 
 def _ends(direction: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from app_pages.show.show import clickable
 from app_pages.show.side_predictions import NUMBERS, beside
 from app_pages.subject.answer import Answer, ClassAnswer, StateAnswer, WordAnswer
 from app_pages.subject.two_sides import Side, same_position, shared_limit
-from app_pages.toolkit.markdown import as_code, plain
+from app_pages.toolkit.markdown import as_code, plain, sentence
 from model.experiments.knock_out import KnockOutKind
 from model.inputs import preprocessed_picture
 from model.measures.changes import largest_indices
@@ -180,4 +180,4 @@ def _draw_changes(
     )
     if first_patch and not is_grey:
         clause = result.answer.without("the class token among the keys", result.answers[0])
-        st.caption(f"{clause[0].upper()}{clause[1:]}.")
+        st.caption(sentence(clause))

@@ -2,7 +2,6 @@
 
 import pandas as pd
 import streamlit as st
-from pandas.io.formats.style import Styler
 
 from app_pages.controls.control_bar import bar
 from app_pages.controls.cost_controls import SIZES, START, STARTS
@@ -72,8 +71,9 @@ def draw_variations() -> None:
     loaded = START.held()
     key = f"cost_table_{loaded}"  # a table for each start, or a cell that was clicked long ago would stay chosen
     widths = {_HEADINGS.get(column, column): width for column, width in _WIDTHS.items()}
+    colours = [f"background-color: {_LOADED}" if row.name == loaded else "" for row in variations()]
     st.dataframe(
-        _with_highlighted_row(_published_table(), [row.name == loaded for row in variations()]),
+        _published_table().style.apply(lambda _: colours).format({_OWN: "{:,}"}),
         key=key,
         hide_index=True,
         height="content",
@@ -108,12 +108,6 @@ def _published_table() -> pd.DataFrame:
             for row in variations()
         ]
     )
-
-
-def _with_highlighted_row(table: pd.DataFrame, loaded: list[bool]) -> Styler:
-    """The table with the loaded row highlighted."""
-    colours = [f"background-color: {_LOADED}" if is_loaded else "" for is_loaded in loaded]
-    return table.style.apply(lambda _: colours).format({_OWN: "{:,}"})
 
 
 def _take_row(key: str) -> None:

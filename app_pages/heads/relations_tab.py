@@ -53,7 +53,8 @@ def draw_relations() -> None:
     with more.popover("View", key="more"):
         direction = DIRECTION.choose()
     shown_rows = rows if direction == EITHER else rows[rows["direction"] == direction]
-    best = best_heads(_rows_with_enough_links(shown_rows))
+    has_enough = shown_rows["n"] >= FEWEST
+    best = best_heads(shown_rows[has_enough] if has_enough.any() else shown_rows)
     relations = [head.relation for head in best]
     with controls:
         relation = RELATION.choose(relations)
@@ -79,12 +80,6 @@ def relation_table(name: str, n_layers: int, n_heads: int) -> tuple[pd.DataFrame
     )
     whole_numbers = dict.fromkeys(("layer", "head", "offset", "n"), int)
     return rows[is_known].astype(whole_numbers), stored.source
-
-
-def _rows_with_enough_links(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of relations with enough links to be tested; all rows if there is none."""
-    has_enough = rows["n"] >= FEWEST
-    return rows[has_enough] if has_enough.any() else rows
 
 
 def best_heads(rows: pd.DataFrame) -> list[BestHead]:

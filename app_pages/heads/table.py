@@ -28,6 +28,7 @@ from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject, Subject
+from app_pages.toolkit.markdown import sentence
 from model.measures.head_roles import HeadRole, possible_roles
 from viz.builders.number_format import head_name, percent, told_apart
 from viz.heads.head_scatter import head_scatter
@@ -91,11 +92,15 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
     ]
     with slots.view:
         searched = controls.SEARCH.choose()
-        measures = _choose_measures(numbers)
+        # All columns are offered, also those that this input has not, so that a choice is kept from one input to another.
+        columns = controls.MEASURES.choose([column.title for column in COLUMNS.values()], FIRST_COLUMNS)
         layers, role = _choose_filter(numbers, all_heads)
-        relation = _choose_relation(all_heads)
+        relation = controls.ANY_RELATION
+        if names := sorted({name for head in all_heads for name in head.relation_names}):
+            relation = controls.FOLLOWED.choose((controls.ANY_RELATION, *names))
     sort = controls.SORT.read()
-    values = {name: numbers.values[name] for name in measures}
+    values = {name: array for name, array in numbers.values.items() if COLUMNS[name].title in columns}
+    measures = list(values)
     rows = sorted_heads(matching_heads(all_heads, searched, layers, role, relation), values, sort)
     if rows:
         with slots.controls:
@@ -108,7 +113,10 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
             )
     with slots.controls:
         say_head(subject, chosen)
-        _say_most_needed(numbers)
+        change = numbers.values.get("zero")
+        if change is not None and np.isfinite(change).all():
+            index = divmod(int(change.argmax()), change.shape[1])
+            st.markdown(f"The answer changes most without **{head_name(*index)}**.", width="content")
     if rows:
         if words := [words for name, words in _SMALL_AND_LARGE.items() if name in measures]:
             st.caption(" ".join(words))
@@ -207,21 +215,6 @@ def next_sort(sort: str, column: str) -> str:
     return {f"-{column}": column, column: ""}.get(sort, f"-{column}")
 
 
-def _say_most_needed(numbers: Numbers) -> None:
-    """Writes without which head the answer changes most, where that was measured."""
-    change = numbers.values.get("zero")
-    if change is not None and np.isfinite(change).all():
-        layer, head = divmod(int(change.argmax()), change.shape[1])
-        st.markdown(f"The answer changes most without **{head_name(layer, head)}**.", width="content")
-
-
-def _choose_measures(numbers: Numbers) -> list[str]:
-    """Draws the choice of the table's columns of numbers; returns the names of those that exist, in the order of `COLUMNS`."""
-    # All are offered, also those that this input has not, so that a choice is kept from one input to another.
-    chosen = controls.MEASURES.choose([column.title for column in COLUMNS.values()], FIRST_COLUMNS)
-    return [name for name in numbers.values if COLUMNS[name].title in chosen]
-
-
 def _choose_filter(numbers: Numbers, all_heads: Sequence[Head]) -> tuple[list[int], str]:
     layers = controls.LAYERS.choose(range(len(numbers.record.pattern)))
     names = [role.name for role in possible_roles(numbers.record)]
@@ -232,32 +225,11 @@ def _choose_filter(numbers: Numbers, all_heads: Sequence[Head]) -> tuple[list[in
     return layers, role
 
 
-def _choose_relation(all_heads: Sequence[Head]) -> str:
-    """Draws the choice of a relation if a head follows one; returns what is chosen."""
-    names = sorted({name for head in all_heads for name in head.relation_names})
-    return controls.FOLLOWED.choose((controls.ANY_RELATION, *names)) if names else controls.ANY_RELATION
-
-
 def _show_all() -> None:
     controls.SEARCH.take("")
     controls.LAYERS.take([])
     controls.ROLE.take(controls.ANY)
     controls.FOLLOWED.take(controls.ANY_RELATION)
-
-
-def _relation_cell(head: Head) -> TableCell:
-    return {
-        "name": "relations",
-        "text": "",
-        "small": "" if head.relations else "none",
-        "terms": [
-            {
-                "text": f"{linked_words(best.relation, best.direction)} {percent(best.share, 0, brief=True)}",
-                "help": f"{best.relation}, {beyond_clause(best)}",
-            }
-            for best in head.relations
-        ],
-    }
 
 
 def beyond_clause(best: BestHead) -> str:
@@ -271,7 +243,7 @@ def _headings(
 ) -> list[TableHeading]:
     def sortable(name: str, title: str, words: str) -> TableHeading:
         order = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
-        return {"name": name, "title": title, "help": f"{words}. Click to sort.", "sorted": order}
+        return {"name": name, "title": title, "help": f"{sentence(words)} Click to sort.", "sorted": order}
 
     return [
         sortable("head", "head", "Layer and head"),
@@ -282,15 +254,11 @@ def _headings(
         },
         *([_RELATION_HEADING] if has_relations else []),
         *(
-            sortable(name, COLUMNS[name].title, _capitalised(column_description(numbers, name)))
+            sortable(name, COLUMNS[name].title, column_description(numbers, name))
             | {"small": column_unit(numbers, name)}
             for name in measures
         ),
     ]
-
-
-def _capitalised(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _table_row(
@@ -304,7 +272,18 @@ def _table_row(
             "small": "" if head.roles else controls.NONE,
             "terms": [{"text": role.name, "help": role.rule} for role in head.roles],
         },
-        "relations": _relation_cell(head),
+        "relations": {
+            "name": "relations",
+            "text": "",
+            "small": "" if head.relations else "none",
+            "terms": [
+                {
+                    "text": f"{linked_words(best.relation, best.direction)} {percent(best.share, 0, brief=True)}",
+                    "help": f"{best.relation}, {beyond_clause(best)}",
+                }
+                for best in head.relations
+            ],
+        },
     }
     names = [heading["name"] for heading in headings]
     return {

@@ -33,7 +33,9 @@ def open_linked_encoders() -> None:
             continue
         open_(linked)
         with st.spinner("Reading the encoder …"):  # its files are hashed, once
-            _take_kind(linked)
+            kind = kind_of(linked)
+            if "kind" not in st.query_params and "kind" not in st.session_state and kind in (DIGIT, PICTURE):
+                KIND.take(kind)
     if missing:
         st.session_state[_GONE] = missing
         names = st.query_params.get(FIRST), st.query_params.get(SECOND)
@@ -56,13 +58,6 @@ def say_gone(shown: str | None) -> None:
             f"{locations.printable_name(name)} cannot be opened: {plain(str(reason))}.{instead}",
             icon=":material/search_off:",
         )
-
-
-def _take_kind(name: str) -> None:
-    """Switches to pictures or digits if the encoder reads them and the address names no kind of input."""
-    kind = kind_of(name)
-    if "kind" not in st.query_params and "kind" not in st.session_state and kind in (DIGIT, PICTURE):
-        KIND.take(kind)
 
 
 def _missing(name: str) -> str | None:

@@ -26,7 +26,8 @@ def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
     remark = "" if measured.sees[:, 1].any() else " No layer sees later tokens: the mask is causal."
     st.markdown(f"**Which layers see how far**: {sentence}. {_information_sentence(measured)}{remark}")
     names = [f"L{layer}" for layer in range(len(measured.sees))]
-    half = _drawn_half(measured)
+    limited = measured.holds[measured.holds < measured.half]
+    half = min(measured.half, max(DRAWN, int(limited.max(initial=0))))
     figure = reach_bars(
         np.minimum(measured.sees, half), np.minimum(measured.holds, half), half=half, names=names
     )
@@ -40,12 +41,6 @@ def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
         f"For the token in the middle of the longest text that this encoder reads, {2 * measured.half + 1:,} positions; bars that reach "
         f"the end of the axis may go on. What a layer passes on has come through the layers before it{adding}."
     )
-
-
-def _drawn_half(measured: Reach) -> int:
-    """The end of the axis: a long text is not drawn whole, or its windows would be too small to be seen."""
-    limited = measured.holds[measured.holds < measured.half]
-    return min(measured.half, max(DRAWN, int(limited.max(initial=0))))
 
 
 def range_text(distances: np.ndarray, half: int) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app_pages.toolkit.markdown import sentence
 from model.sources import locations
 
 APP = "app.py"
@@ -55,7 +56,7 @@ def read_options(arguments: Sequence[str], environment: Mapping[str, str]) -> Op
     try:
         locations.use(models)
     except ValueError as error:
-        problems.append(f"{str(error)[0].upper()}{str(error)[1:]}.")
+        problems.append(sentence(error))
         models = None
     return Options(
         models=models,

@@ -111,7 +111,9 @@ class Cache:
                 value = stored[0]
             else:
                 value = make()
-                _freeze(value)
+                for part in _objects_inside(value):
+                    if isinstance(part, np.ndarray):
+                        part.setflags(write=False)
                 self._keep(key, value)
         held[key] = value
         return value
@@ -172,12 +174,6 @@ def size_of(value: object) -> int:
     Memory that a library holds outside of Python, such as a tokenizer's vocabulary, is not counted.
     """
     return sum(dict(map(_address_and_size, _objects_inside(value))).values())
-
-
-def _freeze(value: object) -> None:
-    for part in _objects_inside(value):
-        if isinstance(part, np.ndarray):
-            part.setflags(write=False)
 
 
 def _objects_inside(value: object) -> Iterator[object]:

@@ -26,6 +26,6 @@ def beginning(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
-def sentence(error: Exception) -> str:
-    """An error's message as a sentence, with a capital letter and a full stop."""
-    return f"{str(error)[:1].upper()}{str(error)[1:]}."
+def sentence(words: object) -> str:
+    """Words, such as an error's message, as a sentence, with a capital letter and a full stop."""
+    return f"{str(words)[:1].upper()}{str(words)[1:]}."

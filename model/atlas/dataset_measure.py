@@ -119,8 +119,8 @@ class _BatchObserver:
             "distance": pattern.flatten(2) @ self.distances.flatten(),
             "same": _diagonal_sums(pattern, 0) / total_weight,
             "sink": received.amax(dim=-1) / self.n,
-            "separator": _nan_if_absent(
-                (received * self.separators[:, None]).sum(dim=-1) / total_weight, self.separators
+            "separator": ((received * self.separators[:, None]).sum(dim=-1) / total_weight).where(
+                self.separators.any(dim=-1)[:, None], math.nan
             ),
         }
         if self.is_text:
@@ -219,12 +219,6 @@ def _diagonal_sums(pattern: Scores, offset: int) -> Float[Tensor, "example head"
     return pattern.diagonal(offset, dim1=-2, dim2=-1).sum(dim=-1)
 
 
-def _nan_if_absent(
-    values: Float[Tensor, "example head"], present: Bool[Tensor, "example position"]
-) -> Tensor:
-    return values.where(present.any(dim=-1)[:, None], math.nan)
-
-
 ProgressCallback = Callable[[int], object]  # called with the number of examples just measured
 TOKENS = "tokens"
 
@@ -270,14 +264,16 @@ class Statistics(MomentsMeasure):
     def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         moments: dict = {}
         for _, inputs, positions in batches(loaded, shard):
-            merge(moments, batch_moments(loaded, inputs, positions) | _token_counts(positions))
+            counts = [
+                [example.n_read, example.n_unknown] for example in positions if isinstance(example, Encoded)
+            ]
+            merge(
+                moments,
+                batch_moments(loaded, inputs, positions)
+                | ({TOKENS: Moments.from_examples(np.array(counts, float))} if counts else {}),
+            )
             step(len(positions))
         return to_arrays(moments)
-
-
-def _token_counts(positions: Sequence[Positions]) -> dict[str, Moments]:
-    counts = [[example.n_read, example.n_unknown] for example in positions if isinstance(example, Encoded)]
-    return {TOKENS: Moments.from_examples(np.array(counts, float))} if counts else {}
 
 
 def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Tensor, list[Positions]]]:

@@ -60,7 +60,10 @@ def encode(
     texts = _as_unicode(text, second)
     with errors_in_one_sentence("the tokenizer cannot read this text"):
         for text_part in texts:
-            _check_growth(tokenizer, text_part)
+            if tokenizer.normalizer is not None:
+                n_characters = len(tokenizer.normalizer.normalize_str(text_part))
+                if n_characters > MOST_GROWTH * max(len(text_part), SHORT):
+                    raise ValueError(f"it makes {n_characters:,} characters of {len(text_part):,}")
         encoding = tokenizer.encode(texts[0], texts[1] if len(texts) > 1 else None)
         lengths = [_n_tokens(tokenizer, text_part) for text_part in texts] if second is not None else []
     added, spelling = tokenizer.get_added_tokens_decoder(), spelling_of(tokenizer)
@@ -162,14 +165,6 @@ def _as_unicode(text: str, second: str | None) -> list[str]:
     """One text, or the two of a pair. A lone surrogate, which the tokenizer refuses, becomes a question mark."""
     parts = [text] if second is None else [text, second]
     return [text_part.encode("utf-8", "replace").decode("utf-8") for text_part in parts]
-
-
-def _check_growth(tokenizer: Tokenizer, text: str) -> None:
-    """Raises ValueError if normalisation makes the text so much longer that tokenising it would take minutes."""
-    if tokenizer.normalizer is not None:
-        n_characters = len(tokenizer.normalizer.normalize_str(text))
-        if n_characters > MOST_GROWTH * max(len(text), SHORT):
-            raise ValueError(f"it makes {n_characters:,} characters of {len(text):,}")
 
 
 def _n_tokens(tokenizer: Tokenizer, text: str) -> int:

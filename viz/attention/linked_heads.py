@@ -195,13 +195,14 @@ def linked_heads(
         exact=has_exact,
         links=links is not None,
     )
+    clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
     return chart(
         [],
         *small_maps(shows),
         *large_map(shows, compact),
         *(large_picture(shows.photo) if shows.picture else strongest_keys()),
         *legend_marks(),
-        pointed_cells(shows, _selections(channel)),
+        pointed_cells(shows, [_hovered(channel), *clicks]),
         drawing=heads,
         frames=frames,
         params=_parameters(channel, shows.picture, compact),
@@ -320,12 +321,6 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
     }
     asked = [{"name": "asked", "value": None, "bind": _bound("body", "loupe-ask")}] if channel else []
     return [*asked, *({"name": name, "expr": expression} for name, expression in names.items())]
-
-
-def _selections(channel: str) -> list[dict[str, Any]]:
-    """What the pointer is over and, without a script, what was clicked: a head and a query, since who chooses one keeps the other."""
-    clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
-    return [_hovered(channel), *clicks]
 
 
 def _hovered(channel: str) -> dict[str, Any]:

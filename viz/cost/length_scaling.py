@@ -100,7 +100,10 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
         layer("bar", base | {"color": either("datum.largest", EMPHASIS, NEUTRAL)}, cornerRadiusEnd=3),
         layer("text", base | {"text": "text:N"}, align="left", dx=5, fontSize=SMALL, color=INK),
         drawing={
-            "text": [_count_text(count, share) for count, share in zip(values, shares, strict=True)],
+            "text": [
+                f"{abbreviated(count)} · {percent(share, brief=True)}" if count else "0"
+                for count, share in zip(values, shares, strict=True)
+            ],
             "largest": [index == largest for index in range(len(shares))],
         },
         values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total_count:,}"},
@@ -108,7 +111,3 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
         title=title,
         description=f"{quantity[:1].upper()}{quantity[1:]} of each part of the encoder, as bars.",
     )
-
-
-def _count_text(count: int, share: float) -> str:
-    return f"{abbreviated(count)} · {percent(share, brief=True)}" if count else "0"

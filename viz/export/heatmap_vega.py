@@ -69,12 +69,9 @@ def lack_of_room(figure: Heatmap, panel: Panel, width: float) -> float:
     """
     cell_width = width / max(len(panel.x.shown), 1)
     cell_height = _height(figure, panel, width) / max(len(panel.y.shown), 1)
-    widest = max((_number_width(number["text"]) for number in _written(panel)), default=0.0)
+    texts = [number["text"] for number in _written(panel)]
+    widest = SMALL * max((sum(_WIDTHS.get(letter, _DIGIT) for letter in text) for text in texts), default=0.0)
     return max((widest + _BETWEEN_NUMBERS) / cell_width, (SMALL + 1) / cell_height)
-
-
-def _number_width(text: str) -> float:
-    return SMALL * sum(_WIDTHS.get(letter, _DIGIT) for letter in text)
 
 
 def _height(figure: Heatmap, panel: Panel, width: float) -> float:

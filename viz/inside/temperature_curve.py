@@ -35,7 +35,10 @@ def temperature_curve(
     prominent = [
         index for index in range(n_classes) if is_short or (index in largest and peaks[index] >= _WORTH)
     ]
-    labels, ends = _temperature_labels(temperatures), positions.tolist()
+    labels, ends = (
+        ["∞" if np.isinf(temperature) else f"{temperature:g}" for temperature in temperatures],
+        positions.tolist(),
+    )
     columns = [
         Column("temperature", labels * n_classes, "T"),
         Column("class", [name for name in names for _ in temperatures]),
@@ -117,10 +120,6 @@ def temperature_curve(
 def _values_by_class(values: Sequence[str], prominent: Sequence[int], n: int, rest: str) -> list[str]:
     """For each of `n` classes, in order: one of `values` if it is in `prominent`, else `rest`."""
     return [values[prominent.index(index)] if index in prominent else rest for index in range(n)]
-
-
-def _temperature_labels(temperatures: Sequence[float]) -> list[str]:
-    return ["∞" if np.isinf(temperature) else f"{temperature:g}" for temperature in temperatures]
 
 
 def _axis_positions(temperatures: Sequence[float]) -> np.ndarray:
