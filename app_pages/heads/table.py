@@ -23,7 +23,7 @@ from app_pages.heads.numbers import (
     say_source,
 )
 from app_pages.heads.relations_tab import followed_relations, relation_table
-from app_pages.heads.table_download import Followed, choose_table_file
+from app_pages.heads.table_download import TableFile, choose_table_file
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject.stored_results import over
@@ -105,11 +105,14 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
     if rows:
         with slots.controls:
             choose_table_file(
-                numbers,
-                [(row.layer, row.head) for row in rows],
-                measures,
-                None if relation_source is None else Followed(followed, over(relation_source)),
-                subject.checkpoint if isinstance(subject, LiveSubject) else "",
+                TableFile(
+                    numbers,
+                    [(row.layer, row.head) for row in rows],
+                    measures,
+                    None if relation_source is None else followed,
+                    "" if relation_source is None else over(relation_source),
+                    subject.checkpoint if isinstance(subject, LiveSubject) else "",
+                )
             )
     with slots.controls:
         say_head(subject, chosen)

@@ -1,9 +1,9 @@
 """The table of heads as a file: CSV with all its numbers, or LaTeX with those that are compared."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import NamedTuple
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -21,39 +21,111 @@ CSV, LATEX = "CSV", "LaTeX"
 _SUFFIXES = {CSV: "csv", LATEX: "tex"}
 
 
-class Followed(NamedTuple):
-    """Relations that heads follow beyond any fixed offset."""
+@dataclass(frozen=True)
+class TableFile:
+    """What a file of the table holds: the rows of `heads`, as (layer, head) in the order in which they stand; in LaTeX the
+    columns are the `measures`.
 
-    by_head: Mapping[tuple[int, int], Sequence[BestHead]]  # by layer and head, the largest share first
-    measured_over: str  # such as "250 sentences of UD English PUD"
-
-
-def choose_table_file(
-    numbers: Numbers,
-    heads: Sequence[tuple[int, int]],
-    measures: Sequence[str],
-    followed: Followed | None,
-    encoder: str,
-) -> None:
-    """Draws the menu that downloads the rows of the table: `heads` as (layer, head), in the order in which they stand, and
-    in LaTeX the `measures` that are its columns.
-
-    `followed` is None where relations were not measured; the files then have no column for them. `encoder` is its name, "" for a
+    `followed` are relations that heads follow beyond any fixed offset, by head, the largest share first, over as much as
+    `measured_over` says; None where they were not measured: then there is no column for them. `encoder` is a name, "" for a
     record.
     """
+
+    numbers: Numbers
+    heads: Sequence[tuple[int, int]]
+    measures: Sequence[str]
+    followed: Mapping[tuple[int, int], Sequence[BestHead]] | None = None
+    measured_over: str = ""  # such as "250 sentences of UD English PUD"
+    encoder: str = ""
+
+    def csv(self) -> bytes:
+        """The table with all that is known of the heads as CSV, in UTF-8."""
+        return frame_csv(self.every_number())
+
+    def latex(self) -> bytes:
+        """The table with the measures in LaTeX, in UTF-8."""
+        return f"{latex_table(self.compared_numbers(), note=self.note)}\n".encode()
+
+    @property
+    def note(self) -> str:
+        """What was measured, in plain text, as it stands below the table in LaTeX."""
+        values = "Numbers of one input"
+        if self.numbers.first != HERE and self.numbers.stored is not None:
+            values = f"Means over {over(self.numbers.stored.source)}"
+        note = f"{values}{f', encoder {self.encoder}' * bool(self.encoder)}."
+        if self.followed is not None:
+            note += f" Relation: share of its links that the head follows, over {self.measured_over}."
+        return note
+
+    def every_number(self) -> pd.DataFrame:
+        """A row for each of the heads: layer, head, role, relations where they were measured, and each measure. A measure
+        that was taken over a data set too has three columns: on this input, mean and standard deviation over the data set.
+
+        A relation stands with its direction and its share of links, from 0 to 1: "case to head 0.8812".
+        """
+        columns: dict[str, list] = {
+            "layer": [layer for layer, _ in self.heads],
+            "head": [head for _, head in self.heads],
+            "role": list(map(self._role, self.heads)),
+        }
+        if self.followed is not None:
+            columns["relation"] = [
+                ", ".join(
+                    f"{best.relation} {best.direction} {format_number(best.share, '.4f')}"
+                    for best in self.followed.get(index, ())
+                )
+                for index in self.heads
+            ]
+        for name in COLUMNS:
+            title, spread = self._title(name), self.numbers.spreads.get(name)
+            if name in self.numbers.here:
+                here = f"{title}, this input" if self.numbers.spreads else title
+                columns[here] = self._of_heads(self.numbers.here[name])
+            if spread is not None:
+                columns[f"{title}, mean"] = self._of_heads(spread.mean)
+                columns[f"{title}, standard deviation"] = self._of_heads(spread.sd)
+        return pd.DataFrame(columns)
+
+    def compared_numbers(self) -> pd.DataFrame:
+        """A row for each of the heads: its name, its roles without the word head, the relation that it follows most, with the
+        share of links, and the measures, on the data that the page compares.
+        """
+        columns: dict[str, list] = {
+            "head": [head_name(*index) for index in self.heads],
+            "role": [self._role(index).replace(" head", "") for index in self.heads],
+        }
+        if self.followed is not None:
+            columns["relation"] = [
+                ", ".join(
+                    f"{best.relation} {percent(best.share, 0, brief=True)}"
+                    for best in list(self.followed.get(index, ()))[:1]
+                )
+                for index in self.heads
+            ]
+        for name in self.measures:
+            columns[self._title(name)] = self._of_heads(self.numbers.values[name])
+        return pd.DataFrame(columns)
+
+    def _of_heads(self, values: np.ndarray) -> list[float]:
+        return [float(values[index]) for index in self.heads]
+
+    def _role(self, index: tuple[int, int]) -> str:
+        return ", ".join(role.name for role in self.numbers.roles(*index))
+
+    def _title(self, name: str) -> str:
+        unit = f" ({self.numbers.record.units})" if name == "distance" else ""
+        return f"{COLUMNS[name].title}{unit}"
+
+
+def choose_table_file(file: TableFile) -> None:
+    """Draws the menu that downloads the rows of the table."""
     with st.popover("Download", key="heads_file", icon=":material/download:", on_change="rerun") as menu:
         if menu.open:
-            _draw_menu(numbers, heads, measures, followed, encoder)
+            _draw_menu(file)
 
 
 @st.fragment
-def _draw_menu(
-    numbers: Numbers,
-    heads: Sequence[tuple[int, int]],
-    measures: Sequence[str],
-    followed: Followed | None,
-    encoder: str,
-) -> None:
+def _draw_menu(file: TableFile) -> None:
     kind = st.segmented_control(
         "Format",
         tuple(_SUFFIXES),
@@ -63,17 +135,15 @@ def _draw_menu(
         label_visibility="collapsed",
     )
     suffix = _SUFFIXES[kind or CSV]
-    content = partial(csv_bytes, numbers, heads, followed)
     if suffix == "csv":
         st.caption("All digits, one row a head.")
     else:
-        content = partial(latex_bytes, numbers, heads, measures, followed, encoder)
-        values = "this input" if numbers.first == HERE else f"the means over {numbers.data}"
+        values = "this input" if file.numbers.first == HERE else f"the means over {file.numbers.data}"
         st.caption(f"The columns of the table, of {values}, for the package booktabs, in small letters.")
     name = file_name(*name_parts("heads_table"), suffix=suffix)
     st.download_button(
         "Download",
-        content,
+        file.csv if suffix == "csv" else file.latex,
         file_name=name,
         mime=MIME[suffix],
         key="heads_file_button",
@@ -82,100 +152,3 @@ def _draw_menu(
         icon=":material/download:",
     )
     st.caption(name)
-
-
-def csv_bytes(numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None = None) -> bytes:
-    """The table with all that is known of the heads as CSV, in UTF-8."""
-    return frame_csv(every_number(numbers, heads, followed))
-
-
-def latex_bytes(
-    numbers: Numbers,
-    heads: Sequence[tuple[int, int]],
-    measures: Sequence[str],
-    followed: Followed | None = None,
-    encoder: str = "",
-) -> bytes:
-    """The table with the given measures in LaTeX, in UTF-8."""
-    table = compared_numbers(numbers, heads, measures, followed)
-    return f"{latex_table(table, note=note(numbers, followed, encoder))}\n".encode()
-
-
-def note(numbers: Numbers, followed: Followed | None = None, encoder: str = "") -> str:
-    """What was measured, in plain text, as it stands below the table in LaTeX."""
-    values = "Numbers of one input"
-    if numbers.first != HERE and numbers.stored is not None:
-        values = f"Means over {over(numbers.stored.source)}"
-    sentences = [f"{values}{f', encoder {encoder}' * bool(encoder)}."]
-    if followed is not None:
-        sentences.append(
-            f"Relation: share of its links that the head follows, over {followed.measured_over}."
-        )
-    return " ".join(sentences)
-
-
-def every_number(
-    numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None = None
-) -> pd.DataFrame:
-    """A row for each of the heads: layer, head, role, relations where they were measured (`followed`), and each measure. A measure
-    that was taken over a data set too has three columns: on this input, mean and standard deviation over the data set.
-
-    A relation stands with its direction and its share of links, from 0 to 1: "case to head 0.8812".
-    """
-    columns: dict[str, list] = {
-        "layer": [layer for layer, _ in heads],
-        "head": [head for _, head in heads],
-        "role": [_role(numbers, *index) for index in heads],
-    }
-    if followed is not None:
-        columns["relation"] = [
-            ", ".join(
-                f"{best.relation} {best.direction} {format_number(best.share, '.4f')}"
-                for best in followed.by_head.get(index, ())
-            )
-            for index in heads
-        ]
-    for name in COLUMNS:
-        title = _title(numbers, name)
-        if name in numbers.here:
-            columns[f"{title}, this input" if numbers.spreads else title] = [
-                float(numbers.here[name][index]) for index in heads
-            ]
-        if spread := numbers.spreads.get(name):
-            columns[f"{title}, mean"] = [float(spread.mean[index]) for index in heads]
-            columns[f"{title}, standard deviation"] = [float(spread.sd[index]) for index in heads]
-    return pd.DataFrame(columns)
-
-
-def compared_numbers(
-    numbers: Numbers,
-    heads: Sequence[tuple[int, int]],
-    measures: Sequence[str],
-    followed: Followed | None = None,
-) -> pd.DataFrame:
-    """A row for each of the heads: its name, its roles without the word head, the relation that it follows most, with the share
-    of links, and the given measures, on the data that the page compares.
-    """
-    columns: dict[str, list] = {
-        "head": [head_name(*index) for index in heads],
-        "role": [_role(numbers, *index).replace(" head", "") for index in heads],
-    }
-    if followed is not None:
-        columns["relation"] = [
-            ", ".join(
-                f"{best.relation} {percent(best.share, 0, brief=True)}"
-                for best in list(followed.by_head.get(index, ()))[:1]
-            )
-            for index in heads
-        ]
-    for name in measures:
-        columns[_title(numbers, name)] = [float(numbers.values[name][index]) for index in heads]
-    return pd.DataFrame(columns)
-
-
-def _role(numbers: Numbers, layer: int, head: int) -> str:
-    return ", ".join(role.name for role in numbers.roles(layer, head))
-
-
-def _title(numbers: Numbers, name: str) -> str:
-    return f"{COLUMNS[name].title} ({numbers.record.units})" if name == "distance" else COLUMNS[name].title

@@ -6,14 +6,7 @@ import pytest
 
 from app_pages.controls.heads_controls import HERE, OVER
 from app_pages.heads.numbers import Numbers
-from app_pages.heads.table_download import (
-    Followed,
-    compared_numbers,
-    csv_bytes,
-    every_number,
-    latex_bytes,
-    note,
-)
+from app_pages.heads.table_download import TableFile
 from app_pages.subject.answer import whole_answer
 from model.atlas.parquet import DataSource
 from model.atlas.results import HeadResults
@@ -47,7 +40,7 @@ def numbers(first: str = HERE, *, stored: bool = False) -> Numbers:
 
 
 def test_the_csv_holds_all_digits_of_all_heads_in_their_order() -> None:
-    table = pd.read_csv(io.BytesIO(csv_bytes(numbers(), HEADS)), keep_default_na=False)
+    table = pd.read_csv(io.BytesIO(TableFile(numbers(), HEADS, MEASURES).csv()), keep_default_na=False)
     assert list(table.columns) == ["layer", "head", "role", "entropy", "distance (tokens)"]
     assert table[["layer", "head"]].to_numpy().tolist() == [[0, 1], [0, 0]]
     assert table["entropy"].tolist() == [0.125, 0.25]
@@ -55,7 +48,7 @@ def test_the_csv_holds_all_digits_of_all_heads_in_their_order() -> None:
 
 
 def test_with_a_data_set_there_is_a_column_each_for_this_input_mean_and_deviation() -> None:
-    table = every_number(numbers(stored=True), HEADS)
+    table = TableFile(numbers(stored=True), HEADS, MEASURES).every_number()
     assert table["entropy, this input"].tolist() == [0.125, 0.25]
     assert table["entropy, mean"].tolist() == [0.75, 0.5]
     assert table["entropy, standard deviation"].tolist() == [0.02, 0.01]
@@ -65,13 +58,13 @@ def test_with_a_data_set_there_is_a_column_each_for_this_input_mean_and_deviatio
 
 @pytest.mark.parametrize(("first", "expected"), [(HERE, [0.125, 0.25]), (OVER, [0.75, 0.5])])
 def test_the_table_in_latex_holds_what_the_page_compares(first: str, expected: list[float]) -> None:
-    table = compared_numbers(numbers(first, stored=True), HEADS, ["entropy"])
+    table = TableFile(numbers(first, stored=True), HEADS, ["entropy"]).compared_numbers()
     assert table["head"].tolist() == ["L0 H1", "L0 H0"]
     assert table["entropy"].tolist() == expected
 
 
 def test_latex_is_written_with_the_digits_that_a_column_needs() -> None:
-    lines = latex_bytes(numbers(), HEADS, MEASURES).decode().splitlines()
+    lines = TableFile(numbers(), HEADS, MEASURES).latex().decode().splitlines()
     assert lines[4] == "head & role & entropy & distance (tokens) \\\\"
     assert [line.rpartition(" & ")[2] for line in lines[6:8]] == ["$12.0$ \\\\", "$1.5$ \\\\"]
     assert [line.split(" & ")[2] for line in lines[6:8]] == ["$0.125$", "$0.250$"]
@@ -94,21 +87,18 @@ def followed(relation: str, share: float, direction: str = "to head") -> BestHea
 
 
 def test_where_relations_were_measured_the_files_have_a_column_for_them() -> None:
-    relations = Followed(
-        {(0, 1): [followed("case", 0.875), followed("obl", 0.5, "to dependent")]}, "250 sentences"
-    )
-    table = pd.read_csv(io.BytesIO(csv_bytes(numbers(), HEADS, relations)), keep_default_na=False)
+    relations = {(0, 1): [followed("case", 0.875), followed("obl", 0.5, "to dependent")]}
+    file = TableFile(numbers(), HEADS, MEASURES, relations, "250 sentences")
+    table = pd.read_csv(io.BytesIO(file.csv()), keep_default_na=False)
     assert list(table.columns)[:4] == ["layer", "head", "role", "relation"]
     assert table["relation"].tolist() == ["case to head 0.8750, obl to dependent 0.5000", ""]
-    rows = latex_bytes(numbers(), HEADS, MEASURES, relations).decode().splitlines()[6:8]
+    rows = file.latex().decode().splitlines()[6:8]
     assert [row.split(" & ")[2] for row in rows] == [r"case 88 \%", ""]
 
 
 def test_below_the_table_in_latex_stands_what_was_measured() -> None:
-    assert note(numbers()) == "Numbers of one input."
-    assert (
-        note(numbers(OVER, stored=True), None, "imdb-pre-ln")
-        == "Means over 40 40 texts, encoder imdb-pre-ln."
-    )
-    with_relations = note(numbers(), Followed({}, "250 sentences"))
+    assert TableFile(numbers(), HEADS, MEASURES).note == "Numbers of one input."
+    over_data = TableFile(numbers(OVER, stored=True), HEADS, MEASURES, encoder="imdb-pre-ln")
+    assert over_data.note == "Means over 40 40 texts, encoder imdb-pre-ln."
+    with_relations = TableFile(numbers(), HEADS, MEASURES, {}, "250 sentences").note
     assert with_relations.endswith("share of its links that the head follows, over 250 sentences.")
