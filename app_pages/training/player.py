@@ -28,7 +28,8 @@ from viz.builders.cells import formation_map
 from viz.builders.figure import VegaFigure
 from viz.builders.number_format import percent
 from viz.builders.palette import ColourScale, side_colours
-from viz.training.recorded_heads import Run, recorded_heads
+from viz.training.recorded_heads import recorded_heads
+from viz.training.recording import Run
 from viz.training.run_curves import run_curves
 
 SPEEDS = (5, 10, 30)  # pictures a second

@@ -6,14 +6,9 @@ tells the chart which moment to show, in an event at the page's `<head>` element
 moment for which it was made.
 """
 
-import base64
 import math
-import struct
 import textwrap
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import altair as alt
@@ -24,13 +19,12 @@ from ..builders.chart import Layer, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure
 from ..builders.heatmap import position_labels
 from ..builders.number_format import format_number
-from ..builders.palette import NEUTRAL, SHAPES, ColourScale, data_uri, max_pool, weight_colours
+from ..builders.palette import NEUTRAL, SHAPES, ColourScale, data_uri, weight_colours
 from ..builders.picture_marks import box_between, image_at, pixel_x, pixel_y, text_at, weight_table
 from ..builders.theme import INK, LARGE, MIDDLE, ON_DARK, SMALL
+from .recording import Run, head_sheets, phases_of, shared_png
 
 EVENT = "loupe-recording"
-AT_MOST = 64  # cells along a side of a head's map
-N_COLOURS = 64
 FAINT = (
     32  # keys; weights that are spread over more are coloured by their square root, or nothing would be seen
 )
@@ -54,32 +48,6 @@ _WIDE = 600  # pixels from which two encoders stand beside each other
 _READINGS_BESIDE = 1000  # pixels from which what is read off has room beside the maps; else it is below them
 _READINGS_HEIGHT = 84
 _NUMBERED_FROM = 640  # pixels of height that have room for the names of numbered phases, above the legend
-_LETTERS = 174  # of a line over the whole track
-_LETTER = 6.0  # pixels of a letter: where a name would be cut, phases are numbered
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """The recording of one encoder, as the chart needs it."""
-
-    name: str
-    colour: str
-    pattern: np.ndarray  # [moment, layer, head, query, key], in 255ths
-    tokens: Sequence[str]  # of the input
-    step: np.ndarray  # [moment], steps since the beginning
-    n_steps: int
-    phase: np.ndarray  # [moment], index of the phase
-    tasks: Sequence[str]  # of each phase
-    accuracy: np.ndarray  # [moment], on the task of that phase; NaN: not measured
-    error_text: Sequence[str]  # of each moment, what stands behind its accuracy, such as "± 1.6 % of 500"
-
-    def __len__(self) -> int:
-        return len(self.step)
-
-    @property
-    def task(self) -> list[str]:
-        """The task at each moment."""
-        return [self.tasks[index] for index in self.phase]
 
 
 def recorded_heads(
@@ -100,8 +68,8 @@ def recorded_heads(
     n = max(map(len, runs))
     n_keys = runs[0].pattern.shape[-1]
     is_rooted = n_keys > FAINT
-    spans = [_spans(len(run), n) for run in runs]
-    lines = [_lines(run) for run in runs]
+    spans = [run.spans(n) for run in runs]
+    lines = [run.lines for run in runs]
     moments = [
         {
             "side": side,
@@ -158,18 +126,22 @@ def recorded_heads(
             for head in range(n_heads)
         ]
     longest = next(run for run in runs if len(run) == n)
-    phases = _phases(longest.task)
+    phases = phases_of(longest.task)
+    has_even = colours == "fixed" and n_keys > 1
+    top = "1" if colours == "fixed" else "the head's largest weight in its whole recording"
+    legend = weight_colours(np.linspace(0, 1, 180)).round().astype(np.uint8)
     state = {
         "stamp": [stamp],
         "names_width": [max((phase["needed"] + 7) / (phase["to"] - phase["from"]) for phase in phases)],
         "moment": [moment],
         "n": [n],
         "n_sides": [len(runs)],
-        "reach": [_reach(colours, is_rooted)],
-        "even_text": [_even_text(n_keys, colours)],
+        "reach": [f"{top}   attention weight{', colour by its square root' * is_rooted}"],
+        "even_text": [f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}" if has_even else ""],
         "even": [math.sqrt(1 / n_keys) if is_rooted else 1 / n_keys],
-        "has_even": [colours == "fixed" and n_keys > 1],
-        **_legend(),
+        "has_even": [has_even],
+        "legend_on_light": [data_uri(legend[None])],
+        "legend_on_dark": [data_uri(legend[::-1][None])],
     }
     return chart(
         [],
@@ -212,112 +184,6 @@ def _weights(run: Run, moment: int) -> pd.DataFrame:
         "accuracy": float(run.accuracy[moment]),
     }
     return pd.concat([pd.DataFrame(of_moment, index=weights.index), weights], axis=1)
-
-
-def head_sheets(pattern: np.ndarray, *, own: bool, is_rooted: bool) -> np.ndarray:
-    """Patterns in 255ths [moment, layer, head, query, key] as one picture a moment, uint8 [moment, row, column].
-
-    A row of maps for each layer, a column for each head, with gaps of 0 between them; weights are 1 (none) to `N_COLOURS`
-    (1 or, with `own`, the head's largest weight of all moments), by their square root if `is_rooted`.
-    """
-    pattern = max_pool(pattern, AT_MOST)
-    n_moments, n_layers, n_heads, n_queries, n_keys = pattern.shape
-    top = pattern.max(axis=(0, 3, 4), keepdims=True) if own else np.full((1, 1, 1, 1, 1), 255)
-    levels = pattern / np.where(top > 0, top, 255).astype(np.float32)
-    if is_rooted:
-        levels = np.sqrt(levels)
-    gap = max(1, max(n_queries, n_keys) // 16)
-    sheet = np.zeros((n_moments, n_layers, n_queries + gap, n_heads, n_keys + gap), np.uint8)
-    sheet[:, :, :n_queries, :, :n_keys] = np.moveaxis(1 + np.rint(levels * (N_COLOURS - 1)), 2, 3)
-    return sheet.reshape(n_moments, n_layers * (n_queries + gap), -1)[:, :-gap, :-gap]
-
-
-def shared_png(sheets: np.ndarray) -> tuple[tuple[str, str], list[str]]:
-    """Palette PNGs of uint8 [picture, row, column], cut after the palette, as base64: two beginnings, for a light and for a
-    dark page, and the rest of each picture. A data URI is one beginning and one rest. Index 0 is clear.
-    """
-    height, width = sheets.shape[1:]
-    head = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
-    colours = weight_colours(np.linspace(0, 1, N_COLOURS)).round().astype(np.uint8)
-    starts = [head + _chunk(b"PLTE", bytes(3) + table.tobytes()) for table in (colours, colours[::-1])]
-    assert all(len(start) % 3 == 0 for start in starts)  # or base64 could not be cut there
-    on_light, on_dark = ("data:image/png;base64," + base64.b64encode(start).decode() for start in starts)
-    rows = np.pad(sheets, ((0, 0), (0, 0), (1, 0)))  # each row begins with the number of its filter, 0
-    rests = [
-        _chunk(b"tRNS", b"\0") + _chunk(b"IDAT", zlib.compress(sheet.tobytes(), 6)) + _chunk(b"IEND", b"")
-        for sheet in rows
-    ]
-    return (on_light, on_dark), [base64.b64encode(rest).decode() for rest in rests]
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-
-def _spans(own: int, n: int) -> list[tuple[int, int]]:
-    """For each of a run's `own` moments, the first and the last of `n` common ones at which it is shown."""
-    own_index = np.rint(np.arange(n) * (own - 1) / max(n - 1, 1)).astype(int)
-    return [
-        (int(shown[0]), int(shown[-1]))
-        for index in range(own)
-        for shown in [np.flatnonzero(own_index == index)]
-    ]
-
-
-def _lines(run: Run) -> list[int]:
-    """The number of the line to which each moment's accuracy belongs: another one after another task, or after a gap."""
-    tasks, is_gap = run.task, np.isnan(run.accuracy)
-    breaks = [
-        before != after or missing
-        for (before, after), missing in zip(pairwise(tasks), is_gap[1:], strict=True)
-    ]
-    return [0, *np.cumsum(breaks).tolist()]
-
-
-def _reach(colours: ColourScale, is_rooted: bool) -> str:
-    top = "1" if colours == "fixed" else "the head's largest weight in its whole recording"
-    return f"{top}   attention weight{', colour by its square root' if is_rooted else ''}"
-
-
-def _even_text(n_keys: int, colours: ColourScale) -> str:
-    return (
-        f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}" if colours == "fixed" and n_keys > 1 else ""
-    )
-
-
-def _legend() -> dict[str, list[str]]:
-    colours = weight_colours(np.linspace(0, 1, 180)).round().astype(np.uint8)
-    return {
-        "legend_on_light": [data_uri(colours[None])],
-        "legend_on_dark": [data_uri(colours[::-1][None])],
-    }
-
-
-def _phases(tasks: Sequence[str]) -> list[dict[str, Any]]:
-    """The stretches of moments with one task: their shares of the track, and their names in lines."""
-    starts = [0, *(index for index in range(1, len(tasks)) if tasks[index] != tasks[index - 1])]
-    most = max(len(tasks) - 1, 1)
-    bounds = [max(start - 0.5, 0) for start in starts] + [most]
-    return [
-        {
-            "numbered": f"{index + 1}  {tasks[start]}",
-            "index": index,
-            "number": str(index + 1),
-            "lines": (
-                lines := _in_lines(tasks[start], int(_LETTERS * (bounds[index + 1] - bounds[index]) / most))
-            ),
-            "needed": _LETTER * max(map(len, lines.split("\n"))),
-            "from": bounds[index] / most,
-            "to": bounds[index + 1] / most,
-            "is_odd": index % 2 == 1,
-        }
-        for index, start in enumerate(starts)
-    ]
-
-
-def _in_lines(name: str, n_letters: int) -> str:
-    """A phase's name in three lines at most."""
-    return "\n".join(textwrap.wrap(name, max(n_letters, 8), max_lines=3, placeholder="…"))
 
 
 def _parameters() -> list[dict[str, Any]]:

@@ -7,7 +7,8 @@ from PIL import Image
 
 from viz.builders.palette import WEIGHTS
 from viz.export.save import table
-from viz.training.recorded_heads import N_COLOURS, Run, head_sheets, recorded_heads, shared_png
+from viz.training.recorded_heads import recorded_heads
+from viz.training.recording import N_COLOURS, Run, head_sheets, shared_png
 
 # Two moments of one layer with two heads on two tokens, in 255ths: every second weight is 0, then the weights are even.
 PATTERN = np.array([[[[[255, 0], [0, 255]], [[0, 255], [255, 0]]]], [[[[128, 127]] * 2] * 2]], np.uint8)

@@ -1,0 +1,122 @@
+"""What the chart of a recorded training is made of: recordings, pictures of all heads, and the phases of the training."""
+
+import base64
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from ..builders.palette import max_pool, weight_colours
+
+AT_MOST = 64  # cells along a side of a head's map
+N_COLOURS = 64
+# Letters of base64 up to the end of a picture's palette: of the signature, the header and the palette, 240 bytes.
+_CUT = (8 + 25 + 12 + 3 * (1 + N_COLOURS)) * 4 // 3
+_LETTERS = 174  # of a line over the whole track
+_LETTER = 6.0  # pixels of a letter: where a name would be cut, phases are numbered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The recording of one encoder, as the chart needs it."""
+
+    name: str
+    colour: str
+    pattern: np.ndarray  # [moment, layer, head, query, key], in 255ths
+    tokens: Sequence[str]  # of the input
+    step: np.ndarray  # [moment], steps since the beginning
+    n_steps: int
+    phase: np.ndarray  # [moment], index of the phase
+    tasks: Sequence[str]  # of each phase
+    accuracy: np.ndarray  # [moment], on the task of that phase; NaN: not measured
+    error_text: Sequence[str]  # of each moment, what stands behind its accuracy, such as "± 1.6 % of 500"
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @property
+    def task(self) -> list[str]:
+        """The task at each moment."""
+        return [self.tasks[index] for index in self.phase]
+
+    @property
+    def lines(self) -> list[int]:
+        """The number of the line to which each moment's accuracy belongs: another one after another task, or after a gap."""
+        is_gap = np.isnan(self.accuracy)
+        breaks = [
+            before != after or missing
+            for (before, after), missing in zip(pairwise(self.task), is_gap[1:], strict=True)
+        ]
+        return [0, *np.cumsum(breaks).tolist()]
+
+    def spans(self, n: int) -> list[tuple[int, int]]:
+        """For each moment, the first and the last of `n` common ones at which it is shown."""
+        own_index = np.rint(np.arange(n) * (len(self) - 1) / max(n - 1, 1)).astype(int)
+        shown = [np.flatnonzero(own_index == index) for index in range(len(self))]
+        return [(int(moments[0]), int(moments[-1])) for moments in shown]
+
+
+def head_sheets(pattern: np.ndarray, *, own: bool, is_rooted: bool) -> np.ndarray:
+    """Patterns in 255ths [moment, layer, head, query, key] as one picture a moment, uint8 [moment, row, column].
+
+    A row of maps for each layer, a column for each head, with gaps of 0 between them; weights are 1 (none) to `N_COLOURS`
+    (1 or, with `own`, the head's largest weight of all moments), by their square root if `is_rooted`.
+    """
+    pattern = max_pool(pattern, AT_MOST)
+    n_moments, n_layers, n_heads, n_queries, n_keys = pattern.shape
+    top = pattern.max(axis=(0, 3, 4), keepdims=True) if own else np.full((1, 1, 1, 1, 1), 255)
+    levels = pattern / np.where(top > 0, top, 255).astype(np.float32)
+    if is_rooted:
+        levels = np.sqrt(levels)
+    gap = max(1, max(n_queries, n_keys) // 16)
+    sheet = np.zeros((n_moments, n_layers, n_queries + gap, n_heads, n_keys + gap), np.uint8)
+    sheet[:, :, :n_queries, :, :n_keys] = np.moveaxis(1 + np.rint(levels * (N_COLOURS - 1)), 2, 3)
+    return sheet.reshape(n_moments, n_layers * (n_queries + gap), -1)[:, :-gap, :-gap]
+
+
+def shared_png(sheets: np.ndarray) -> tuple[tuple[str, str], list[str]]:
+    """Palette PNGs of uint8 [picture, row, column], cut after the palette, as base64: two beginnings, for a light and for a
+    dark page, and the rest of each picture. A data URI is one beginning and one rest. Index 0 is clear.
+    """
+    colours = weight_colours(np.linspace(0, 1, N_COLOURS)).round().astype(np.uint8)
+    on_light, on_dark = (
+        "data:image/png;base64," + _png(sheets[0], table)[:_CUT] for table in (colours, colours[::-1])
+    )
+    return (on_light, on_dark), [_png(sheet, colours)[_CUT:] for sheet in sheets]
+
+
+def _png(sheet: np.ndarray, colours: np.ndarray) -> str:
+    """Base64 of a picture whose palette are the `colours`, behind one that is clear."""
+    image, content = Image.fromarray(sheet), BytesIO()
+    image.putpalette(bytes(3) + colours.tobytes())
+    image.save(content, "PNG", transparency=0)
+    return base64.b64encode(content.getvalue()).decode()
+
+
+def phases_of(tasks: Sequence[str]) -> list[dict[str, Any]]:
+    """The stretches of moments with one task: their shares of the track, and their names in lines."""
+    starts = [0, *(index for index in range(1, len(tasks)) if tasks[index] != tasks[index - 1])]
+    most = max(len(tasks) - 1, 1)
+    bounds = [*(max(start - 0.5, 0) for start in starts), most]
+    phases = []
+    for index, (start, (first, last)) in enumerate(zip(starts, pairwise(bounds), strict=True)):
+        n_letters = max(int(_LETTERS * (last - first) / most), 8)
+        lines = textwrap.wrap(tasks[start], n_letters, max_lines=3, placeholder="…")
+        phases.append(
+            {
+                "numbered": f"{index + 1}  {tasks[start]}",
+                "index": index,
+                "number": str(index + 1),
+                "lines": "\n".join(lines),
+                "needed": _LETTER * max(map(len, lines), default=0),
+                "from": first / most,
+                "to": last / most,
+                "is_odd": index % 2 == 1,
+            }
+        )
+    return phases
