@@ -190,7 +190,7 @@ def run() -> None:
         set_ablated_parts,
         undo,
     )
-    from tests.app_pages.heads.test_ablation_code import RECORD
+    from tests.app_pages.heads.test_ablate import RECORD
 
     def toggle(part: tuple) -> None:
         set_ablated_parts(ablated_parts(RECORD).parts ^ {part})
