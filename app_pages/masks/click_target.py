@@ -6,14 +6,12 @@ does the same for several.
 
 import streamlit as st
 
-from app_pages.controls.head_choice import HeadChoice, take_query
-from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS, block, blocked
-from app_pages.masks.word_stroke import draw_word_stroke
+from app_pages.controls.head_choice import take_query
+from app_pages.controls.masks_controls import BLOCKED_CELLS, block, blocked
+from app_pages.masks.word_stroke import MaskedInput, draw_word_stroke
 from app_pages.show.input_in_colours import Toggling, input_in_colours
 from app_pages.show.show import toggled
-from app_pages.subject.subject import LiveSubject
-from model.capture.intervention import MaskChoice, MaskKind
-from model.record import ForwardRecord
+from model.capture.intervention import MaskKind
 from viz.builders.palette import WEIGHTS
 from viz.masks.cell_board import cell_board
 
@@ -24,26 +22,15 @@ def has_board(kind: MaskKind, n: int) -> bool:
     return kind == "cells" and n <= LARGEST_BOARD
 
 
-def draw_click_target(
-    subject: LiveSubject,
-    chosen: HeadChoice,
-    unmasked: ForwardRecord,
-    after: ForwardRecord,
-    choice: MaskChoice,
-    query: int,
-    n: int,
-) -> None:
-    """Draws a board of cells if cells are blocked and large enough to click; otherwise the text or the picture.
-
-    `unmasked` has the same positions as `after`, the record under the mask; `n` is their number without padding that the
-    mask appends.
-    """
+def draw_click_target(view: MaskedInput) -> None:
+    """Draws a board of cells if cells are blocked and large enough to click; otherwise the text or the picture."""
+    after, chosen, choice, query, n = view.after, view.chosen, view.choice, view.query, view.n
     head = chosen.layer, chosen.head
-    pattern, mask, scale = after.pattern[head], after.mask[head], chosen.of_head(unmasked, after)
+    pattern, mask, scale = after.pattern[head], after.mask[head], chosen.of_head(view.unmasked, after)
     if has_board(choice.kind, n):
         rows = {
             "scores": after.scores[head].astype(float).round(4).tolist(),
-            "allowed": unmasked.mask[head].tolist(),
+            "allowed": view.unmasked.mask[head].tolist(),
             "largest": scale.largest,
             "colours": list(WEIGHTS),
             "exact": chosen.layer == 0,
@@ -64,17 +51,10 @@ def draw_click_target(
             f"{n} × {n} cells are too small to click: here a click blocks the {after.unit} for query {query} alone."
         )
     if after.unit == "token":
-        draw_word_stroke(subject, chosen, unmasked, after, choice, query, n)
+        draw_word_stroke(view)
         return
-    # Of pairs a click takes those of the query.
-    code, of_query = (BLOCKED_CELLS, (query,)) if choice.kind == "cells" else (BLOCKED_KEYS, ())
-
-    def take(keys: set[int]) -> None:
-        others = (position for position in blocked(code, n) if position[:-1] != of_query)
-        block(code, (*others, *((*of_query, key) for key in keys)))
-
     input_in_colours(
-        subject.model_input,
+        view.subject.model_input,
         after,
         pattern[query],
         query=query,
@@ -83,7 +63,5 @@ def draw_click_target(
         take=lambda key: take_query(min(key, n - 1)),
         chosen=(choice, query),
         allowed=mask[query],
-        toggling=Toggling({key for *owner, key in blocked(code, n) if tuple(owner) == of_query}, take)
-        if choice.kind in ("keys", "cells")
-        else None,
+        toggling=Toggling(set(view.blocked_keys()), view.block_keys) if view.hides else None,
     )

@@ -12,6 +12,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import NUMBER, NUMBERS
 from app_pages.masks.mask_sentences import without_or_with
+from app_pages.masks.word_stroke import MaskedInput
 from app_pages.show.show import show
 from app_pages.show.side_predictions import beside, tell
 from app_pages.subject.answer import Answer
@@ -24,7 +25,6 @@ from model.experiments.masked_word import AnswerRead
 from model.experiments.probabilities import probabilities
 from model.measures.changes import value_range, weight_on_masked
 from model.measures.head_measures import softmax_normaliser, weight_sums
-from model.record import ForwardRecord
 from viz.attention.token_strip import row_sums
 from viz.builders.number_format import format_number, format_tex, head_name
 
@@ -54,25 +54,14 @@ class MaskedHead:
     answers: np.ndarray  # [answer], as experiments return them for what is measured
 
 
-def draw_methods(
-    subject: LiveSubject,
-    chosen: HeadChoice,
-    unmasked: ForwardRecord,
-    after: ForwardRecord,
-    choice: MaskChoice,
-    query: int,
-    answer: Answer,
-    slots: Slots,
-) -> None:
-    """Draws two tables: the chosen mask, and a fully masked row, each under every method of masking.
-
-    `unmasked` has the same positions as `after`, which is under the mask.
-    """
+def draw_methods(view: MaskedInput, answer: Answer, slots: Slots) -> None:
+    """Draws two tables: the chosen mask, and a fully masked row, each under every method of masking."""
+    subject, chosen, choice, query = view.subject, view.chosen, view.choice, view.query
     with slots.controls:
         number_name = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
     arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name], answer.measured)
-    forbids_nothing = (after.mask == unmasked.mask).all()
+    forbids_nothing = (view.after.mask == view.unmasked.mask).all()
     if forbids_nothing:
         st.info("This mask hides nothing, so every way gives the same. Another one is chosen under “View”.")
     else:
@@ -89,7 +78,7 @@ def draw_methods(
             "Multiplied by 0 **after** the softmax, the remaining weights are not renormalised: the rows add up "
             "to less than 1."
         )
-        show(row_sums(by_method[ZEROED].pattern, after.tokens, query=query), key="masks_row_sums")
+        show(row_sums(by_method[ZEROED].pattern, view.after.tokens, query=query), key="masks_row_sums")
 
     st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
     fully_masked: dict[str, MaskedHead] = _masked_head_by_method(*arguments, closed=query)

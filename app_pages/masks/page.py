@@ -13,6 +13,7 @@ from app_pages.masks.click_target import draw_click_target, has_board
 from app_pages.masks.maps import draw_maps
 from app_pages.masks.mask_sentences import NOTHING, explained, has_own_mask, named, without_or_with
 from app_pages.masks.methods import draw_methods, draw_worked_example
+from app_pages.masks.word_stroke import MaskedInput
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.prediction import before_and_after
 from app_pages.show.show import heading, show
@@ -56,9 +57,10 @@ def draw() -> None:
     else:
         before = unmasked = Side(subject, "Without the mask")
         after = Side(subject.under(changed), "With the mask")
+    view = MaskedInput(subject, chosen, unmasked.record, after.record, mask, query)
     if part == WAYS:
         draw_worked_example(subject, chosen)
-        draw_methods(subject, chosen, unmasked.record, after.record, mask, query, answer, slots)
+        draw_methods(view, answer, slots)
         st.stop()
     is_board = has_board(mask.kind, len(record))
     is_beside = part == STEP_BY_STEP and (is_board or record.unit != "token")
@@ -71,7 +73,7 @@ def draw() -> None:
         effect = None if is_beside else st.container(key="masks_effect")
         result = st.container(key=f"masks_result_{layout}")
     with target:
-        draw_click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
+        draw_click_target(view)
     with effect or result:
         say_answers(slots, before, after, mask, answer)
     with result:

@@ -4,13 +4,15 @@ A masked softmax needs only the scores of the row. In layer 0 they do not depend
 of the encoder; above it they do, and the browser's row is a first guess until the server has computed them anew.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.address import Code
 from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS, block, blocked
 from app_pages.subject.subject import LiveSubject
@@ -40,39 +42,60 @@ _words = st.components.v2.component(
 )
 
 
-def draw_word_stroke(
-    subject: LiveSubject,
-    chosen: HeadChoice,
-    unmasked: ForwardRecord,
-    after: ForwardRecord,
-    choice: MaskChoice,
-    query: int,
-    n: int,
-) -> None:
-    """Draws the tokens with the weights of the `query`. Where tokens or pairs are blocked one by one, a stroke over them
-    blocks them for all queries or for this one; under other masks a click chooses the query.
+@dataclass(frozen=True)
+class MaskedInput:
+    """The input with and without the mask, and the head and the query whose weights are seen."""
 
-    `after` is the record under the mask `choice`, `unmasked` the one without; `n` is the number of their positions without
-    padding that the mask appends.
+    subject: LiveSubject
+    chosen: HeadChoice
+    unmasked: ForwardRecord  # of the same positions as `after`
+    after: ForwardRecord  # under the mask
+    choice: MaskChoice
+    query: int
+
+    @property
+    def n(self) -> int:
+        """Number of positions without padding that the mask appends."""
+        return len(self.subject.record)
+
+    @property
+    def hides(self) -> bool:
+        """Whether tokens, or pairs with the query, are blocked one by one."""
+        return self.choice.kind in ("keys", "cells")
+
+    @property
+    def _code(self) -> tuple[Code, tuple[int, ...]]:
+        return (BLOCKED_CELLS, (self.query,)) if self.choice.kind == "cells" else (BLOCKED_KEYS, ())
+
+    def blocked_keys(self) -> list[int]:
+        """The blocked tokens, or those that are blocked for the query."""
+        code, of_query = self._code
+        return [key for *owner, key in blocked(code, self.n) if tuple(owner) == of_query]
+
+    def block_keys(self, keys: Collection[int]) -> None:
+        """Callback: blocks exactly these tokens, or these for the query."""
+        code, of_query = self._code
+        others = (position for position in blocked(code, self.n) if position[:-1] != of_query)
+        block(code, (*others, *((*of_query, key) for key in keys)))
+
+
+def draw_word_stroke(view: MaskedInput) -> None:
+    """Draws the tokens with the weights of the query. Where tokens or pairs are blocked one by one, a stroke over them
+    blocks them for all queries or for this one; under other masks a click chooses the query.
     """
-    row = chosen.layer, chosen.head, query
-    stamp = f"{subject.checkpoint} {choice.kind} {' '.join(after.tokens)}"
-    # Of pairs a stroke takes those of the query.
-    code, of_query = (BLOCKED_CELLS, (query,)) if choice.kind == "cells" else (BLOCKED_KEYS, ())
-    hides = choice.kind in ("keys", "cells")
-    all_blocked = blocked(code, n) if hides else ()
-    hidden = [key for *owner, key in all_blocked if tuple(owner) == of_query]
+    after, chosen = view.after, view.chosen
+    row = chosen.layer, chosen.head, view.query
+    stamp = f"{view.subject.checkpoint} {view.choice.kind} {' '.join(after.tokens)}"
 
     def taken() -> None:
         message = st.session_state[_KEY].taken
         if (positions := _read(message, len(after))) is None or message["stamp"] != stamp:
             return
         st.session_state[_ANSWERED] = message["number"]
-        if hides:
-            others = (position for position in all_blocked if position[:-1] != of_query)
-            block(code, (*others, *((*of_query, key) for key in positions)))
+        if view.hides:
+            view.block_keys(positions)
         elif positions:
-            take_query(min(positions[0], n - 1))
+            take_query(min(positions[0], view.n - 1))
 
     _words(
         key=_KEY,
@@ -81,14 +104,14 @@ def draw_word_stroke(
             "tokens": [visible(token) for token in after.tokens],
             "labels": list(after.labels),
             "scores": after.scores[row].tolist(),
-            "allowed": (unmasked if hides else after).mask[row].tolist(),
-            "hidden": hidden if hides else np.flatnonzero(~after.mask[row]).tolist(),
-            "hides": hides,
-            "masks": choice.holds_in(chosen.layer, chosen.head),
+            "allowed": (view.unmasked if view.hides else after).mask[row].tolist(),
+            "hidden": view.blocked_keys() if view.hides else np.flatnonzero(~after.mask[row]).tolist(),
+            "hides": view.hides,
+            "masks": view.choice.holds_in(chosen.layer, chosen.head),
             "exact": chosen.layer == 0,
-            "query": query,
+            "query": view.query,
             "head": head_name(chosen.layer, chosen.head),
-            "largest": chosen.of_head(unmasked, after).largest,
+            "largest": chosen.of_head(view.unmasked, after).largest,
             "colours": list(WEIGHTS),
             "answered": st.session_state.get(_ANSWERED, 0),
         },
