@@ -59,8 +59,8 @@ def _layers_and_heads(side: Side) -> tuple[int, int]:
 
 
 @cached(spinner="Measuring head distances …")
-def _distances(one: LiveSubject, other: LiveSubject) -> np.ndarray:
-    return head_matching.distance_matrix(one.record.pattern, other.record.pattern)
+def _distances(first: LiveSubject, second: LiveSubject) -> np.ndarray:
+    return head_matching.distance_matrix(first.record.pattern, second.record.pattern)
 
 
 def why_not_measured(first: Side, second: Side) -> str | None:

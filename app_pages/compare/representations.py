@@ -79,31 +79,31 @@ def _example_states(name: Checkpoint, example: Text | int) -> np.ndarray:
 
 @cached(spinner="Comparing the stages …")
 def _cka_and_chance(
-    one: Checkpoint, other: Checkpoint, examples: tuple[Text | int, ...], by_words: bool
+    name: Checkpoint, other_name: Checkpoint, examples: tuple[Text | int, ...], by_words: bool
 ) -> tuple[np.ndarray, float, int]:
     """CKA [stage, other stage]; the largest CKA after shuffling one side's examples; the number of examples.
 
     `by_words` are the examples the words that both encoders read of each text, a mean state each.
     """
-    pairs = [_states_of_both(one, other, example, by_words) for example in examples]
+    pairs = [_states_of_both(name, other_name, example, by_words) for example in examples]
     first, second = (np.concatenate(states, axis=1) for states in zip(*pairs, strict=True))
     return linear_cka(first, second), cka_by_chance(first, second), first.shape[1]
 
 
 def _states_of_both(
-    one: Checkpoint, other: Checkpoint, example: Text | int, by_words: bool
+    name: Checkpoint, other_name: Checkpoint, example: Text | int, by_words: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """States [stage, example, d_model] of both encoders, of the same tokens, words or digits."""
-    first, second = _example_states(one, example), _example_states(other, example)
+    first, second = _example_states(name, example), _example_states(other_name, example)
     if by_words and isinstance(example, Text):
-        first_words, second_words = shared_words(one, other, example)
+        first_words, second_words = shared_words(name, other_name, example)
         return first_words.matched_states(first), second_words.matched_states(second)
     return first, second
 
 
 @cached
-def _are_tokenised_differently(one: Checkpoint, other: Checkpoint, texts: tuple[Text, ...]) -> bool:
-    return any(encoded_text(one, text).tokens != encoded_text(other, text).tokens for text in texts)
+def _are_tokenised_differently(name: Checkpoint, other_name: Checkpoint, texts: tuple[Text, ...]) -> bool:
+    return any(encoded_text(name, text).tokens != encoded_text(other_name, text).tokens for text in texts)
 
 
 def _say_examples(first: Side, second: Side, n: int, by_chance: float, by_words: bool) -> None:

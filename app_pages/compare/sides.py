@@ -89,15 +89,15 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
     return Side(subject, titles[0], words=first_words), Side(other, titles[1], words=second_words)
 
 
-def _words(one: LiveSubject, other: LiveSubject) -> tuple[AlignedWords, AlignedWords] | tuple[None, None]:
+def _words(first: LiveSubject, second: LiveSubject) -> tuple[AlignedWords, AlignedWords] | tuple[None, None]:
     """The words by which two encoders are compared whose tokens differ; None for both if the tokens are the same, if the
     inputs are two, or if no word is in both.
     """
-    text = one.model_input
-    has_same_tokens = other.record.tokens == one.record.tokens
-    if has_same_tokens or not isinstance(text, Text) or one.checkpoint == other.checkpoint:
+    text = first.model_input
+    has_same_tokens = second.record.tokens == first.record.tokens
+    if has_same_tokens or not isinstance(text, Text) or first.checkpoint == second.checkpoint:
         return None, None
-    words = shared_words(one.checkpoint, other.checkpoint, text)
+    words = shared_words(first.checkpoint, second.checkpoint, text)
     return words if words[0].matched else (None, None)
 
 

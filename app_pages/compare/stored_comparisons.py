@@ -18,18 +18,18 @@ from viz.compare.stage_curves import Band
 ACROSS, ONE_SEED = " against ", "one seed"
 
 
-def stored_comparison(one: str, other: str) -> EncoderComparison | None:
+def stored_comparison(name: str, other_name: str) -> EncoderComparison | None:
     """Stored comparison of two encoders, in either order; None if there is no file, or if it is of other weights than the encoder
     has now, or damaged. In the last case a caption says so.
     """
-    for first, second in ((one, other), (other, one)):
+    for first, second in ((name, other_name), (other_name, name)):
         try:
             stored = _read_if_current(first, second, _states(first, second))
         except ValueError as error:
             st.caption(f"{plain(str(error))}.")
             continue
         if stored is not None:
-            return stored if first == one else stored.exchanged()
+            return stored if first == name else stored.exchanged()
     return None
 
 
@@ -68,25 +68,25 @@ def stored_bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band],
     )
 
 
-def comparisons_of_seeds(one: str, other: str) -> dict[str, EncoderComparison]:
-    """Stored comparisons of encoders of one recipe that read the same kind of input as `one`, by title (see
+def comparisons_of_seeds(name: str, other_name: str) -> dict[str, EncoderComparison]:
+    """Stored comparisons of encoders of one recipe that read the same kind of input as `name`, by title (see
     `_difference_title`).
 
-    The comparison of `one` with `other` is left out.
+    The comparison of `name` with `other_name` is left out.
     """
     states = []
     for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{comparison_file_name('*')}")):
         names = path.parent.name, path.stem.removeprefix("against-")
-        if names not in ((one, other), (other, one)):
+        if names not in ((name, other_name), (other_name, name)):
             states.append((names, _states(*names)))
-    return _comparisons_of_seeds(one, tuple(states))
+    return _comparisons_of_seeds(name, tuple(states))
 
 
 @cached
 def _comparisons_of_seeds(
-    one: Checkpoint, states: tuple[tuple[tuple[str, str], States], ...]
+    name: Checkpoint, states: tuple[tuple[tuple[str, str], States], ...]
 ) -> dict[str, EncoderComparison]:
-    is_text, available = checkpoint.read_config(one).is_text, set(checkpoint.available())
+    is_text, available = checkpoint.read_config(name).is_text, set(checkpoint.available())
     comparisons: dict[str, EncoderComparison] = {}
     for names, state in states:
         title = _difference_title(*names, is_text) if available.issuperset(names) else ""

@@ -63,18 +63,18 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
         if len(classes) == 2:
             class_name = classes[CLASS_OF.choose() == SECOND_SAYS]
         query = choose_query(first.compared)
-    by_side = [
+    changes_by_side = [
         _knock_out_changes(side, kind, answer, class_name)
         for side, answer in zip(sides, answers, strict=True)
     ]
-    results = [result for result in by_side if result is not None]
+    results = [result for result in changes_by_side if result is not None]
     limits = {
         scale: shared_limit(result.changes for result in results if result.answer.scale == scale)
         for scale in dict.fromkeys(result.answer.scale for result in results)
     }
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
     take = partial(_take_from_first, first), partial(take_position_from_second, first, second)
-    for i, (side, result, column) in enumerate(zip(sides, by_side, columns, strict=True)):
+    for i, (side, result, column) in enumerate(zip(sides, changes_by_side, columns, strict=True)):
         with column:
             if result is None:
                 st.info(f"{side.title} has no class {plain(str(class_name))}.")

@@ -82,9 +82,9 @@ def keep_word(control: Box[Any], record: Positions, otherwise: Any) -> None:
     session[kept_key] = now, None
 
 
-def _same_word(tokens: Sequence[str], position: int, others: Sequence[str], otherwise: Any) -> Any:
+def _same_word(tokens: Sequence[str], position: int, new_tokens: Sequence[str], otherwise: Any) -> Any:
     token = tokens[position] if position < len(tokens) else None
-    if position < len(others) and others[position] == token:
+    if position < len(new_tokens) and new_tokens[position] == token:
         return position
-    same = [index for index, other in enumerate(others) if other == token]
+    same = [index for index, other in enumerate(new_tokens) if other == token]
     return next(iter(same[tokens[:position].count(token) :] or same), otherwise)

@@ -68,15 +68,15 @@ _NEED_ENCODER = (
 )
 
 
-def choose_lens(subject: Subject, slots: Slots, *others: LiveSubject, width: int = 250) -> LensChoice:
-    """Draws the control in the page's bar and returns the choice; `others` are shown through the same lens on this page."""
+def choose_lens(subject: Subject, slots: Slots, *other_subjects: LiveSubject) -> LensChoice:
+    """Draws the control in the page's bar and returns the choice; `other_subjects` are shown through the same lens on this page."""
     if len(subject.lenses) == 1:
         return LensChoice()  # nothing but the weights can be shown
     with slots.controls:
-        lens = LENSES[LENS.choose(subject.lenses, width=width)]
+        lens = LENSES[LENS.choose(subject.lenses, width=250)]
         if lens.name != RELEVANCE:
             return LensChoice(lens=lens)
-        encoders = [other for other in (subject, *others) if isinstance(other, LiveSubject)]
+        encoders = [other for other in (subject, *other_subjects) if isinstance(other, LiveSubject)]
         names, *rest = (encoder.loaded.config.class_names for encoder in encoders)
         if not names or any(class_names != names for class_names in rest):
             return LensChoice(lens=lens)

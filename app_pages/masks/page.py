@@ -134,7 +134,7 @@ def draw_consequences(chosen: HeadChoice, before: ForwardRecord, after: ForwardR
     with entropies:
         _draw_entropies((chosen.layer, chosen.head), before, after)
     with loss:
-        _draw_lost(chosen, before, after, query)
+        _draw_lost_weight(chosen, before, after, query)
 
 
 def _draw_entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecord) -> None:
@@ -149,7 +149,7 @@ def _draw_entropies(head: tuple[int, int], before: ForwardRecord, after: Forward
     )
 
 
-def _draw_lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+def _draw_lost_weight(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
     position, name = (0, "the class token") if before.has_class_token else (query, f"query {query}")
     heading(f"What {name} attends to, before and after", key="masks_shift_heading")
     choice = LOST_BY.choose()

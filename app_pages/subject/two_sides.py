@@ -112,9 +112,9 @@ def answers_under(
     return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
 
 
-def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
+def similarity(first: ForwardRecord, second: ForwardRecord) -> str:
     """Sentence with the cosine similarity of two inputs' embeddings, as plain text."""
-    distance = float(cosine_distance(one.pooled, other.pooled))
+    distance = float(cosine_distance(first.pooled, second.pooled))
     if np.isnan(distance):
         return "An embedding of zeros has no direction: there is no cosine similarity."
     cosine, _ = told_apart(1 - distance, 1.0, ".3f") if distance > ROUNDING_DISTANCE else ("1.000", "")
@@ -126,23 +126,23 @@ def shared_limit(values: Iterable[np.ndarray]) -> float:
     return max((largest(array) for array in values if array.any()), default=1.0)
 
 
-def same_position(one: Side, other: Side, position: int) -> int | None:
-    """Position of `other` that corresponds to `position` of `one`; None if there is none.
+def same_position(first: Side, second: Side, position: int) -> int | None:
+    """Position of `second` that corresponds to `position` of `first`; None if there is none.
 
     In one encoder, two texts are compared position by position. If the sides are compared by words, positions are those of
     the words. If two tokenizers cut a text differently otherwise, or patches differ in size, only the class tokens correspond.
     """
-    if one.words is not None and other.words is not None:
-        matched = one.words.matched
-        return other.words.matched[matched.index(position)] if position in matched else None
-    cut_otherwise = one.checkpoint != other.checkpoint and one.record.tokens != other.record.tokens
-    if cut_otherwise or one.record.patch_grid != other.record.patch_grid:
-        have_class_tokens = all(side.record.begins_with_class_token for side in (one, other))
+    if first.words is not None and second.words is not None:
+        matched = first.words.matched
+        return second.words.matched[matched.index(position)] if position in matched else None
+    cut_otherwise = first.checkpoint != second.checkpoint and first.record.tokens != second.record.tokens
+    if cut_otherwise or first.record.patch_grid != second.record.patch_grid:
+        have_class_tokens = all(side.record.begins_with_class_token for side in (first, second))
         return 0 if position == 0 and have_class_tokens else None
-    input_position = position if one.order is None else one.order[position]
-    if input_position >= len(other.record):
+    input_position = position if first.order is None else first.order[position]
+    if input_position >= len(second.record):
         return None
-    return input_position if other.order is None else other.order.index(input_position)
+    return input_position if second.order is None else second.order.index(input_position)
 
 
 def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
@@ -208,10 +208,10 @@ def difference(
 
 
 @cached
-def shared_words(one: Checkpoint, other: Checkpoint, text: Text) -> tuple[AlignedWords, AlignedWords]:
+def shared_words(name: Checkpoint, other_name: Checkpoint, text: Text) -> tuple[AlignedWords, AlignedWords]:
     """The words of the text in the tokens of both encoders. Raises ValueError if a tokenizer cannot read it."""
     return align_words(
-        encoded_text(one, text), encoded_text(other, text), _spans(one, text), _spans(other, text)
+        encoded_text(name, text), encoded_text(other_name, text), _spans(name, text), _spans(other_name, text)
     )
 
 
@@ -237,10 +237,10 @@ def _viewed_by_words(
 
 @cached(spinner="Measuring head distances …")
 def distances_by_words(
-    one: LiveSubject, other: LiveSubject, words: tuple[AlignedWords, AlignedWords]
+    first: LiveSubject, second: LiveSubject, words: tuple[AlignedWords, AlignedWords]
 ) -> np.ndarray:
     """Distance of every head of one encoder from every head of the other, in nats, over the words of both."""
     one_maps, other_maps = (
-        side.merge(subject.record).pattern for side, subject in zip(words, (one, other), strict=True)
+        side.merge(subject.record).pattern for side, subject in zip(words, (first, second), strict=True)
     )
     return head_matching.distance_matrix(*distributions(one_maps, other_maps, words))

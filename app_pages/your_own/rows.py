@@ -109,10 +109,10 @@ def _with_period(sentence: str) -> str:
 
 
 def _draw_details(info: Description) -> None:
-    rows_of_table = "".join(
+    rows_html = "".join(
         f"<tr><th>{escape(title)}</th><td>{escape(fact)}</td></tr>" for title, fact in info.summary
     )
-    st.html(f'<table class="encoder">{rows_of_table}</table>', width=560)
+    st.html(f'<table class="encoder">{rows_html}</table>', width=560)
     if info.left_out:
         n = len(info.left_out)
         st.caption(f"{'1 tensor' if n == 1 else f'{n:,} tensors'} in the file, but not read:")

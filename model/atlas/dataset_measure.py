@@ -238,16 +238,16 @@ class Measure(ABC):
         """
 
     @abstractmethod
-    def merged(self, one: Arrays, other: Arrays) -> Arrays:
+    def merged(self, first: Arrays, second: Arrays) -> Arrays:
         """Result for two sets of shards together, from the result of each."""
 
 
 class MomentsMeasure(Measure):
     """A measure whose results are means and standard deviations over the examples."""
 
-    def merged(self, one: Arrays, other: Arrays) -> Arrays:
-        total = from_arrays(one)
-        merge(total, from_arrays(other))
+    def merged(self, first: Arrays, second: Arrays) -> Arrays:
+        total = from_arrays(first)
+        merge(total, from_arrays(second))
         return to_arrays(total)
 
 

@@ -66,11 +66,11 @@ class Relations(Measure):
             step(len(indices))
         return counts.arrays()
 
-    def merged(self, one: Arrays, other: Arrays) -> Arrays:
-        pairs = sorted({*_pairs(one), *_pairs(other)})
-        total = {name: one[name] + other[name] for name in ("left_out", "tokens")}
+    def merged(self, first: Arrays, second: Arrays) -> Arrays:
+        pairs = sorted({*_pairs(first), *_pairs(second)})
+        total = {name: first[name] + second[name] for name in ("left_out", "tokens")}
         for name in ("n", "hits"):
-            total[name] = _spread_out(one, name, pairs) + _spread_out(other, name, pairs)
+            total[name] = _spread_out(first, name, pairs) + _spread_out(second, name, pairs)
         return total | {"pairs": _to_bytes(pairs)}
 
 

@@ -70,8 +70,8 @@ class StrongestPairs(Measure):
             step(len(indices))
         return strongest
 
-    def merged(self, one: Arrays, other: Arrays) -> Arrays:
-        return self._strongest({name: np.concatenate((one[name], other[name]), axis=-1) for name in one})
+    def merged(self, first: Arrays, second: Arrays) -> Arrays:
+        return self._strongest({name: np.concatenate((first[name], second[name]), axis=-1) for name in first})
 
     def _strongest(self, pairs: Arrays) -> Arrays:
         order = np.lexsort((pairs["number"], -pairs["weight"]), axis=-1)[..., : self.most]

@@ -118,7 +118,7 @@ def read_clip_pictures(
     elif is_siglip and layout.has_tensor("head.probe"):
         _map_attention_pooling(layout)
     elif not is_siglip:
-        _read_projection(layout, "visual_projection", bias=False)
+        _read_projection(layout, "visual_projection", has_bias=False)
     reading = read_pictures(layout, table, picture)
     if "attention_pooling" in layout.family:
         layout.notes.append(
@@ -138,7 +138,7 @@ def read_clip_texts(values: Mapping[str, Any], stored: Stored) -> Reading:
     table = SIGLIP_TEXTS if is_siglip else CLIP_TEXTS
     layout = table.layout(values, stored)
     end_token: TokenChoice = "last" if is_siglip else _end_token(layout)
-    _read_projection(layout, "head" if is_siglip else "text_projection", bias=is_siglip)
+    _read_projection(layout, "head" if is_siglip else "text_projection", has_bias=is_siglip)
     layout.fields["pooling"] = "mean"
     layout.family |= {
         "pools_token": end_token,
@@ -177,10 +177,10 @@ def _map_attention_pooling(layout: Layout) -> None:
     layout.map_linear(f"{pooling}.feed_forward.contract", "head.mlp.fc2")
 
 
-def _read_projection(layout: Layout, layer: str, *, bias: bool) -> None:
+def _read_projection(layout: Layout, layer: str, *, has_bias: bool) -> None:
     """Maps the linear layer behind pooling that makes the embedding, if it is stored."""
     if (name := layout.output_tensor_name(f"{layer}.weight")) is not None:
-        layout.map_output_linear("pooler", layer, bias=bias)
+        layout.map_output_linear("pooler", layer, has_bias=has_bias)
         layout.family |= {"pooler": "none", "d_pooled": layout.n_output_rows(name)}
 
 

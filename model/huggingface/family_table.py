@@ -98,7 +98,9 @@ def read_text(layout: Layout, table: FamilyTable) -> Reading:
     if has_widening:
         assert table.widening is not None
         width = layout.family["d_embedding"] = layout.whole_number("embedding_size", d_model)
-        layout.map_linear(f"embedding.norm.{int(not widens_first)}", table.widening, bias=not widens_first)
+        layout.map_linear(
+            f"embedding.norm.{int(not widens_first)}", table.widening, has_bias=not widens_first
+        )
     if table.positions is not None:
         layout.map_tensor(
             "embedding.position_table", table.positions, (n_stored, width), table.first_position
@@ -139,11 +141,11 @@ def finish(
     config = ModelConfig(**{**own_fields, **fields, **layout.fields}, family=family)
     norm_bias, blocks = has_norm_bias(family.parts), table.block_names(n_layers)
     if table.embedding_norm is not None:
-        layout.map_linear(embedding_norm, table.embedding_norm, bias=norm_bias)
+        layout.map_linear(embedding_norm, table.embedding_norm, has_bias=norm_bias)
     layout.map_blocks(blocks, table.block, config)
     layout.map_scales(blocks, table.scales, config)
     if table.final_norm is not None:
-        layout.map_linear("final_norm", table.final_norm, bias=norm_bias)
+        layout.map_linear("final_norm", table.final_norm, has_bias=norm_bias)
     return layout.reading(config)
 
 

@@ -152,7 +152,9 @@ def _read_modernbert_outputs(layout: Layout) -> None:
     if not layout.output_tensor_name("classifier.weight"):
         hidden, norm = "masked_token_output.transform", "masked_token_output.norm"
         _read_decoder(
-            layout, is_tied=layout.flag("tie_word_embeddings", True), bias=layout.flag("decoder_bias", True)
+            layout,
+            is_tied=layout.flag("tie_word_embeddings", True),
+            has_bias=layout.flag("decoder_bias", True),
         )
         layout.family["masked_token_act"] = act
     elif "TokenClassification" in architecture:
@@ -164,15 +166,15 @@ def _read_modernbert_outputs(layout: Layout) -> None:
         read_classifier(layout)
         layout.fields["pooling"] = layout.choice("classifier_pooling", MODERNBERT_POOLINGS, "cls")
         layout.family |= {"hidden_norm": True, "pooler": act}
-    layout.map_output_linear(hidden, "head.dense", bias=layout.flag("classifier_bias", False))
-    layout.map_output_linear(norm, "head.norm", bias=layout.flag("norm_bias", False))
+    layout.map_output_linear(hidden, "head.dense", has_bias=layout.flag("classifier_bias", False))
+    layout.map_output_linear(norm, "head.norm", has_bias=layout.flag("norm_bias", False))
 
 
-def _read_decoder(layout: Layout, layer: str = "decoder", *, is_tied: bool, bias: bool) -> None:
+def _read_decoder(layout: Layout, layer: str = "decoder", *, is_tied: bool, has_bias: bool) -> None:
     """Maps the layer that predicts masked tokens, whose weight is that of the embedding if `is_tied`."""
     if not is_tied:
         layout.map_output_tensor("masked_token_output.decoder.weight", f"{layer}.weight")
-    if bias:
+    if has_bias:
         layout.map_output_tensor("masked_token_output.bias", f"{layer}.bias")
     else:
         layout.zeros.append("masked_token_output.bias")
@@ -203,7 +205,7 @@ def _read_eurobert_outputs(layout: Layout) -> None:
     is_tied = layout.flag("tie_word_embeddings", False)
     is_masked_model = is_tied and "MaskedLM" in str(layout.values.get("architectures"))
     if layout.output_tensor_name("lm_head.weight") or is_masked_model:
-        _read_decoder(layout, "lm_head", is_tied=is_tied, bias=layout.flag("mlp_bias", False))
+        _read_decoder(layout, "lm_head", is_tied=is_tied, has_bias=layout.flag("mlp_bias", False))
         layout.family["masked_token_hidden"] = False
     if not layout.output_tensor_name("classifier.weight"):
         return

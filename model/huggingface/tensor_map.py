@@ -269,17 +269,17 @@ class Layout:
         """
         self.sources[ours] = Source(self.prefix + theirs, shape, first)
 
-    def map_linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
-        """Maps the weight and, if `bias`, the bias of the model's linear layer or norm `ours` to those of `theirs` in the
+    def map_linear(self, ours: str, theirs: str, *, has_bias: bool = True) -> None:
+        """Maps the weight and, if `has_bias`, the bias of the model's linear layer or norm `ours` to those of `theirs` in the
         file.
         """
-        for parameter in ("weight", "bias")[: 1 + bias]:
+        for parameter in ("weight", "bias")[: 1 + has_bias]:
             self.map_tensor(f"{ours}.{parameter}", f"{theirs}.{parameter}")
 
-    def map_rows(self, ours: str, theirs: Rows, shape: Shape, *, bias: bool = True) -> None:
+    def map_rows(self, ours: str, theirs: Rows, shape: Shape, *, has_bias: bool = True) -> None:
         """Maps the linear layer `ours`, whose weight has `shape`, to its rows of `theirs` in the file."""
         n_rows = shape[0]
-        for parameter, axes in (("weight", shape[1:]), ("bias", ()))[: 1 + bias]:
+        for parameter, axes in (("weight", shape[1:]), ("bias", ()))[: 1 + has_bias]:
             stored_shape = (theirs.n_parts * n_rows, *axes)
             self.map_tensor(
                 f"{ours}.{parameter}", theirs.name + parameter, stored_shape, theirs.part * n_rows
@@ -304,11 +304,11 @@ class Layout:
                     continue
                 bias = has_norm_bias(parts) if is_norm else part.rpartition(".")[2] not in parts.without_bias
                 if isinstance(theirs, str):
-                    self.map_linear(ours, f"{stored_name}.{theirs}", bias=bias)
+                    self.map_linear(ours, f"{stored_name}.{theirs}", has_bias=bias)
                 else:
                     n_rows = config.d_ff if part.startswith("feed_forward") else config.n_heads * config.d_k
                     rows = theirs._replace(name=f"{stored_name}.{theirs.name}")
-                    self.map_rows(ours, rows, (n_rows, config.d_model), bias=bias)
+                    self.map_rows(ours, rows, (n_rows, config.d_model), has_bias=bias)
 
     def map_scales(self, stored_names: Sequence[str], scales: Mapping[str, str], config: ModelConfig) -> None:
         """Multiplies the rows of linear layers of the blocks by factors in the file: LayerScale, which follows them."""
@@ -340,14 +340,14 @@ class Layout:
         name = next(filter(None, map(self.output_tensor_name, theirs)), theirs[0])
         self.sources[ours] = Source(name)
 
-    def map_output_linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
+    def map_output_linear(self, ours: str, theirs: str, *, has_bias: bool = True) -> None:
         """Maps the weight and the bias of the model's output layer `ours` to those of `theirs` in the file.
 
-        Without `bias` it is zeros.
+        Without `has_bias` it is zeros.
         """
-        for parameter in ("weight", "bias")[: 1 + bias]:
+        for parameter in ("weight", "bias")[: 1 + has_bias]:
             self.map_output_tensor(f"{ours}.{parameter}", f"{theirs}.{parameter}")
-        if not bias:
+        if not has_bias:
             self.zeros.append(f"{ours}.bias")
 
     def n_output_rows(self, name: str) -> int:

@@ -127,7 +127,7 @@ def _note_tables(layout: Layout, d_model: int) -> None:
 def _map_norm(layout: Layout, ours: str, theirs: str) -> None:
     """Maps a norm, whose bias is zeros where none is stored (`bias=False`)."""
     has_bias = layout.has_tensor(f"{theirs}.bias")
-    layout.map_linear(ours, theirs, bias=has_bias)
+    layout.map_linear(ours, theirs, has_bias=has_bias)
     if not has_bias:
         layout.zeros.append(f"{ours}.bias")
 

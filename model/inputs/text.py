@@ -67,7 +67,7 @@ def encode(
         encoding = tokenizer.encode(texts[0], texts[1] if len(texts) > 1 else None)
         lengths = [_n_tokens(tokenizer, text_part) for text_part in texts] if second is not None else []
     added, spelling = tokenizer.get_added_tokens_decoder(), spelling_of(tokenizer)
-    texts_of_tokens = spelling.texts(encoding.tokens, [id_ in added for id_ in encoding.ids])
+    texts_of_tokens = spelling.decode(encoding.tokens, [id_ in added for id_ in encoding.ids])
     n_read = encoding.special_tokens_mask.count(0)
     if second is None:
         n_left_out = sum(text_part.special_tokens_mask.count(0) for text_part in encoding.overflowing)
@@ -129,7 +129,7 @@ def continues_word(tokenizer: Tokenizer, encoding: Encoding, spelling: Spelling)
     prefix = continuing_prefix(tokenizer)
     is_split = not spelling.space or len(_split(tokenizer, "ж ж")) > 1
     words = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
-    texts = [] if is_split else spelling.texts(encoding.tokens)
+    texts = [] if is_split else spelling.decode(encoding.tokens)
     continues = []
     for index, token in enumerate(encoding.tokens):
         goes_on = token.removeprefix(prefix) not in ("", token)

@@ -118,8 +118,8 @@ def _block_output(
 
 
 def _cosine_distances(
-    state: Float[Tensor, "query d_model"], others: Float[Tensor, "key query d_model"]
+    state: Float[Tensor, "query d_model"], zeroed: Float[Tensor, "key query d_model"]
 ) -> Float[Tensor, "key query"]:
     """Cosine distance as |a/|a| − b/|b||² / 2; unlike 1 − a·b / (|a| |b|) it stays precise for nearly equal a and b."""
-    difference = functional.normalize(others, dim=-1) - functional.normalize(state, dim=-1)
+    difference = functional.normalize(zeroed, dim=-1) - functional.normalize(state, dim=-1)
     return difference.square().sum(dim=-1) / 2

@@ -129,7 +129,7 @@ class GridBiasedScores(HookPoint):
         self._shared = (shared,)  # in a tuple, or it would be a part of every block
         self.content, self.added = HookPoint(), HookPoint()
 
-    def bias(self, n_positions: int) -> Float[Tensor, "head query key"]:
+    def total_bias(self, n_positions: int) -> Float[Tensor, "head query key"]:
         """The bias on the score of each query and key of the first `n_positions`."""
         return sum(part()[:, :n_positions, :n_positions] for part in self._parts())
 
@@ -145,7 +145,7 @@ class GridBiasedScores(HookPoint):
         return [part for part in (self.own, *self._shared) if part is not None]
 
     def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
-        bias = self.bias(activation.shape[-1]).expand_as(activation)
+        bias = self.total_bias(activation.shape[-1]).expand_as(activation)
         return super().forward(self.content(activation) + self.added(bias))
 
 

@@ -101,9 +101,9 @@ class Rotated(HookPoint):
 
     def angles(self, n_positions: int) -> Float[Tensor, "position pair"]:
         """Angle by which each pair of numbers is rotated at each position, in radians."""
-        return self.angles_of(self.numbers(n_positions)[None])[0]
+        return self.angles_of(self.own_numbers(n_positions)[None])[0]
 
-    def numbers(self, n_positions: int) -> Shaped[Tensor, "position ..."]:
+    def own_numbers(self, n_positions: int) -> Shaped[Tensor, "position ..."]:
         """The numbers of the positions, before an intervention changes them."""
         return torch.arange(n_positions, device=self.frequencies().device)
 
@@ -123,7 +123,7 @@ class Rotated(HookPoint):
         n_inputs, _, n_positions, _ = activation.shape
         by = None if self.position_numbers.is_watched else self.own_factors(n_positions, activation)
         if by is None:
-            numbers = numbers_in_batch(self.position_numbers, self.numbers(n_positions), n_inputs)
+            numbers = numbers_in_batch(self.position_numbers, self.own_numbers(n_positions), n_inputs)
             by = factors(self.angles_of(numbers)[:, None].to(activation), interleaved=self.interleaved)
         return super().forward(rotate(self.content(activation), by, interleaved=self.interleaved))
 
@@ -142,7 +142,7 @@ class GridRotated(Rotated):
         """
         return _frequencies(self.base, self.n_rotated, (self.rows, self.columns))
 
-    def numbers(self, n_positions: int) -> Float[Tensor, "position 2"]:
+    def own_numbers(self, n_positions: int) -> Float[Tensor, "position 2"]:
         """Row and column of each position, counted from the middle of the picture; 0 for class token and registers, the first of
         the `n_positions`.
         """

@@ -263,7 +263,7 @@ def read_spelling(
             [piece for piece, special in zip(pieces, is_special, strict=True) if not special]
         )
     is_added = [piece in added or special for piece, special in zip(pieces, is_special, strict=True)]
-    texts = spelling.texts(pieces, is_added)
+    texts = spelling.decode(pieces, is_added)
     prefix = "" if spelling.marks_words else _CONTINUES
     roles: list[Role] = []
     for index, (piece, special) in enumerate(zip(pieces, is_special, strict=True)):

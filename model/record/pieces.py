@@ -36,7 +36,7 @@ class Spelling:
     space: str = ""  # the mark of a space: "▁", "Ġ" or none
     word_end: str = ""  # the mark of a word's end, such as "</w>"
 
-    def texts(self, pieces: Sequence[str], added: Sequence[bool] | None = None) -> list[str]:
+    def decode(self, pieces: Sequence[str], added: Sequence[bool] | None = None) -> list[str]:
         """The text of each of the consecutive `pieces`, with its white space, which `shown` makes visible.
 
         Pieces that were `added` to the vocabulary, such as special tokens, are texts as they are.
@@ -51,7 +51,7 @@ class Spelling:
     def entry(self, piece: str, *, added: bool = False) -> str:
         """A piece of the vocabulary as it is shown by itself, with "·" for a space before it and for its word's end."""
         ends_word = not added and bool(self.word_end) and piece.endswith(self.word_end)
-        return marked(self.texts([piece], [added])[0] + " " * ends_word)
+        return marked(self.decode([piece], [added])[0] + " " * ends_word)
 
     @property
     def marks_words(self) -> bool:

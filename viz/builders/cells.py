@@ -5,7 +5,6 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from .chart import Channels, Column, Layer, as_json, chart, layer
 from .figure import Columns, Kwargs, VegaFigure, either
@@ -27,30 +26,6 @@ _NARROW, _LEAST, _MOST = 230, 40, 64
 _LOW = 34
 _WIDTH = 640  # pixels for all heads together, while a cell stays between the narrowest and the widest
 _NARROWEST, _WIDEST, _HEIGHT = 40, 80, 40
-
-
-def head_cells(
-    values: np.ndarray, selected: tuple[int, int] | None = None, *, called: str = "value"
-) -> pd.DataFrame:
-    """A data frame with a row for each head of `values` [layer, head]: layer, head, name, and the value in a column
-    named `called`.
-
-    The row of the `selected` (layer, head) is marked and comes last, so that no neighbour's border covers its frame.
-    The index counts the heads layer by layer.
-    """
-    heads = list(np.ndindex(values.shape))
-    order = sorted(range(len(heads)), key=lambda row: heads[row] == selected)
-    heads = [heads[row] for row in order]
-    return pd.DataFrame(
-        {
-            "layer": np.array([layer for layer, _ in heads], int),
-            "head": np.array([head for _, head in heads], int),
-            called: np.array([values[index] for index in heads], float),
-            "name": [head_name(layer, head) for layer, head in heads],
-            "selected": [index == selected for index in heads],
-        },
-        index=order,
-    )
 
 
 def strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:

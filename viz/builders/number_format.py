@@ -54,10 +54,10 @@ def told_apart(first: float, second: float, spec: str) -> tuple[str, str]:
     sign, rest = spec.split(".")
     least, kind = int(rest[:-1]), rest[-1]
 
-    def text(value: float, digits: int) -> str:
+    def written(value: float, digits: int) -> str:
         return percent(value, digits) if kind == "%" else format_number(value, f"{sign}.{digits}{kind}")
 
-    pairs = [(text(first, digits), text(second, digits)) for digits in range(least, MOST_DIGITS + 1)]
+    pairs = [(written(first, digits), written(second, digits)) for digits in range(least, MOST_DIGITS + 1)]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 

@@ -60,8 +60,8 @@ def stage_curves(
     top = from_zero_to or max([*columns[-1].values, *band["high"]], default=1.0) or 1.0
     x, y_scale = stage_axis(stages, x_title), alt.Scale(domain=[0, value("top")])
     opaque = {"symbolOpacity": 1}  # or the legend would be as faint as a band
-    by_side = encodings_by_kind("side:N", tuple(sides), legend=opaque, color=colours, shape=SHAPES)
-    side = {"x": x, "color": by_side["color"]}
+    side_channels = encodings_by_kind("side:N", tuple(sides), legend=opaque, color=colours, shape=SHAPES)
+    side = {"x": x, "color": side_channels["color"]}
     shaded = {"y": alt.Y("low:Q", title=y_title, scale=y_scale), "y2": "high:Q"}
     dashed = {
         "y": alt.Y("mean:Q", title=y_title, scale=y_scale),
@@ -78,7 +78,7 @@ def stage_curves(
         layer("area", side | shaded, "band", opacity=0.16, clip=True) if bands else None,
         layer("line", side | dashed, "band", clip=True, **dashes) if bands else None,
         *lines(
-            {"x": x, "y": alt.Y("value:Q", title=y_title, scale=y_scale), **by_side},
+            {"x": x, "y": alt.Y("value:Q", title=y_title, scale=y_scale), **side_channels},
             columns,
             {"strokeWidth": 2.5},
             {"size": 70},

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from PIL import ImageColor
 
-from ..builders.cells import head_cells
 from ..builders.chart import Column, chart, dots, layer
 from ..builders.figure import VegaFigure, value
 from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
@@ -47,9 +46,15 @@ def head_scatter(
     The tooltip has `roles`, one for each head layer by layer; `source` says what the numbers were measured on. A head that
     lacks one of the two numbers has no point. A click sets the point selection `head`, fields `layer` and `head`.
     """
-    frame = head_cells(across, selected, called="x")
-    frame["y"] = up.ravel().astype(float)[frame.index]
-    frame["role"] = [roles[row] or "none" for row in frame.index]
+    heads = list(np.ndindex(across.shape))
+    frame = pd.DataFrame(heads, columns=["layer", "head"]).assign(
+        x=across.ravel().astype(float),
+        y=up.ravel().astype(float),
+        name=[head_name(*index) for index in heads],
+        role=[role or "none" for role in roles],
+        selected=[index == selected for index in heads],
+    )
+    frame = frame.sort_values("selected", kind="stable")  # no other point lies on the chosen one
     frame["label"] = frame["name"].where(frame["selected"] | (len(frame) <= _ALL_NAMED), "")
     drawn = frame[np.isfinite(frame["x"]) & np.isfinite(frame["y"])]
     axis_ends = {

@@ -23,7 +23,7 @@ def test_the_parts_of_a_text_are_the_text_again(text: str, lengths: list[int]) -
         pieces.append(whole[:length])
         whole = whole[length:]
     pieces = [piece for piece in pieces if piece]
-    texts = BYTES.texts(pieces)
+    texts = BYTES.decode(pieces)
     assert joined(texts, pieces) == text
     for piece, part in zip(pieces, texts, strict=True):
         decoded = ByteLevelDecoder().decode([piece])
@@ -33,7 +33,7 @@ def test_the_parts_of_a_text_are_the_text_again(text: str, lengths: list[int]) -
 @given(st.text(LETTERS | st.just(" "), min_size=1))
 def test_a_text_in_bytes_is_known_as_such_by_its_pieces_alone(text: str) -> None:
     piece = in_bytes(f" {text}")
-    assert BYTES.texts([piece]) == infer_spelling([piece]).texts([piece]) == [f" {text}"]
+    assert BYTES.decode([piece]) == infer_spelling([piece]).decode([piece]) == [f" {text}"]
 
 
 @given(st.text(st.characters(codec="latin-1", categories=("L", "N", "P")), min_size=1))
@@ -83,5 +83,5 @@ def test_a_space_before_a_word_is_marked_where_the_word_stands_alone() -> None:
 
 
 def test_bytes_whose_letter_was_cut_are_numbers() -> None:
-    assert BYTES.texts(["ĠðŁ", "ĺ"]) == [" [0xF09F]", "[0x98]"]
+    assert BYTES.decode(["ĠðŁ", "ĺ"]) == [" [0xF09F]", "[0x98]"]
     assert infer_spelling(["Ġa", "ðŁĺ"]).byte_level
