@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.attention.answer_colours import colouring, draw_row, draw_verdict, take_choice
+from app_pages.attention.attributed_answer import colouring, draw_row, draw_verdict, take_choice
 from app_pages.attention.detail import draw_cells
-from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.sentence_links import Outlines
-from app_pages.attention.shown_head import ShownHead
+from app_pages.attention.shown_head import ShownHead, head_sentence
 from app_pages.attention.window import LARGE
 from app_pages.controls.attention_controls import ON_PICTURE, SMALL_MAPS
 from app_pages.controls.head_choice import open_weight

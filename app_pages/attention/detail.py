@@ -9,9 +9,8 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.attention.answer_colours import colouring, draw_row, draw_verdict, take_choice
-from app_pages.attention.head_summary import say_what_it_attends_to
-from app_pages.attention.shown_head import ShownHead
+from app_pages.attention.attributed_answer import colouring, draw_row, draw_verdict, take_choice
+from app_pages.attention.shown_head import ShownHead, say_what_it_attends_to
 from app_pages.attention.window import choose_window, window
 from app_pages.controls.attention_controls import ALSO_HEADS, BY_LAYER, HEAD, LINES, MATRIX, MEAN
 from app_pages.controls.head_choice import HeadChoice, step, take_layer, take_query

@@ -13,8 +13,7 @@ from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots, bar
 from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
 from app_pages.controls.lens import about_lens, choose_lens
-from app_pages.inputs.row import choose_input, stop
-from app_pages.inputs.unknown_tokens import say_unknown
+from app_pages.inputs.row import choose_input, say_unknown, stop
 from app_pages.show.show import show
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject import session_encoders

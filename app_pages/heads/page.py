@@ -1,13 +1,41 @@
 """Heads: what each head does, on this input and over a data set, and whether it matters."""
 
-from app_pages.controls.head_choice import choose_head
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from app_pages.controls.control_bar import bar
+from app_pages.controls.head_choice import choose_head, take_query
 from app_pages.controls.heads_controls import ABLATE, PART, PATCH, RELATIONS, TABLE
+from app_pages.controls.input_controls import DIGIT
+from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.heads.ablate import draw_ablation
-from app_pages.heads.examples import draw_examples
+from app_pages.heads.numbers import choose_head_of_encoder, link_head, measuring_sentence
 from app_pages.heads.patch import draw_patching
 from app_pages.heads.relations_tab import draw_relations
 from app_pages.heads.table import draw_heads
+from app_pages.inputs.digit_input import take_digit
 from app_pages.inputs.row import choose_input, choose_input_or_record
+from app_pages.show.show import clickable
+from app_pages.subject import encoders, shipped_inputs
+from app_pages.subject.cache import Checkpoint
+from app_pages.subject.stored_results import over, table_of
+from app_pages.toolkit.markdown import plain
+from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
+from model.atlas.parquet import DataSource
+from model.atlas.results import EXAMPLES
+from model.config import ModelConfig
+from viz.builders.number_format import format_number
+from viz.inputs.image_gallery import digit_examples
+
+Row = Mapping[Any, Any]  # of the stored table, by column
+MEASURE = "examples"
+COLUMNS = 6  # digits in a row
+MOST = 12
 
 
 def draw() -> None:
@@ -27,3 +55,102 @@ def draw() -> None:
         draw_patching(subject, slots, choose_head(subject, slots, with_colours=False, with_roles=False))
     else:
         (draw_relations if part == RELATIONS else draw_examples)()
+
+
+def draw_examples() -> None:
+    """Draws the examples of a chosen head of a chosen encoder, which need no input."""
+    controls, _ = bar("controls")
+    name, config, chosen = choose_head_of_encoder(controls)
+    with controls:
+        link_head()
+    stored = table_of(name, EXAMPLES)
+    if stored is None:
+        st.info(measuring_sentence(name, f"--with {MEASURE}"), icon=":material/database:")
+        return
+    rows = stored.rows
+    rows = rows[(rows["layer"] == chosen.layer) & (rows["head"] == chosen.head)].sort_values("rank")
+    if not len(rows):
+        st.info("None of the examples has a weight of this head between two words.", icon=":material/info:")
+        return
+    st.caption(
+        f"The largest weights that this head gives between two {'words' if config.is_text else 'patches'}, over "
+        f"{plain(over(stored.source, MEASURE))}, at most one from each: the framed query attends to the filled key. Special "
+        "tokens are left out."
+    )
+    if config.is_text:
+        _draw_texts(name, rows, stored.source)
+    elif stored.source.data == DIGITS:
+        _draw_digits(config, rows)
+    else:
+        st.info(
+            f"The pictures of {plain(stored.source.data)} are not part of the app.", icon=":material/info:"
+        )
+
+
+def _draw_texts(name: Checkpoint, rows: pd.DataFrame, source: DataSource) -> None:
+    texts = own_texts() if source.data == OWN_NAME else {}
+    lines = "".join(
+        _row_html(row, _number_link(name, row, texts.get(row["number"]))) for row in rows.to_dict("records")
+    )
+    head = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
+    st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
+
+
+def _number_link(name: Checkpoint, row: Row, text: str | None) -> str:
+    """Number of the example; if its text is known, as a link that opens it with this head and query."""
+    number = f"{row['number']:,}"
+    if text is None:
+        return number
+    query = {"kind": encoders.TEXT, "text": text, "checkpoint": name}
+    query |= {
+        "layer": row["layer"],
+        "head": row["head"],
+        "query": f"{row['query']} {row['query_token']}",
+    }
+    return f'<a href="./?{escape(urlencode(query))}" title="open in Attention">{number}</a>'
+
+
+def _row_html(row: Row, number: str) -> str:
+    """A row of the table: weight, text with query and key marked, and the number of the example."""
+    query = f'<b title="query">{escape(row["query_token"])}</b>'
+    key = f'<mark title="key">{escape(row["key_token"])}</mark>'
+    if row["query"] == row["key"]:
+        words = f'<b title="query and key"><mark>{escape(row["key_token"])}</mark></b>'
+    else:
+        earlier, later = (query, key) if row["query"] < row["key"] else (key, query)
+        words = f"{earlier}{escape(row['between'])}{later}"
+    text = f"{escape(row['before'])}{words}{escape(row['after'])}"
+    weight = format_number(row["weight"], ".2f")
+    return f'<tr><td>{weight}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
+
+
+def _draw_digits(config: ModelConfig, rows: pd.DataFrame) -> None:
+    images, _ = shipped_inputs.test_digits()
+    assert config.patch_grid is not None
+    rows = rows[(rows["number"] >= 1) & (rows["number"] <= len(images))].head(MOST)
+    numbers = (rows["number"] - 1).tolist()  # of the data from 1, of the gallery from 0
+    queries, keys = rows["query"].tolist(), rows["key"].tolist()
+    figure = digit_examples(
+        images[numbers],
+        [_patch_at(config, query) for query in queries],
+        [_patch_at(config, key) for key in keys],
+        rows["weight"].tolist(),
+        numbers=numbers,
+        patch_grid=config.patch_grid,
+        columns=COLUMNS,
+    )
+    query_of = dict(zip(numbers, queries, strict=True))
+
+    def take(example: dict) -> None:
+        digit = int(example["number"])
+        take_digit({"id": digit})
+        take_query(query_of[digit])
+        go_to(ATTENTION, DIGIT.to(digit))
+
+    clickable(figure, key="heads_examples", chosen=None, selection="example", take=take, width="content")
+    st.caption("A click on a digit opens it on the page Attention, with this head and query.")
+
+
+def _patch_at(config: ModelConfig, position: int) -> int | None:
+    """Index of the patch at `position`; None for the class token."""
+    return position - config.n_before_patches if position >= config.n_before_patches else None

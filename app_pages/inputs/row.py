@@ -6,25 +6,26 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls.address import LONGEST, TextBox
 from app_pages.controls.chosen_word import keep_query, remember_choice
 from app_pages.controls.control_bar import Slots, bar
-from app_pages.controls.input_controls import CHECKPOINT, KIND, OTHER_KIND
+from app_pages.controls.input_controls import CHECKPOINT, KIND, OTHER_KIND, SECOND_PART, TEXT
 from app_pages.inputs import drawing
 from app_pages.inputs.input_list import draw_stepper, right_class
 from app_pages.inputs.linked_encoders import say_gone
 from app_pages.inputs.record_input import draw_first_upload, record_input
 from app_pages.inputs.text_input import text_input
-from app_pages.inputs.unknown_tokens import say_unknown
 from app_pages.show.heading import draw_seen_again, say_purpose
 from app_pages.show.prediction import answer, unknown_sentence
 from app_pages.subject import encoders, session_encoders
-from app_pages.subject.cache import Checkpoint, loaded
+from app_pages.subject.cache import Checkpoint, cached, loaded
 from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded_text, n_parameters
 from app_pages.toolkit.markdown import PLACEMENTS, counted, plain
 from model import checkpoint
 from model.checkpoint.purpose import purpose
 from model.checkpoint.training_history import Figures, all_figures, standard_error
 from model.inputs import Picture, Text
+from model.inputs.text import has_character_vocabulary, space_out_characters
 from model.loaded import Loaded
 from model.sources.names import group_by_seed, split_seed
 from viz.builders.number_format import with_error
@@ -298,3 +299,50 @@ def _accuracy_row(figures: Figures) -> str:
     """A row of a table in Markdown."""
     p, n = figures["accuracy"], figures["n"]
     return f"| {n:,} {plain(' '.join(figures['data'].split()))} | {with_error(p, standard_error(p, n))} |"
+
+
+def say_unknown(
+    subject: LiveSubject, *, before: str = "", box: TextBox = TEXT, is_said: bool = False
+) -> None:
+    """Writes how many tokens are unknown, after the words `before`, unless it `is_said` elsewhere, and draws the button that
+    separates characters where that helps; `box` is the control of the text.
+    """
+    if not subject.unknown or not isinstance(subject.model_input, Text):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=f"unknown_{box.key}"):
+        if not is_said:
+            st.caption(f"{before}{subject.unknown}.", width="content")
+        if (separated := _with_spaces_between(subject.checkpoint, subject.model_input)) is not None:
+            st.button(
+                "Separate the characters",
+                key=f"separate_{box.key}",
+                on_click=_take_separated,
+                args=(separated, box),
+                help="Puts a space between the characters: this tokenizer knows single characters alone.",
+            )
+
+
+def _take_separated(separated: Text, box: TextBox) -> None:
+    """Callback: puts both separated parts into their boxes."""
+    box.take(separated.text[:LONGEST])
+    if separated.second is not None:
+        SECOND_PART.take(separated.second[:LONGEST])
+
+
+def _with_spaces_between(name: Checkpoint, model_input: Text) -> Text | None:
+    """The text with spaces between its characters, if the encoder then knows more of it; else None."""
+    if not _has_single_character_vocabulary(name):
+        return None
+    tokenizer = loaded(name).tokenizer
+    assert tokenizer is not None, name
+    second = model_input.second and space_out_characters(tokenizer, model_input.second)
+    separated = Text(space_out_characters(tokenizer, model_input.text), second)
+    old, new = (encoded_text(name, text) for text in (model_input, separated))
+    is_better = new.n_unknown * old.n_read < old.n_unknown * new.n_read
+    return separated if is_better else None
+
+
+@cached
+def _has_single_character_vocabulary(name: Checkpoint) -> bool:
+    tokenizer = loaded(name).tokenizer
+    return tokenizer is not None and has_character_vocabulary(tokenizer)

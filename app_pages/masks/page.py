@@ -1,35 +1,62 @@
 """Masks: hide keys from queries, and see how the chosen head, every head and the answer change."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from app_pages.controls.answer_choice import choose_answer
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
-from app_pages.controls.masks_controls import HEAD, LOST_BY, PART, STEP_BY_STEP, WAYS
+from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query, take_query
+from app_pages.controls.lens import score_formula
+from app_pages.controls.masks_controls import (
+    BLOCKED_CELLS,
+    HEAD,
+    LOST_BY,
+    PART,
+    SHOWN,
+    STEP_BY_STEP,
+    WAYS,
+    block,
+    blocked,
+)
 from app_pages.inputs.row import choose_input
 from app_pages.masks.choose_mask import block_at_first, choose_kind, choose_mask
-from app_pages.masks.click_target import draw_click_target, has_board
-from app_pages.masks.maps import draw_maps
 from app_pages.masks.mask_sentences import NOTHING, explained, has_own_mask, named, without_or_with
 from app_pages.masks.methods import draw_methods, draw_worked_example
-from app_pages.masks.word_stroke import MaskedInput
+from app_pages.masks.word_stroke import MaskedInput, draw_word_stroke
 from app_pages.show.all_heads import clickable_heads
+from app_pages.show.input_in_colours import Toggling, input_in_colours
 from app_pages.show.prediction import before_and_after
-from app_pages.show.show import heading, show
+from app_pages.show.show import heading, show, toggled
 from app_pages.show.side_predictions import beside, predictions, tell
 from app_pages.subject.answer import Answer, whole_answer
 from app_pages.subject.head_name import head_names
-from app_pages.subject.two_sides import Side
+from app_pages.subject.two_sides import Side, difference
 from app_pages.toolkit.markdown import plain
-from model.capture.intervention import MaskChoice, masked
+from model.capture.intervention import MaskChoice, MaskKind, masked
 from model.measures.changes import LostWeight, weight_lost_to_mask
 from model.measures.head_measures import combine_heads, mean_entropy
 from model.measures.head_statistics import can_depend_on_input
 from model.record import ForwardRecord
+from viz.attention.token_heatmaps import MapOptions, attention_heatmap, score_heatmap
 from viz.builders.cells import entropy_change
-from viz.builders.number_format import format_number, percent
-from viz.masks.cell_board import attention_shift
+from viz.builders.heatmap import compact
+from viz.builders.heatmap_figure import Heatmap
+from viz.builders.number_format import format_number, head_name, percent
+from viz.builders.palette import WEIGHTS
+from viz.masks.cell_board import attention_shift, cell_board
+
+LEGIBLE = 64  # positions; of more, a part is shown to begin with
+MOST_DRAWN = 512  # positions; with three maps of 1,370 × 1,370 cells a browser was busy for minutes
+TITLES = {
+    "scores": "Scores",
+    "pattern": "Pattern",
+    "change": "Change",
+}
+
+LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
 
 NAMED = 3  # keys that are named one by one
 
@@ -176,3 +203,127 @@ def _lost_sentence(name: str, loss: LostWeight, record: ForwardRecord) -> str:
     names = ", ".join(f"{named(record, key)} {percent(weight)}" for key, weight in largest)
     rest = " and others" if len(loss.keys) > len(largest) else ""
     return f"{name.capitalize()} cannot look any more where {percent(loss.total)} of its attention went: {names}{rest}."
+
+
+def has_board(kind: MaskKind, n: int) -> bool:
+    return kind == "cells" and n <= LARGEST_BOARD
+
+
+def draw_click_target(view: MaskedInput) -> None:
+    """Draws a board of cells if cells are blocked and large enough to click; otherwise the text or the picture."""
+    after, chosen, choice, query, n = view.after, view.chosen, view.choice, view.query, view.n
+    head = chosen.layer, chosen.head
+    pattern, mask, scale = after.pattern[head], after.mask[head], chosen.of_head(view.unmasked, after)
+    if has_board(choice.kind, n):
+        rows = {
+            "scores": after.scores[head].astype(float).round(4).tolist(),
+            "allowed": view.unmasked.mask[head].tolist(),
+            "largest": scale.largest,
+            "colours": list(WEIGHTS),
+            "exact": chosen.layer == 0,
+        }
+        toggled(
+            cell_board(pattern, after.tokens, mask=mask, query=query, scale=scale),
+            key="masks_board",
+            on=[n * of_query + key for of_query, key in blocked(BLOCKED_CELLS, n)],
+            n=n * n,
+            take=lambda cells: block(BLOCKED_CELLS, (divmod(cell, n) for cell in cells)),
+            stamp=" ".join(after.tokens),
+            width="content",
+            rows=rows if choice.holds_in(*head) else None,
+        )
+        return
+    if choice.kind == "cells":
+        st.caption(
+            f"{n} × {n} cells are too small to click: here a click blocks the {after.unit} for query {query} alone."
+        )
+    if after.unit == "token":
+        draw_word_stroke(view)
+        return
+    input_in_colours(
+        view.subject.model_input,
+        after,
+        pattern[query],
+        query=query,
+        scale=scale,
+        key="masks_patches",
+        take=lambda key: take_query(min(key, n - 1)),
+        chosen=(choice, query),
+        allowed=mask[query],
+        toggling=Toggling(set(view.blocked_keys()), view.block_keys) if view.hides else None,
+    )
+
+
+def draw_maps(
+    chosen: HeadChoice, role: str, unmasked: Side, after: Side, query: int, *, with_pattern: bool = True
+) -> None:
+    """Draws three heatmaps of the chosen head: scores with the mask, pattern, and the change by the mask.
+
+    `role` is the name of what this head does, or "". Without `with_pattern`, which is then seen elsewhere, it is two maps.
+    """
+    head, n = (chosen.layer, chosen.head), len(after.record)
+    name = head_name(*head)
+    first, last = 0, n - 1  # position in all maps
+    if n > LEGIBLE:
+        first, last = SHOWN.choose(most=n - 1, default=(0, LEGIBLE - 1))
+    if last - first >= MOST_DRAWN:
+        last = first + MOST_DRAWN - 1
+        st.caption(f"The maps have room for {MOST_DRAWN} positions, here {first} to {last}.")
+    whole: MapOptions = {"query": query, "zoom": (first, last)}
+    part = range(
+        first, last + 1
+    )  # of more positions than `MOST_DRAWN`, that part alone is sent to the browser
+    on_screen: MapOptions = whole if n <= MOST_DRAWN else {"query": query, "window": (part, part)}
+    drawn: dict[str, Callable[..., Heatmap]] = {
+        "scores": partial(
+            score_heatmap,
+            after.record.scores[head],
+            after.record.tokens,
+            mask=after.record.mask[head],
+            title=f"Scores of {name}",
+        ),
+        "pattern": partial(
+            attention_heatmap,
+            after.record,
+            *head,
+            scale=chosen.of_head(unmasked.record, after.record),
+            title=f"Pattern of {name}",
+            description=f"Attention of {name} under the mask, queries down, keys across",
+            beside=not after.is_text,  # the picture itself takes room from the maps
+        ),
+        "change": partial(
+            difference,
+            unmasked,
+            after,
+            head,
+            names=("unmasked", "masked"),
+            title=f"Change of the pattern of {name}",
+            description=f"Change of the attention of {name} by the mask, queries down, keys across",
+        ),
+    }
+    if not with_pattern:
+        del drawn["pattern"]
+    with st.container(key="masks_maps", horizontal=True, gap=None):
+        for number, (figure_name, draw) in enumerate(drawn.items(), start=1):
+            with st.container(key=f"mask_map_{figure_name}"):
+                show(
+                    compact(draw(**on_screen), f"<b>{number} {TITLES[figure_name]}</b>"),
+                    key=f"masks_map_{figure_name}",
+                    height="stretch",
+                    in_file=partial(draw, **whole),
+                )
+    scores = score_formula(after.record.config)
+    with st.expander("How these maps come about", icon=":material/function:"):
+        st.markdown(
+            rf"{name}{role and f' ({role})'}: where a query (a row) may not see a key (a column), hatched, $-\infty$ is added to "
+            "the score. The softmax then gives that key the weight 0, and the other weights of the row grow until they add up to 1. "
+            "Framed: the query. ▲ on the colour bar: the same weight for all allowed keys."
+        )
+        st.markdown(
+            r"$A_{ij} = \operatorname{softmax}_j(s_{ij} + m_{ij})$, with "
+            rf"$s_{{ij}} = {scores.tex}$, $\;m_{{ij}} = 0$ where query $i$ sees key $j$, and $-\infty$ where not. {scores.meanings}"
+        )
+        st.markdown(
+            "The change is the pattern with the mask minus the pattern without. In later layers the scores change too: they come "
+            "from states that the mask has already changed."
+        )

@@ -1,12 +1,39 @@
 """Positions: how an encoder knows where a token is. The theory of sinusoids, and what the encoder does."""
 
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
 from app_pages.controls import positions_controls as controls
+from app_pages.controls.control_bar import Slots, bar
+from app_pages.controls.map_controls import HEAD
+from app_pages.controls.positions_controls import OWN_KIND
 from app_pages.inputs.row import choose_input
-from app_pages.positions.by_distance import draw_by_distance
+from app_pages.positions.bias_by_distance import draw_bias
+from app_pages.positions.checkpoint import draw_checkpoint_positions
 from app_pages.positions.embedding_map import draw_embedding_map
 from app_pages.positions.experiments import draw_experiment
+from app_pages.positions.notation import format_scientific
+from app_pages.positions.rotated_scores import choose_pair, draw_rotated_scores
 from app_pages.positions.sinusoids import draw_sinusoids
-from app_pages.positions.this_encoder import draw_this_encoder
+from app_pages.positions.windows import draw_windows
+from app_pages.show.show import clickable, show
+from app_pages.subject import cache
+from app_pages.subject.subject import LiveSubject
+from model.experiments.position_kinds import MAPS, PositionTerms, map_sizes, position_kinds, position_terms
+from model.parts.relative_bias import last_bucket_from
+from model.theory import relative_positions as theory
+from viz.builders.number_format import format_number, head_name, percent
+from viz.positions.bias_figures import distance_curves, score_curves
+from viz.positions.position_curves import map_shares
+
+NAMES = {name: name.replace("_", " ") for name in MAPS}
+
+FURTHEST = 160  # positions, beyond the distance from which T5's offsets share a bucket
+SHOWN = 4  # curves
+MOVED = (0, 10, 100, 400)  # where the query of one pair of words stands
+WIDTH = 64  # of a head
 
 
 def draw() -> None:
@@ -22,3 +49,191 @@ def draw() -> None:
             controls.EMBEDDINGS: draw_embedding_map,
         }
         parts[part](*choose_input(with_answer=False))
+
+
+def draw_by_distance() -> None:
+    """Draws the chosen kind of relative position as curves over the distance of query and key, with formula and source."""
+    row, _ = bar("controls")
+    with row:
+        kind = controls.RELATIVE_KIND.choose()
+        draw = {
+            controls.ROTATED: _draw_rotated,
+            controls.ALIBI: _draw_alibi,
+            controls.T5: _draw_buckets,
+            controls.WINDOWED: _draw_windows,
+        }[kind]
+    draw(row)
+
+
+def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
+    with row:
+        base, offset = controls.ROTARY_BASE.choose(), controls.OFFSET.choose()
+    st.markdown(
+        "**Rotated (RoPE).** Nothing is added to the word: each pair of numbers of q and k is a clock hand, turned by its position. "
+        "What a pair adds to the score follows the distance alone."
+    )
+    offsets = np.arange(-FURTHEST, FURTHEST + 1)
+    by_pair = theory.rotary_score(offsets, WIDTH, float(base))
+    pairs = np.linspace(0, WIDTH // 2 - 1, SHOWN).round().astype(int)
+    shown = {f"pair {pair}": by_pair[pair] for pair in pairs}
+    show(distance_curves(offsets, shown, what="cos(ω φ)"), key="positions_rotated")
+    st.latex(r"(R_t\, q) \cdot (R_s\, k) = q \cdot R_{s-t}\, k, \qquad \omega_i = \text{base}^{-2i/d_k}")
+    scores = theory.moved_scores(MOVED, offset, WIDTH, float(base))
+    cells = " | ".join(format_number(score, ".4f") for score in scores)
+    st.markdown(
+        f"**The same pair of words, {offset} apart, moved along the text: the score stays.**\n\n"
+        f"| query at position | {' | '.join(map(str, MOVED))} |\n|---|{'---|' * len(MOVED)}\n| q·k | {cells} |\n\n"
+        f"Largest difference: ${format_scientific(float(np.ptp(scores)))}$, which is rounding. So a shift of all positions "
+        "changes nothing here; with added positions it does."
+    )
+    st.caption(
+        f"Su et al. 2021, equations 15 and 16; q and k are vectors of {WIDTH} ones, so each pair adds 2 cos(ω φ) to q·k. A larger base "
+        "turns all but the first pair more slowly."
+    )
+
+
+def _draw_alibi(row: st.delta_generator.DeltaGenerator) -> None:
+    with row:
+        n_heads = controls.BIASED_HEADS.choose()
+    slopes = theory.alibi_slopes(n_heads)
+    st.markdown(
+        "**Biased by a straight line (ALiBi).** A penalty is added to each score: the distance times the head's own slope. "
+        "Nothing is learned; heads with a small slope look far."
+    )
+    offsets = np.arange(-FURTHEST, FURTHEST + 1)
+    heads = np.unique(np.linspace(0, n_heads - 1, SHOWN).round().astype(int))
+    shown = {f"head {head}: m = {slopes[head]:.3g}": -slopes[head] * np.abs(offsets) for head in heads}
+    show(distance_curves(offsets, shown, what="bias on the score"), key="positions_alibi")
+    st.latex(r"\text{score}_{ts} = q_t \cdot k_s / \sqrt{d_k} - m_h\, |t - s|, \qquad m_h = 2^{-8(h+1)/n}")
+    st.caption(
+        "Press et al. 2022, section 3, for decoders, where keys are never later; with the distance to both sides it "
+        "is the encoder's form. Heads h are counted from 0 here, from 1 in the paper. A shift of all positions changes nothing."
+    )
+
+
+def _draw_buckets(row: st.delta_generator.DeltaGenerator) -> None:
+    with row:
+        n_buckets = controls.BUCKETS.choose()
+    st.markdown(
+        f"**Biased by a learned table (T5).** Each head learns a number for each of {n_buckets} buckets and adds it to the score. Near "
+        "offsets have buckets of their own, far ones share."
+    )
+    offsets = np.arange(-FURTHEST, FURTHEST + 1)
+    buckets = theory.t5_buckets(FURTHEST, n_buckets)
+    show(distance_curves(offsets, {"bucket": buckets}, what="bucket"), key="positions_buckets")
+    st.latex(r"\text{score}_{ts} = q_t \cdot k_s + b_h[\text{bucket}(s - t)]")
+    st.caption(
+        f"Raffel et al. 2020, section 2.1: half of the buckets are for later keys; keys {last_bucket_from(n_buckets, theory.FURTHEST)} or more positions away share the "
+        "last one of their side. T5 does not divide by √d_k; MPNet, which has the same buckets, does."
+    )
+
+
+def _draw_windows(row: st.delta_generator.DeltaGenerator) -> None:
+    with row:
+        radius, every = controls.RADIUS.choose(), controls.GLOBAL_EVERY.choose()
+    n_layers = 12
+    st.markdown(
+        f"**Windowed.** A query sees keys at most {radius} positions away. Layer by layer information travels on, as far "
+        "as the windows add up; a layer that sees everything ends the wait."
+    )
+    rows = [
+        f"| L{layer} | {'all' if every and layer % every == 0 else f'±{radius}'} | "
+        f"{f'±{reached:,.0f}' if np.isfinite(reached) else 'everything'} |"
+        for layer, reached in enumerate(theory.reach(n_layers, radius, every))
+    ]
+    st.markdown(
+        "| layer | sees | after it, a token can hold information from |\n|---|---|---|\n" + "\n".join(rows)
+    )
+    st.caption(
+        "A window alone says how far, not where: shuffled inside a window, the words look the same to it. ModernBERT "
+        "(Warner et al. 2024) therefore rotates as well; of its layers every third, from the first, sees everything."
+    )
+
+
+def draw_this_encoder(subject: LiveSubject, slots: Slots) -> None:
+    """Draws the figures of the encoder's kind of positions, with a row of buttons to choose one if it has several."""
+    kinds = cache.of(position_kinds, subject.checkpoint)
+    if not kinds:
+        st.info(f"`{subject.checkpoint}` has no positions: to it, every order is the same.")
+        return
+    kind: str = kinds[0]
+    if len(kinds) > 1:
+        with slots.controls:
+            kind = OWN_KIND.choose(kinds)
+    draw = {
+        "added": draw_checkpoint_positions,
+        "rotated": draw_rotated_scores,
+        "biased": draw_bias,
+        "windowed": draw_windows,
+        "causal": draw_windows,
+        "disentangled": _draw_terms,
+    }[kind]
+    draw(subject, slots)
+
+
+# Disentangled attention: the terms of a score over the distance, and how large its maps are
+
+
+def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
+    """Draws the terms of the chosen score over the distance, and the share of each map in the scores of every head."""
+    pair = choose_pair(subject, slots)
+    terms: PositionTerms = subject.compute(position_terms, pair.head, pair.query, pair.key)
+    curves = {
+        NAMES[name]: values
+        for name, values in zip(
+            MAPS,
+            (
+                np.full(len(terms.offsets), terms.content_to_content),
+                terms.content_to_position,
+                terms.position_to_content,
+            ),
+            strict=True,
+        )
+        if values is not None
+    }
+    st.markdown(
+        f"**{pair.name}**: contents held fixed, the distance varied. At their own offset, "
+        f"{format_number(terms.own_offset, '+d')}, the score is **{format_number(terms.own, '.3f')}**: the thick line, the sum of "
+        f"{len(curves)} terms."
+    )
+    figure = score_curves(terms.offsets, curves, terms.total, own_offset=terms.own_offset)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="side_terms_curves"):
+            show(figure, key="positions_own_terms")
+        with st.container(key="side_terms_shares"):
+            sizes: dict[str, np.ndarray] = subject.compute(map_sizes, pair.chosen.layer)
+            named = {NAMES[name]: values for name, values in sizes.items()}
+            total = sum(values[pair.chosen.head] for values in named.values())
+            shares = ", ".join(
+                f"{name} **{percent(float(values[pair.chosen.head] / total), 0)}**"
+                for name, values in named.items()
+            )
+            st.markdown(
+                f"**Share of each map in the scores of this input**, {head_name(*pair.head)}: {shares}."
+            )
+            clickable(
+                map_shares(named, head=pair.chosen.head),
+                key="positions_own_shares",
+                chosen=pair.chosen.head,
+                selection="head",
+                take=lambda point: HEAD.take(int(point["head"])),
+            )
+            st.caption("Mean size of a map over all queries and keys, as a share of the sum over the maps.")
+    st.latex(score_formula(list(curves)))
+    st.caption(
+        "He et al. 2021, section 3.1: each relative position δ has a vector, projected to a query and to a key as contents are. "
+        "Far offsets share vectors, so the curves end in steps or level off. Their equation 4 has δ(s, t) in the last term; their "
+        "code, and so every trained encoder, has δ(t, s)."
+    )
+
+
+def score_formula(names: Sequence[str]) -> str:
+    """LaTeX of the score of query t and key s, from the `names` of the terms that the encoder has."""
+    products = {
+        "content_to_content": r"q_t \cdot k_s",
+        "content_to_position": r"q_t \cdot k_{\delta(t,s)}",
+        "position_to_content": r"q_{\delta(t,s)} \cdot k_s",
+    }
+    terms = [products[name] for name in MAPS if NAMES[name] in names]
+    divisor = rf"\sqrt{{{len(terms)} \, d_k}}" if len(terms) > 1 else r"\sqrt{d_k}"
+    return rf"\text{{score}}_{{ts}} = \left( {' + '.join(terms)} \right) / {divisor}"

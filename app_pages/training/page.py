@@ -1,15 +1,36 @@
 """Training: how the shipped encoders were trained, played back from recordings of their training runs."""
 
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.control_bar import bar
-from app_pages.controls.training_controls import PART, RECORDING
+from app_pages.controls.training_controls import LOG_STEPS, PART, RECORDING
 from app_pages.inputs.row import choose_encoder
+from app_pages.show.show import show
 from app_pages.subject import cache, encoders, session_encoders
 from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
-from app_pages.training.histories import draw_histories
 from app_pages.training.player import draw_player
+from app_pages.training.tasks import explain, in_words, judged_on
+from model.checkpoint.training_history import standard_error, tasks
+from model.checkpoint.training_log import logged_values, smooth
+from viz.builders.number_format import percent, with_error
+from viz.builders.palette import side_colours
+from viz.training.run_curves import run_curves
+
+SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
+MOST = 2000  # points of a curve; of a longer history, means over more entries are drawn, or every so many
+CURVES = (  # value, its list in the history, whether it is smoothed, axis title
+    ("loss", "log", True, "training loss in nats"),
+    ("accuracy", "evaluations", False, "accuracy on {judged_on}"),
+    ("learning_rate", "log", False, "learning rate"),
+    ("gradient_norm", "log", True, "gradient norm, before clipping"),
+)
 
 _OTHERS = "The encoders of this project brought recordings of their training along: choose one of them above."
 
@@ -40,3 +61,76 @@ def draw() -> None:
             draw_histories(names, controls)
     except (ValueError, OSError) as error:
         st.info(f"This cannot be shown: {plain(str(error))}.")
+
+
+def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> None:
+    """Draws four charts with a curve for each of these encoders' runs, and explains the tasks of the runs."""
+    with controls:
+        log_x = LOG_STEPS.choose()
+    by_encoder: dict[str, dict[str, Any]] = {name: cache.loaded(name).history for name in names}
+    colours = side_colours([cache.loaded(name).config.norm_placement for name in names])
+    learned = {name: plain(in_words(tasks(history))) for name, history in by_encoder.items()}
+    is_shared = len(names) > 1 and len(set(learned.values())) == 1 and all(learned.values())
+    if is_shared:
+        st.markdown(f"Both learned {learned[names[0]]}.")
+    for column, (name, history) in zip(st.columns(len(names), gap="medium"), by_encoder.items(), strict=True):
+        phases = "" if is_shared else f"{learned[name] or 'no recipe is known'}; "
+        column.markdown(f"**{name}**: {phases}{_result_text(history)}")
+    columns = [column for _ in range(2) for column in st.columns(2, gap="medium")]
+    data_name = judged_on(task for history in by_encoder.values() for task in tasks(history))
+    for column, (value, entries, is_smoothed, y_title) in zip(columns, CURVES, strict=True):
+        title = y_title.format(judged_on=data_name)
+        by_name = {name: logged_values(history, value, entries) for name, history in by_encoder.items()}
+        n = math.ceil(max(map(len, by_name.values())) / MOST)
+        if is_smoothed:
+            n = max(n, SMOOTH)
+            by_name = {name: smooth(table, n) for name, table in by_name.items()}
+            title = f"{title}, mean of {n:,} logged batches"
+        elif n > 1:
+            by_name = {name: table[::n] for name, table in by_name.items()}
+            title = f"{title}, 1 entry in {n:,} drawn"
+        if value == "accuracy":
+            by_name = {name: _with_errors(table, by_encoder[name]) for name, table in by_name.items()}
+        table = pd.concat([table.assign(run=name) for name, table in by_name.items()])
+        if table.empty:
+            column.info(f"No {value.replace('_', ' ')} was recorded.")
+            continue
+        chart = run_curves(
+            table,
+            y_title=title.partition(",")[0],
+            runs=dict(zip(names, colours, strict=True)),
+            log_x=log_x,
+            log_y=value == "gradient_norm",
+            title=title,
+        )
+        with column:
+            show(chart, key=f"history_{value}")
+    if any(len(tasks(history)) > 1 for history in by_encoder.values()):
+        st.caption(
+            "Where a curve jumps, the next phase began, with its own schedule and usually another task: its "
+            "losses and accuracies do not compare with the ones before."
+        )
+    explain(task for history in by_encoder.values() for task in tasks(history))
+
+
+def _result_text(history: dict) -> str:
+    figures = history.get("figures")
+    if not figures:
+        return "not measured"
+    share, n = figures["accuracy"], figures["n"]
+    return f"{with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
+
+
+def _with_errors(table: pd.DataFrame, history: dict) -> pd.DataFrame:
+    """The table of accuracies with two more columns: number of examples, and standard error."""
+    counts = logged_values(history, "n", "evaluations").rename(columns={"value": "n"})
+    table = table.merge(counts.drop_duplicates(["phase", "step"]), how="left", on=["phase", "step"])
+    has_count = table["n"].notna()
+    errors = [
+        percent(standard_error(share, int(n)), brief=True) if is_known else "not known"
+        for share, n, is_known in zip(table["value"], table["n"], has_count, strict=True)
+    ]
+    examples = [
+        f"{int(n):,}" if is_known else "not known" for n, is_known in zip(table["n"], has_count, strict=True)
+    ]
+    return table.drop(columns="n").assign(**{"examples": examples, "standard error": errors})

@@ -14,7 +14,7 @@ from ..attention.head_overview import head_overview
 from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
 from ..builders.figure import Figure
 from .export_style import ExportStyle
-from .model_module import model_module
+from .notebook import model_module
 from .offline_page import offline_page
 from .safe_text import sentence
 from .save import PICTURES, figure_bytes

@@ -1,13 +1,13 @@
 """`show`: all heads of an encoder on one input, in the cell of a notebook, by one line."""
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..builders.figure_page import frame
-from .model_module import model_module
 from .offline_page import offline_page
 
 if TYPE_CHECKING:  # the package loads torch
@@ -82,3 +82,11 @@ def _record(
     if isinstance(model_input, str):
         settings["text"] = model_input
     return record, settings, None
+
+
+def model_module(name: str) -> Any:
+    """The module `name` of `model`, which stands beside `viz`, or in an installation beside `loupe.viz`.
+
+    It is imported when it is asked for, and by name, since `model` loads torch and figures do without.
+    """
+    return import_module(f"{__package__.removesuffix('viz.export')}model.{name}")

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages.attention import answer_colours
+from app_pages.attention import attributed_answer
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
@@ -41,7 +41,7 @@ def test_the_chart_does_not_wait_for_the_check_of_its_map(
         return lambda *arguments, **options: (order.append(name), function(*arguments, **options))[1]
 
     monkeypatch.setattr(st, "vega_lite_chart", noted("chart", st.vega_lite_chart))
-    monkeypatch.setattr(answer_colours, "faithfulness", noted("check", answer_colours.faithfulness))
+    monkeypatch.setattr(attributed_answer, "faithfulness", noted("check", attributed_answer.faithfulness))
     assert not open_app(text=TEXT).exception
     assert order[:2] == ["chart", "check"]
 

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.pages import MASKS
-from app_pages.masks import maps
+from app_pages.masks import page
 from tests.app_pages.charts import weights
 
 Open = Callable[..., AppTest]
@@ -17,8 +17,8 @@ KINDS = ("scores", "pattern", "change")
 @pytest.fixture
 def open_digit(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
     """Five positions, of which two are shown to begin with, and three can be."""
-    monkeypatch.setattr(maps, "LEGIBLE", 2)
-    monkeypatch.setattr(maps, "MOST_DRAWN", 3)
+    monkeypatch.setattr(page, "LEGIBLE", 2)
+    monkeypatch.setattr(page, "MOST_DRAWN", 3)
     return lambda **query: open_app(MASKS, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), **query)
 
 
@@ -46,7 +46,7 @@ def test_a_part_with_too_many_positions_is_cut_and_said_to_be(open_digit: Open) 
 def test_maps_of_fewer_positions_are_sent_as_a_whole(
     open_digit: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maps, "MOST_DRAWN", 5)
+    monkeypatch.setattr(page, "MOST_DRAWN", 5)
     figure = figures(open_digit())["masks_map_pattern"]
     assert np.shape(weights(figure)) == (5, 5)
     assert figure["layout"]["xaxis"]["range"] == [-0.5, 1.5]

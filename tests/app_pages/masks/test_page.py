@@ -260,7 +260,7 @@ def test_the_maps_are_of_the_chosen_head(open_masks: Open) -> None:
 
 
 def test_a_long_text_is_shown_in_parts(open_masks: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app_pages.masks.maps.LEGIBLE", 3)
+    monkeypatch.setattr("app_pages.masks.page.LEGIBLE", 3)
     app = open_masks()
     assert app.slider(key="masks_shown").value == (0, 2)
     app.slider(key="masks_shown").set_value((1, 3)).run()

@@ -66,7 +66,7 @@ def test_a_stroke_blocks_its_tokens_and_is_in_the_address(open_masks: Open) -> N
 def test_a_stroke_over_a_row_too_long_for_a_board_blocks_pairs_of_its_query(
     open_masks: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app_pages.masks.click_target.LARGEST_BOARD", 4)
+    monkeypatch.setattr("app_pages.masks.page.LARGEST_BOARD", 4)
     app = open_masks(masks_kind="Block pairs", masks_cells="0-1.2-2", query="2 great")
     assert sent(app)["hidden"] == [2]
     stroke(app, 3, 4)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.reading.guide import GUIDE, GuideLink, links, opening_here, papers
+from app_pages.reading.page import GUIDE, GuideLink, links, opening_here, papers
 from model.claims.catalogue import CLAIMS
 from model.claims.verdict import CLAIMS_FILE, read_measurements
 from model.theory import gradients_at_start

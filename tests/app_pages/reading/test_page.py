@@ -4,8 +4,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.reading_controls import LECTURES, OWN_TEXT, PAPERS, PART
 from app_pages.controls.tour_controls import STOPS
-from app_pages.reading.guide import GUIDE, papers
-from app_pages.reading.page import PICTURES, THEMES, picture_file
+from app_pages.reading.page import GUIDE, PICTURES, THEMES, papers, picture_file
 
 Open = Callable[..., AppTest]
 

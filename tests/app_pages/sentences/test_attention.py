@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app_pages.attention import attributed_answer, head_summary, sentence_links
+from app_pages.attention import attributed_answer, sentence_links, shown_head
 from app_pages.attention.attribution_target import Target, baseline_clause
 from app_pages.controls.attention_controls import GRADIENT, INTEGRATED
 from app_pages.subject.head_name import HeadNames
@@ -41,7 +41,7 @@ def attributed(
 
 def kinds(largest: float, key: int = 1, **shares: float) -> str:
     of = AttentionByKind(shares, ("itself", "[SEP]"), key=key, largest=largest)
-    return head_summary.in_words(of, TEXT, "its weight")
+    return shown_head.in_words(of, TEXT, "its weight")
 
 
 def links(*hits: bool) -> str:

@@ -12,9 +12,9 @@ from app_pages.positions import (
     checkpoint,
     experiment_sentences,
     experiments,
+    page,
     rotated_scores,
     sinusoids,
-    this_encoder,
     windows,
 )
 from model.capture import capture
@@ -256,7 +256,7 @@ TABLE: dict[str, list[Row]] = {
     "the formula of a score": [
         row(
             "three terms",
-            lambda: this_encoder.score_formula([name.replace("_", " ") for name in MAPS]),
+            lambda: page.score_formula([name.replace("_", " ") for name in MAPS]),
             r"q_t \cdot k_{\delta(t,s)}",
             r"q_{\delta(t,s)} \cdot k_s",
             r"\sqrt{3 \, d_k}",
@@ -264,13 +264,13 @@ TABLE: dict[str, list[Row]] = {
         ),
         row(
             "content to position alone",
-            lambda: this_encoder.score_formula(["content to content", "content to position"]),
+            lambda: page.score_formula(["content to content", "content to position"]),
             r"\sqrt{2 \, d_k}",
             never=(r"q_{\delta",),
         ),
         row(
             "contents alone",
-            lambda: this_encoder.score_formula(["content to content"]),
+            lambda: page.score_formula(["content to content"]),
             r"/ \sqrt{d_k}",
             never=("delta",),
         ),

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import input_controls, training_controls
 from app_pages.controls.input_controls import KIND
-from app_pages.training import histories
-from app_pages.training.histories import MOST, _with_errors
+from app_pages.training import page
+from app_pages.training.page import MOST, _with_errors
 from app_pages.training.tasks import GLANCES, TASKS, in_words
 from model import checkpoint
 from model.checkpoint.training_log import logged_values
@@ -170,8 +170,8 @@ def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpo
     history = {"recipe": {"phases": [{"task": "unchanged digits"}]}, "log": rows, "evaluations": rows}
     checkpoint.save(checkpoints / "long", tiny.loaded(tiny.DIGIT).model, history)
     drawn = {}
-    monkeypatch.setattr(histories, "run_curves", lambda table, *, title, **_: drawn.setdefault(title, table))
-    monkeypatch.setattr(histories, "show", lambda *_, **__: None)
+    monkeypatch.setattr(page, "run_curves", lambda table, *, title, **_: drawn.setdefault(title, table))
+    monkeypatch.setattr(page, "show", lambda *_, **__: None)
     assert not open_app(
         PAGE,
         input_controls.KIND.to("Digit"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.attention.head_summary import in_words
+from app_pages.attention.shown_head import in_words
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model.inputs import Text
 from model.measures.head_statistics import attention_by_kind
