@@ -16,6 +16,12 @@ def bar(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
         return controls, st.container(width="content")
 
 
+def beside(*names: str) -> list[DeltaGenerator]:
+    """A container for each name, next to each other, in a narrow window below each other; a name may be used once on a page."""
+    with st.container(horizontal=True, gap="medium"):
+        return [st.container(key=f"side_{name}") for name in names]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Slots:
     """Containers beside and below the input row, which each page fills with its own controls and predictions."""

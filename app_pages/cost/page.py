@@ -3,11 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from app_pages.controls.control_bar import bar
+from app_pages.controls.control_bar import bar, beside
 from app_pages.controls.cost_controls import SIZES, START, STARTS
 from app_pages.show.show import heading, show
 from app_pages.subject.cache import cached
-from app_pages.toolkit.beside import beside
 from model.config import ModelConfig
 from model.theory import cost
 from model.theory.cost import COLUMNS, n_parameters, variations

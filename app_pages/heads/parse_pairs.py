@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from app_pages.controls.address import LONGEST
@@ -19,35 +20,27 @@ SEPARATORS = ("\t", ",", ";")
 HEADINGS = {"text", "first", "second", "other", "clean", "corrupted", "source", "text 1", "text 2"}
 
 
-class TextPair(NamedTuple):
-    """Two texts, and the line of the file in which they end, counted from 1."""
+Item = TypeVar("Item", str, int)
 
-    first: str
-    second: str
+
+class Pair(NamedTuple, Generic[Item]):
+    """Two texts, or the numbers of two test digits, and the line of the file in which they end, counted from 1."""
+
+    first: Item
+    second: Item
     line: int
-
-
-class DigitPair(NamedTuple):
-    """The numbers of two test digits, and the line of the file that they stand in, counted from 1."""
-
-    first: int
-    second: int
-    line: int
-
-
-Pair = TypeVar("Pair", TextPair, DigitPair)
 
 
 @dataclass(frozen=True)
-class PairList(Generic[Pair]):
+class PairList(Generic[Item]):
     """Pairs of texts or of digits, and notes about what was left out."""
 
     name: str  # of the file, as in a sentence
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Pair[Item], ...]
     notes: tuple[str, ...] = ()
 
 
-def pairs_from_file(name: str, content: bytes) -> PairList[TextPair]:
+def pairs_from_file(name: str, content: bytes) -> PairList[str]:
     """The pairs of texts in a file; of more than `MOST` the first ones.
 
     Raises ValueError, with a one-sentence message that names the line, if a line does not hold exactly two texts.
@@ -55,24 +48,21 @@ def pairs_from_file(name: str, content: bytes) -> PairList[TextPair]:
     return _read(name, content, _is_header_of_texts, _text_pair)
 
 
-def digit_pairs_from_file(name: str, content: bytes, n_digits: int) -> PairList[DigitPair]:
+def digit_pairs_from_file(name: str, content: bytes, n_digits: int) -> PairList[int]:
     """The pairs of numbers of test digits, from 0 to `n_digits` - 1, in a file; of more than `MOST` the first ones.
 
     Raises ValueError, with a one-sentence message that names the line, if a line does not hold exactly two such numbers.
     """
 
-    def read_pair(cells: list[str], _separator: str, where: str, line: int) -> DigitPair:
-        return _digit_pair(cells, where, line, n_digits)
-
-    return _read(name, content, _is_header_of_numbers, read_pair)
+    return _read(name, content, _is_header_of_numbers, partial(_digit_pair, n_digits))
 
 
 def _read(
     name: str,
     content: bytes,
     is_header: Callable[[list[str]], bool],
-    read_pair: Callable[[list[str], str, str, int], Pair],
-) -> PairList[Pair]:
+    read_pair: Callable[[list[str], str, str], tuple[Item, Item]],
+) -> PairList[Item]:
     text, quoted_name = decode(name, content)
     if len(text) > MOST_SIGNS:
         raise ValueError(f"{quoted_name} has {len(text):,} characters; at most {MOST_SIGNS:,} can be read.")
@@ -81,7 +71,7 @@ def _read(
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     separator = _separator(next(line for line in text.split("\n") if line.strip()))
     rows = csv.reader(io.StringIO(text), delimiter=separator, strict=True, skipinitialspace=True)
-    pairs: list[Pair] = []
+    pairs: list[Pair[Item]] = []
     n_pairs, is_first = 0, True
     try:
         for row in rows:
@@ -93,9 +83,8 @@ def _read(
                 continue
             n_pairs += 1
             if n_pairs <= MOST:
-                pairs.append(
-                    read_pair(cells, separator, f"Line {rows.line_num:,} of {quoted_name}", rows.line_num)
-                )
+                where = f"Line {rows.line_num:,} of {quoted_name}"
+                pairs.append(Pair(*read_pair(cells, separator, where), rows.line_num))
     except csv.Error as error:
         message = csv_error_message(error, rows.line_num)
         raise ValueError(f"{quoted_name} cannot be read as a table: {message}.") from None
@@ -122,7 +111,7 @@ def _is_header_of_numbers(cells: list[str]) -> bool:
     return len(cells) == 2 and not any(map(str.isdigit, "".join(cells)))
 
 
-def _digit_pair(cells: list[str], where: str, line: int, n_digits: int) -> DigitPair:
+def _digit_pair(n_digits: int, cells: list[str], _separator: str, where: str) -> tuple[int, int]:
     if len(cells) != 2:
         cells_text = "one cell" if len(cells) == 1 else f"{len(cells)} cells"
         raise ValueError(f"{where} has {cells_text}, not the numbers of two test digits.")
@@ -133,10 +122,10 @@ def _digit_pair(cells: list[str], where: str, line: int, n_digits: int) -> Digit
                 f"{where} has {shown} in place of the number of a test digit, from 0 to {n_digits - 1:,}."
             )
     first, second = map(int, cells)
-    return DigitPair(first, second, line)
+    return first, second
 
 
-def _text_pair(cells: list[str], separator: str, where: str, line: int) -> TextPair:
+def _text_pair(cells: list[str], separator: str, where: str) -> tuple[str, str]:
     if len(cells) == 1:
         raise ValueError(
             f"{where} has one text; the two texts of a pair stand between commas, semicolons or tabs."
@@ -151,4 +140,4 @@ def _text_pair(cells: list[str], separator: str, where: str, line: int) -> TextP
     if (longest := max(map(len, cells))) > LONGEST:
         raise ValueError(f"{where} has a text of {longest:,} characters; at most {LONGEST:,} can be read.")
     first, second = cells
-    return TextPair(first, second, line)
+    return first, second

@@ -13,9 +13,8 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.heads.effects import effects_over_pairs
 from app_pages.heads.parse_pairs import (
     MOST,
-    DigitPair,
+    Pair,
     PairList,
-    TextPair,
     digit_pairs_from_file,
     pairs_from_file,
 )
@@ -168,25 +167,25 @@ def _forget(kind: _Kind) -> None:
     st.session_state[kind.held] = st.session_state[kind.problem] = None
 
 
-def example_pairs() -> PairList[TextPair]:
+def example_pairs() -> PairList[str]:
     """The example texts that hold a word with an opposite, each with the text in which it is replaced."""
     texts = [text for text in sentences().values() if OPPOSITES.keys() & set(text.lower().split())]
-    pairs = [TextPair(text, one_word_changed(text), line) for line, text in enumerate(texts, 1)]
+    pairs = [Pair(text, one_word_changed(text), line) for line, text in enumerate(texts, 1)]
     return PairList("the examples, each with one word replaced by its opposite", tuple(pairs))
 
 
-def example_digit_pairs() -> PairList[DigitPair]:
+def example_digit_pairs() -> PairList[int]:
     """The first test digits, each with the next one of another class."""
     labels = test_digits()[1].tolist()
     pairs = []
     for first, label in enumerate(labels[:N_EXAMPLES]):
         second = next((number for number in range(first + 1, len(labels)) if labels[number] != label), None)
         if second is not None:
-            pairs.append(DigitPair(first, second, first + 1))
+            pairs.append(Pair(first, second, first + 1))
     return PairList("the first test digits, each with the next one of another class", tuple(pairs))
 
 
-def _digit_pairs(name: str, content: bytes) -> PairList[DigitPair]:
+def _digit_pairs(name: str, content: bytes) -> PairList[int]:
     return digit_pairs_from_file(name, content, len(test_digits()[1]))
 
 

@@ -8,13 +8,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.control_bar import Slots
+from app_pages.controls.control_bar import Slots, beside
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import ATTENTION, NORM, RMS, VECTORS
 from app_pages.inside_a_head.view import steps_of
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
-from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import as_code, sentence
 from model.experiments.sublayer_steps import normalise, sample_deviation
 from model.measures.changes import value_range

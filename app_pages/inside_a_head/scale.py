@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import inside_a_head_controls as controls
-from app_pages.controls.control_bar import bar
+from app_pages.controls.control_bar import bar, beside
 from app_pages.controls.head_choice import HeadChoice, choose_head
 from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.temperature import draw_temperature
@@ -16,7 +16,6 @@ from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
-from app_pages.toolkit.beside import beside
 from app_pages.toolkit.stoppable import in_steps
 from model.theory import score_scaling
 from viz.builders.number_format import format_number, format_tex, head_name

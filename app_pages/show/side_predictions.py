@@ -5,9 +5,9 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls.control_bar import beside as side_by_side
 from app_pages.show.prediction import prediction
 from app_pages.subject.two_sides import Side
-from app_pages.toolkit.beside import beside as side_by_side
 
 NUMBERS = ("first", "second", "third")
 

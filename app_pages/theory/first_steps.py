@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.control_bar import bar
+from app_pages.controls.control_bar import bar, beside
 from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_AXIS, WARM_UP_STEPS
 from app_pages.show.show import heading, show
 from app_pages.show.verdicts import stored_measurements, verdict_html
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
-from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.training_history import standard_error

@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls.control_bar import beside
 from app_pages.controls.estimated_work import Wanted
 from app_pages.controls.head_choice import take_query
 from app_pages.controls.knock_out_choice import NAMES
@@ -19,7 +20,6 @@ from app_pages.subject.answer import Answer
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import FileSubject, LiveSubject, Subject
 from app_pages.subject.two_sides import Side
-from app_pages.toolkit.beside import beside
 from model.experiments.faithfulness import area, other_attention
 from model.experiments.knock_out import KnockOutKind
 from viz.builders.number_format import format_number

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.heads import patch_over_pairs
-from app_pages.heads.parse_pairs import DigitPair, PairList, TextPair
+from app_pages.heads.parse_pairs import Pair, PairList
 from app_pages.heads.patch_effect import Columns, Quantity
 from app_pages.heads.patch_over_pairs import draw_effects_table, example_digit_pairs, example_pairs, headline
 from app_pages.subject import cache
@@ -24,7 +24,7 @@ MEAN = "change of the log-odds of the predicted class"
 
 
 def held(texts: list[tuple[str, str]]) -> PairList:
-    return PairList("“a.csv”", tuple(TextPair(*pair, line) for line, pair in enumerate(texts, 2)))
+    return PairList("“a.csv”", tuple(Pair(*pair, line) for line, pair in enumerate(texts, 2)))
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_of_pairs_of_digits_the_means_are_those_of_the_library(
     open_pairs: Callable[..., AppTest], normalised: bool
 ) -> None:
     app = open_pairs(**DIGITS, patch_effect="share of the way" if normalised else "change")
-    listed = tuple(DigitPair(*pair, line) for line, pair in enumerate(NUMBERS, 1))
+    listed = tuple(Pair(*pair, line) for line, pair in enumerate(NUMBERS, 1))
     app.session_state["digit_pairs_held"] = PairList("“d.csv”", listed)
     app.run()
     assert "3 pairs of digits from “d.csv”." in said(app)
