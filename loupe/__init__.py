@@ -13,7 +13,7 @@ Changes to it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`
 Experiments: `ablate_heads`, `importance`, `prune_heads`, `knock_out`, `guess_masked`.
 Parts of another input: `patch_heads`, `patch_feed_forwards`, `patch_positions`, and `patch_pairs`, the mean over pairs.
 What each token adds to the answer: `integrated_gradients`, `gradient_times_input`; also to a `Similarity` with another text.
-What an answer and a score are made of, to the last digit: `answer_parts`, `score_parts`.
+What an answer and a score are made of, to the last digit: `answer_parts`, `score_parts`; and `answer_effects` of taking heads away.
 Of a word in place of [MASK]: `masked_word`, an `answer` that the experiments take, and `masked_word_by_layer`.
 Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.
 Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.

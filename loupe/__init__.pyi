@@ -13,6 +13,7 @@ from .model.capture.intervention import (
 )
 from .model.checkpoint import available
 from .model.checkpoint.load_or_download import load_or_download as load
+from .model.decompositions.answer_effects import answer_effects
 from .model.decompositions.answer_parts import answer_parts
 from .model.decompositions.score_parts import score_parts
 from .model.experiments.ablation import ablate_heads, ablated, importance
@@ -59,6 +60,7 @@ __all__ = [
     "ablate_heads",
     "ablated",
     "activations",
+    "answer_effects",
     "answer_parts",
     "at_temperature",
     "attention_heatmap",

@@ -8,6 +8,7 @@
 | `pruning.parquet` | accuracy as heads are removed, the least important first | a replacement and step |
 | `faithfulness.parquet` | agreement of each lens with knocking out tokens | a lens, layer and head |
 | `relations.parquet` | how often a head's strongest key is the other end of a link | a layer, head, relation and direction |
+| `parts.parquet` | what each head and feed-forward adds to the answer | a head or feed-forward |
 | `against-OTHER.json` | comparison of two encoders | |
 
 Each file holds its `DataSource`, with the hash of the weights.
@@ -33,7 +34,7 @@ from .running_moments import Spread
 
 HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
 PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"
-RELATIONS = "relations.parquet"
+RELATIONS, PARTS = "relations.parquet", "parts.parquet"
 # names in the samples of pruning: examples that choose the next head, and that measure the accuracy
 CHOOSING, JUDGING = "choosing", "judging"
 MEAN, SD, Z = "_mean", "_sd", "z"  # column names, or their ends
@@ -218,6 +219,8 @@ COLUMNS_BY_FILE = {
         **dict.fromkeys(("low", "high", "p"), NUMBER),
         "beyond": FLAG,
     },
+    # of `model.decompositions.answer_parts` over the data; a feed-forward has no head
+    PARTS: {"kind": WORD, **_HEAD, **dict.fromkeys(("mean", "sd", "mean_abs"), NUMBER), "n": COUNTED},
 }
 COMPLETE = ("step", "told", "turned_wrong", "turned_right")  # columns without empty cells
 

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import pandas as pd
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ..capture import evaluation_mode
 from ..experiments.attribution import Explained, Similarity
@@ -41,12 +42,20 @@ class AnswerParts:
         return abs(self.total - self.recorded)
 
 
-class Number(NamedTuple):
-    """A number of an answer, Σ_k weights_k · outputs_k: of logits, or of the pooled state."""
+class AnswerNumber(NamedTuple):
+    """One number y of an answer, read off states behind the final norm: Σ_k weights_k · outputs_k at the states it was made for."""
 
     quantity: str
     weights: Float[Tensor, " output"]
-    outputs: Float[Tensor, " output"]
+    outputs: Callable[
+        [Tensor, Tensor], Float[Tensor, "input output"]
+    ]  # of states and the inputs that they are of
+    number: Callable[[Tensor], Float[Tensor, " input"]]  # of outputs, whatever states these were read off
+
+    def __call__(
+        self, states: Float[Tensor, "input position d_model"], inputs: Tensor
+    ) -> Float64[Tensor, " input"]:
+        return self.number(self.outputs(states, inputs).double())
 
 
 def answer_parts(
@@ -79,27 +88,25 @@ def answer_parts(
     ('logit of positive minus negative', ['token', 'position', 'L0 H0'], True)
     """
     model, n_layers, fed = loaded.model, loaded.config.n_layers, None
-    forward = forward_pass(loaded, model_input, n_layers, ["logits", POOLING_PATTERN], by_token=by_token)
+    forward = forward_pass(loaded, model_input, n_layers, [POOLING_PATTERN], by_token=by_token)
     with torch.inference_mode(), evaluation_mode(model):
         last = forward.states(n_layers)
         states = model.final_norm(last)
+        number = answer_number(loaded, model_input, states[None], answer)
         if isinstance(answer, MaskedWord):
-            check_answer(loaded, [model_input], answer)
-            number = _of_word(loaded, model.predict_tokens(states[[answer.position]])[0], answer)
             function = _before_vocabulary(loaded, states, answer.position, number.weights)
-        elif isinstance(answer, Similarity) or not loaded.config.n_classes:
-            number = _of_pooled(loaded, model.pool(states[None], forward.inputs)[0], answer)
-            function, fed = _before_pooling(forward, states, LinearFunction(number.weights[None, None]))
         else:
-            number = _of_classes(loaded, forward.seen["logits"][0], answer)
-            function, fed = _before_classifier(forward, states, LinearFunction(number.weights[None, None]))
+            function = LinearFunction(number.weights[None, None])
+            is_of_pooled = isinstance(answer, Similarity) or not loaded.config.n_classes
+            before = _before_pooling if is_of_pooled else _before_classifier
+            function, fed = before(forward, states, function)
         function = pull_back(model.final_norm, last, function)
         read = function.weights[0].any(dim=-1).nonzero()[:, 0]
         function = LinearFunction(function.weights[:, read], function.constant)
         parts, values = divide(forward, n_layers, function, read)
         if fed is not None:
             parts, values = [*parts, Part("pooling feed-forward")], torch.cat((values, fed[None]))
-        recorded = float(number.weights.double() @ number.outputs.double())
+        recorded = float(number(states[None], forward.inputs))
     values_of_frame = values[:, 0].cpu().double().numpy()
     return AnswerParts(number.quantity, frame(parts, forward.positions, values_of_frame), recorded)
 
@@ -170,15 +177,55 @@ def _transposed(
     return LinearFunction(g[None], function.constant)
 
 
-def _of_word(loaded: Loaded, logits: Float[Tensor, " token"], word: MaskedWord) -> Number:
+def answer_number(
+    loaded: Loaded, model_input: InputLike, states: Float[Tensor, "1 position d_model"], answer: Explained
+) -> AnswerNumber:
+    """The number y of `answer_parts`, for an input and its states behind the final norm. Raises ValueError as `answer_parts` does."""
+    model, config = loaded.model, loaded.config
+    inputs, _ = prepare(loaded, model_input)
+    if isinstance(answer, MaskedWord):
+        return _of_word(loaded, model_input, answer)
+    if config.n_classes and not isinstance(answer, Similarity):
+        return _of_classes(loaded, model.classify(states, inputs)[0], answer)
+    (pooled,) = model.pool(states, inputs)
+    if isinstance(answer, Similarity):
+        other = pooled
+        if answer.other is not None:
+            other_inputs = prepare(loaded, answer.other)[0]
+            (other,) = model.pool(model.encode(other_inputs), other_inputs)
+        weights = other / (other.norm() * pooled.norm())
+        return AnswerNumber(
+            "cosine similarity",
+            weights,
+            model.pool,
+            lambda outputs: functional.cosine_similarity(outputs, other.double(), dim=-1),
+        )
+    if answer is not None:
+        raise ValueError(f"{loaded.name} has no classes, got class {answer}")
+    return AnswerNumber(
+        "length of the pooled state",
+        pooled / pooled.norm(),
+        model.pool,
+        lambda outputs: outputs.norm(dim=-1),
+    )
+
+
+def _of_word(loaded: Loaded, model_input: InputLike, word: MaskedWord) -> AnswerNumber:
+    check_answer(loaded, [model_input], word)
     assert loaded.tokenizer is not None, "the answer was checked"
-    weights = torch.full_like(logits, -1 / len(logits))
+    model, n_tokens = loaded.model, loaded.config.vocab_size or 0
+    weights = torch.full((n_tokens,), -1 / n_tokens, device=loaded.device)
     weights[word.token_id] += 1.0
     token = loaded.tokenizer.id_to_token(word.token_id)
-    return Number(f"logit of “{token}” minus the mean over the vocabulary", weights, logits)
+    return AnswerNumber(
+        f"logit of “{token}” minus the mean over the vocabulary",
+        weights,
+        lambda states, _: model.predict_tokens(states[:, word.position]),
+        lambda outputs: outputs @ weights.double(),
+    )
 
 
-def _of_classes(loaded: Loaded, logits: Float[Tensor, " class"], answer: int | None) -> Number:
+def _of_classes(loaded: Loaded, logits: Float[Tensor, " class"], answer: int | None) -> AnswerNumber:
     config = loaded.config
     index = int(logits.argmax()) if answer is None else answer
     if index not in range(config.n_classes):
@@ -191,16 +238,4 @@ def _of_classes(loaded: Loaded, logits: Float[Tensor, " class"], answer: int | N
         others = "the mean of the others" if config.n_classes > 2 else config.class_names[1 - index]
         quantity = f"{quantity} minus {others}"
     weights[index] = 1.0
-    return Number(quantity, weights, logits)
-
-
-def _of_pooled(loaded: Loaded, pooled: Float[Tensor, " d_pooled"], answer: Explained) -> Number:
-    if isinstance(answer, Similarity):
-        other = pooled
-        if answer.other is not None:
-            inputs = prepare(loaded, answer.other)[0]
-            other = loaded.model.pool(loaded.model.encode(inputs), inputs)[0]
-        return Number("cosine similarity", other / (other.norm() * pooled.norm()), pooled)
-    if answer is not None:
-        raise ValueError(f"{loaded.name} has no classes, got class {answer}")
-    return Number("length of the pooled state", pooled / pooled.norm(), pooled)
+    return AnswerNumber(quantity, weights, loaded.model.classify, lambda outputs: outputs @ weights.double())

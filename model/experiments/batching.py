@@ -1,6 +1,6 @@
 """Batches of inputs of equal length, and answers to variants of a batch, computed from any layer onwards."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -17,6 +17,8 @@ from ..masks import FullMask
 from ..transformer import Transformer
 from .masked_word import LOGITS, AnswerRead, MaskedWord, log_probability
 
+# Numbers read off the states behind the final norm, [input position d_model], and the inputs that these are of.
+OfStates = Callable[[Tensor, Tensor], Float[Tensor, "input answer"]]
 NUMBERS_AT_ONCE = 2**22  # attention weights of one layer, or hidden units, that are in memory together
 
 
@@ -64,7 +66,7 @@ def answers_from(
     states: Float[Tensor, "variant_and_input position d_model"],
     inputs: Tensor,
     mask: FullMask | None,
-    answer: AnswerRead = None,
+    answer: AnswerRead | OfStates = None,
 ) -> Float[Tensor, "variant input answer"]:
     """Answers to several variants of the same inputs, computed from the states that enter block `first`.
 
@@ -89,7 +91,7 @@ def answers_after_attention(
     attended: Float[Tensor, "variant_and_input position d_model"],
     inputs: Tensor,
     mask: FullMask | None,
-    answer: AnswerRead = None,
+    answer: AnswerRead | OfStates = None,
 ) -> Float[Tensor, "variant input answer"]:
     """Like `answers_from`, computed from the input `x` of block `layer` and the output `attended` of its attention.
 
@@ -105,10 +107,12 @@ def answers_after_attention(
     return answers_from(model, layer + 1, states, inputs, mask, answer)
 
 
-def _position_read(model: Transformer, answer: AnswerRead) -> int | None:
+def _position_read(model: Transformer, answer: AnswerRead | OfStates) -> int | None:
     """The position from whose last state alone the answer is read; None if it is read from several."""
     if isinstance(answer, MaskedWord):
         return answer.position
+    if callable(answer):
+        return None
     family = model.config.family
     reads_others = (
         *(family.pools_patches, family.pools_patches_alone, family.attention_pooling, family.two_classifiers),
@@ -131,12 +135,14 @@ def read_answers(
     model: Transformer,
     states: Float[Tensor, "input position d_model"],
     inputs: Tensor,
-    answer: AnswerRead = None,
+    answer: AnswerRead | OfStates = None,
 ) -> Float[Tensor, "input answer"]:
     """Answers computed from the states after the last block: log P of the masked word `answer` in nats, or else class
-    probabilities or, for LOGITS, logits; pooled states if the encoder chooses no class.
+    probabilities or, for LOGITS, logits; pooled states if the encoder chooses no class. A function reads them itself.
     """
     states = model.final_norm(states)
+    if callable(answer):
+        return answer(states, inputs)
     if isinstance(answer, MaskedWord):
         return log_probability(model, states, answer)
     if model.config.chooses_class:
