@@ -28,6 +28,7 @@ from .head_effects import (
     pruning_rows,
     split_for_pruning,
 )
+from .mean_parts import MeanParts, mean_parts_rows
 from .parquet import DataSource
 from .relations import Relations, relation_rows, with_link_counts
 from .results import (
@@ -37,6 +38,7 @@ from .results import (
     HEADS,
     JUDGING,
     LAYERS,
+    PARTS,
     PRUNING,
     RELATIONS,
     EncoderComparison,
@@ -50,7 +52,7 @@ from .running_moments import Arrays, CrossMoments, Moments, Spread, from_arrays
 from .strongest_attention import StrongestPairs
 
 # what --with can add to the statistics
-EXTRA = ("importance", "ablation", "pruning", "faithfulness", "examples")
+EXTRA = ("importance", "ablation", "pruning", "faithfulness", "examples", "parts")
 SAMPLE = 256  # examples for measures with many forward passes for each
 
 
@@ -104,6 +106,9 @@ def measure_dataset(
             loaded, quoted_examples, passes.measure(StrongestPairs(), quoted_examples)
         )
         files[EXAMPLES] = ResultTable(source=passes.source(quoted_examples), rows=rows)
+    if "parts" in options.extra:
+        rows = mean_parts_rows(passes.measure(MeanParts(), sample), loaded.config)
+        files[PARTS] = ResultTable(source=passes.source(sample), rows=rows)
     files = {HEADS: _add_effects(heads, from_arrays(effects), len(sample)), **files}
     # All passes come before the first file, so that no file is from an unfinished run.
     for name, content in files.items():

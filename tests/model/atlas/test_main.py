@@ -11,6 +11,7 @@ from model.atlas.results import (
     FAITHFULNESS,
     HEADS,
     LAYERS,
+    PARTS,
     PRUNING,
     RELATIONS,
     comparison_file_name,
@@ -84,9 +85,9 @@ def test_examples_are_not_of_the_data_unless_that_is_asked_for(monkeypatch, csv,
 
 @pytest.mark.usefixtures("text")
 def test_everything_at_once_and_on_how_many_examples(monkeypatch, csv, tmp_path):
-    every = "importance,ablation,pruning,faithfulness,examples"
+    every = "importance,ablation,pruning,faithfulness,examples,parts"
     run(monkeypatch, "text", "--data", csv, "--with", every, "--sample", 2, "--out", tmp_path / "out")
-    names = (HEADS, LAYERS, EXAMPLES, PRUNING, FAITHFULNESS)
+    names = (HEADS, LAYERS, EXAMPLES, PRUNING, FAITHFULNESS, PARTS)
     assert {path.name for path in (tmp_path / "out").iterdir()} == set(names)
     heads = read_heads(tmp_path / "out" / HEADS)
     assert heads.source.n == 3
@@ -94,7 +95,7 @@ def test_everything_at_once_and_on_how_many_examples(monkeypatch, csv, tmp_path)
     assert {"importance", "zero", "mean"} < set(heads.spreads)
     of_heads = (heads.source.n, read_rows(tmp_path / "out" / EXAMPLES).source.n)
     assert all(n > 2 for n in of_heads)
-    assert read_rows(tmp_path / "out" / FAITHFULNESS).source.n == 2
+    assert all(read_rows(tmp_path / "out" / name).source.n == 2 for name in (FAITHFULNESS, PARTS))
     pruning = read_rows(tmp_path / "out" / PRUNING).source
     assert (pruning.n, dict(pruning.samples)) == (3, {"choosing": 1, "judging": 2})
 
