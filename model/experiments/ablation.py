@@ -107,7 +107,7 @@ def change_each_head_of_input(
 
 def stack_answers(
     steps: Iterable[HeadAnswers], config: ModelConfig
-) -> Float32[np.ndarray, "layer head input answer"]:
+) -> Float[np.ndarray, "layer head input answer"]:
     """The answers of all `steps` in one array; the steps must cover all heads in order."""
     answers = torch.cat([step.answers for step in steps])
     return answers.unflatten(0, (config.n_layers, config.n_heads)).cpu().numpy()
