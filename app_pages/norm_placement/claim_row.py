@@ -45,6 +45,7 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
         "compare",
         _PAIR | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
     ),
+    "early_parts": ("compare", _PAIR),
     "early_layers": (
         "training",
         {

@@ -220,6 +220,17 @@ CLAIMS = (
         rule=Larger("post"),
     ),
     Claim(
+        key="early_parts",
+        when=TRAINED,
+        says="In pre-LN, the first half of the layers writes a larger share of the answer.",
+        figure="share of early layers",
+        measured="Σ|parts| of the heads and feed-forwards in the first half of the layers, divided by that in all layers; mean over "
+        "examples. A part is what a head or feed-forward adds to the logit of the predicted class minus the mean of the "
+        "others, with the σ of every norm held. It says what reaches the answer directly, not what later layers make of it.",
+        axis="share of the first half of the layers",
+        rule=Larger("pre"),
+    ),
+    Claim(
         key="early_layers",
         when=TRAINED,
         says="In pre-LN the gradient is larger in early layers than in late ones.",

@@ -41,6 +41,14 @@ class AnswerParts:
         """How far the sum of the parts is from what was recorded."""
         return abs(self.total - self.recorded)
 
+    @property
+    def early_share(self) -> float:
+        """Share of the first half of the L layers in what heads and feed-forwards add, 0 to 1: Σ_{layer < ⌊L / 2⌋} |value| / Σ |value|."""
+        of_layers = self.frame.dropna(subset="layer")
+        sizes = of_layers.groupby(["layer", "kind", "head"], dropna=False)["value"].sum().abs()
+        is_early = sizes.index.get_level_values("layer") < (of_layers["layer"].max() + 1) // 2
+        return float(sizes[is_early].sum() / (sizes.sum() or 1.0))
+
 
 class AnswerNumber(NamedTuple):
     """One number y of an answer, read off states behind the final norm: Σ_k weights_k · outputs_k at the states it was made for."""

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from ...capture import activations
 from ...claims.verdict import Measurement
+from ...decompositions.answer_parts import answer_parts
 from ...device import torch_seed
 from ...experiments.probabilities import probabilities
 from ...experiments.residual_stream import SUBLAYERS, norms, shares, skip_terms
@@ -48,7 +49,8 @@ def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measuremen
 
     def trained_figures(loaded: Loaded) -> Figures:
         return stream_and_attention(loaded, subset) | {
-            "gradient, trained": gradient_norms(loaded, subset).ratio
+            "gradient, trained": gradient_norms(loaded, subset).ratio,
+            "share of early layers": early_share(loaded, subset),
         }
 
     def accuracy_figure(loaded: Loaded) -> Figures:
@@ -144,6 +146,11 @@ def stream_and_attention(loaded: Loaded, examples: HeldOut) -> Figures:
             )
     first_norm, last_norm, sublayer_share, entropy = np.array(rows, np.float64).mean(axis=0).tolist()
     return {"stream growth": last_norm / first_norm, "share of sublayers": sublayer_share, "entropy": entropy}
+
+
+def early_share(loaded: Loaded, examples: HeldOut) -> float:
+    """Mean over the examples of the share of the first half of the layers in the answer's parts (`AnswerParts.early_share`)."""
+    return float(np.mean([answer_parts(loaded, model_input).early_share for model_input in examples.inputs]))
 
 
 def accuracy(loaded: Loaded, examples: HeldOut) -> float:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -227,6 +228,24 @@ def test_what_attention_pooling_adds_is_a_part(tmp_path: Path) -> None:
         y = pooling.attention(loaded.model.final_norm(states)[None])[0, 0].numpy()
     expected = (pooled - y) @ pooled / np.linalg.norm(pooled)
     assert value(parts, "pooling feed-forward") == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_share_of_the_first_half_of_the_layers_by_hand() -> None:
+    rows = [
+        ("token", None, None, 9.0),
+        ("head", 0, 0, -1.0),
+        ("head", 0, 1, 0.5),
+        ("feed-forward", 0, None, 1.5),
+        ("head", 1, 0, 4.0),
+        ("feed-forward", 1, None, -2.0),
+        ("head", 2, 0, 1.0),
+        ("biases", None, None, 5.0),
+    ]
+    frame = pd.DataFrame(rows, columns=["kind", "layer", "head", "value"])
+    assert AnswerParts("a number", frame, 1.0).early_share == pytest.approx(3 / 10)  # of 3 layers the first
+    loaded = tiny.loaded(tiny.TEXT)
+    whole, by_token = (answer_parts(loaded, SENTENCE, by_token=by_token) for by_token in (False, True))
+    assert by_token.early_share == pytest.approx(whole.early_share, abs=1e-6)
 
 
 def test_a_gap_is_shown() -> None:

@@ -5,13 +5,20 @@ import torch
 
 from model import checkpoint
 from model.capture import capture
+from model.decompositions.answer_parts import answer_parts
 from model.experiments.probabilities import probabilities
 from model.experiments.residual_stream import mean_norms, sublayer_shares
 from model.inputs.digits import examples as digits
 from model.measures.head_measures import mean_entropy
 from model.train.claims import trained
 from model.train.claims.seed_families import HeldOut, batches, load_families
-from model.train.claims.trained import accuracy, gradient_norms, measure_trained, stream_and_attention
+from model.train.claims.trained import (
+    accuracy,
+    early_share,
+    gradient_norms,
+    measure_trained,
+    stream_and_attention,
+)
 from tests.model import tiny
 
 TEXTS = ("great film", "not a film", "great", "a b c", "film not great")
@@ -63,7 +70,7 @@ def test_every_figure_of_every_family(family):
     text = {item.figure for item in result if item.where == "small text encoders"}
     assert text == {
         *("stream growth", "share of sublayers", "entropy", "gradient, trained"),
-        *("accuracy", "loss while learning", "distance of heads"),
+        *("accuracy", "loss while learning", "distance of heads", "share of early layers"),
     }
     fresh = [item for item in result if item.where.endswith("untrained")]
     assert len(fresh) == 8
@@ -100,6 +107,9 @@ def test_batches_measure_what_single_records_do(placement):
     assert result["share of sublayers"] == pytest.approx(shares, rel=1e-4)
     entropies = [mean_entropy(record.pattern, record.mask).mean() for record in records]
     assert result["entropy"] == pytest.approx(np.mean(entropies), rel=1e-4)
+    parts = [answer_parts(loaded, text).frame.query("layer.notna()") for text in TEXTS]
+    early = [frame.query("layer == 0")["value"].abs().sum() / frame["value"].abs().sum() for frame in parts]
+    assert early_share(loaded, examples) == pytest.approx(np.mean(early), rel=1e-6)
     right = probabilities(loaded, TEXTS)[:, 0].argmax(axis=-1) == np.array(examples.labels)
     assert accuracy(loaded, examples) == right.mean()
 
