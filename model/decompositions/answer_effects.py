@@ -32,22 +32,22 @@ class AnswerEffects:
     @property
     def spearman(self) -> float | None:
         """Spearman's rank correlation of parts and effects over all heads, -1 to 1; None where `not_compared` says why."""
-        ranks = self._rounded().rank()
-        return None if self.not_compared else float(ranks["value"].corr(ranks["effect"]))
+        if self.not_compared:
+            return None
+        return float(self._rounded().rank().corr().loc["value", "effect"])
 
     @property
     def not_compared(self) -> str | None:
         """Why there is no rank correlation, in a few words; None where there is one."""
         if self.n < FEWEST_HEADS:
             return f"fewer than {FEWEST_HEADS} heads"
-        n_values, n_effects = self._rounded().nunique()
-        if n_values > 1 and n_effects > 1:
-            return None
-        return "all parts are equal" if n_values == 1 else "all effects are equal"
+        n_different = self._rounded().nunique()
+        equal = [name for name, n in zip(("parts", "effects"), n_different, strict=True) if n == 1]
+        return f"all {equal[0]} are equal" if equal else None
 
     def _rounded(self) -> pd.DataFrame:
         numbers = self.frame[["value", "effect"]]
-        return (numbers / max(numbers.abs().to_numpy().max(), 1e-30)).round(DIGITS)
+        return (numbers / (numbers.abs().to_numpy().max() or 1.0)).round(DIGITS)
 
 
 def answer_effects(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> AnswerEffects:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -21,6 +22,7 @@ from .state_parts import ForwardPass, Numbers, Part, divide, forward_pass, frame
 
 POOLING_PATTERN = "attention_pooling.attention.pattern"
 States = Float[Tensor, "position d_model"]
+Outputs = Float[Tensor, "input output"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,19 +53,18 @@ class AnswerParts:
 
 
 class AnswerNumber(NamedTuple):
-    """One number y of an answer, read off states behind the final norm: Σ_k weights_k · outputs_k at the states it was made for."""
+    """One number y of an answer, a function of the `outputs` that are read off states behind the final norm."""
 
     quantity: str
-    weights: Float[Tensor, " output"]
-    outputs: Callable[
-        [Tensor, Tensor], Float[Tensor, "input output"]
-    ]  # of states and the inputs that they are of
-    number: Callable[[Tensor], Float[Tensor, " input"]]  # of outputs, whatever states these were read off
+    weights: Float[Tensor, " output"]  # y = Σ_k weights_k · outputs_k at the states that it was made for
+    outputs: Callable[[Tensor, Tensor], Outputs]  # of states, and of the inputs that these are of
+    number: Callable[[Outputs], Tensor] | None = (
+        None  # y of the outputs of other states, if it is not that sum
+    )
 
-    def __call__(
-        self, states: Float[Tensor, "input position d_model"], inputs: Tensor
-    ) -> Float64[Tensor, " input"]:
-        return self.number(self.outputs(states, inputs).double())
+    def __call__(self, states: Float[Tensor, "input position d_model"], inputs: Tensor) -> Tensor:
+        outputs = self.outputs(states, inputs).double()
+        return outputs @ self.weights.double() if self.number is None else self.number(outputs)
 
 
 def answer_parts(
@@ -192,45 +193,32 @@ def answer_number(
     model, config = loaded.model, loaded.config
     inputs, _ = prepare(loaded, model_input)
     if isinstance(answer, MaskedWord):
-        return _of_word(loaded, model_input, answer)
+        check_answer(loaded, [model_input], answer)
+        return _of_word(loaded, answer)
     if config.n_classes and not isinstance(answer, Similarity):
         return _of_classes(loaded, model.classify(states, inputs)[0], answer)
-    (pooled,) = model.pool(states, inputs)
-    if isinstance(answer, Similarity):
-        other = pooled
-        if answer.other is not None:
-            other_inputs = prepare(loaded, answer.other)[0]
-            (other,) = model.pool(model.encode(other_inputs), other_inputs)
-        weights = other / (other.norm() * pooled.norm())
-        return AnswerNumber(
-            "cosine similarity",
-            weights,
-            model.pool,
-            lambda outputs: functional.cosine_similarity(outputs, other.double(), dim=-1),
-        )
-    if answer is not None:
+    pooled = model.pool(states, inputs)
+    if answer is None:
+        length = partial(torch.linalg.vector_norm, dim=-1)
+        return AnswerNumber("length of the pooled state", (pooled / pooled.norm())[0], model.pool, length)
+    if not isinstance(answer, Similarity):
         raise ValueError(f"{loaded.name} has no classes, got class {answer}")
-    return AnswerNumber(
-        "length of the pooled state",
-        pooled / pooled.norm(),
-        model.pool,
-        lambda outputs: outputs.norm(dim=-1),
-    )
+    other = pooled
+    if answer.other is not None:
+        other_inputs = prepare(loaded, answer.other)[0]
+        other = model.pool(model.encode(other_inputs), other_inputs)
+    weights = (other / (other.norm() * pooled.norm()))[0]
+    cosine = partial(functional.cosine_similarity, other.double())
+    return AnswerNumber("cosine similarity", weights, model.pool, cosine)
 
 
-def _of_word(loaded: Loaded, model_input: InputLike, word: MaskedWord) -> AnswerNumber:
-    check_answer(loaded, [model_input], word)
+def _of_word(loaded: Loaded, word: MaskedWord) -> AnswerNumber:
     assert loaded.tokenizer is not None, "the answer was checked"
     model, n_tokens = loaded.model, loaded.config.vocab_size or 0
     weights = torch.full((n_tokens,), -1 / n_tokens, device=loaded.device)
     weights[word.token_id] += 1.0
-    token = loaded.tokenizer.id_to_token(word.token_id)
-    return AnswerNumber(
-        f"logit of “{token}” minus the mean over the vocabulary",
-        weights,
-        lambda states, _: model.predict_tokens(states[:, word.position]),
-        lambda outputs: outputs @ weights.double(),
-    )
+    quantity = f"logit of “{loaded.tokenizer.id_to_token(word.token_id)}” minus the mean over the vocabulary"
+    return AnswerNumber(quantity, weights, lambda states, _: model.predict_tokens(states[:, word.position]))
 
 
 def _of_classes(loaded: Loaded, logits: Float[Tensor, " class"], answer: int | None) -> AnswerNumber:
@@ -246,4 +234,4 @@ def _of_classes(loaded: Loaded, logits: Float[Tensor, " class"], answer: int | N
         others = "the mean of the others" if config.n_classes > 2 else config.class_names[1 - index]
         quantity = f"{quantity} minus {others}"
     weights[index] = 1.0
-    return AnswerNumber(quantity, weights, loaded.model.classify, lambda outputs: outputs @ weights.double())
+    return AnswerNumber(quantity, weights, loaded.model.classify)
