@@ -1,9 +1,13 @@
-"""In every family, parts sum to the answer and to the score that were recorded."""
+"""In every family, parts sum to the answer and to the score that were recorded.
+
+`python -m tests.model.decompositions.test_sums_of_families` prints the table of `docs/encoders.md`.
+"""
 
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -41,7 +45,15 @@ OTHERS = [
 MASKED = "the film is not [MASK] at all ."
 
 
-def check(loaded: Loaded, model_input: InputLike | None = None) -> None:
+class Gaps(NamedTuple):
+    """The number of parts of an answer, and the largest gaps of answers and of scores as shares of their largest part."""
+
+    n_parts: int
+    answers: float
+    scores: float
+
+
+def check(loaded: Loaded, model_input: InputLike | None = None) -> Gaps:
     """The sums of each kind of answer that the encoder has, and of scores of its first and last layer."""
     config = loaded.config
     other: InputLike = (
@@ -52,28 +64,29 @@ def check(loaded: Loaded, model_input: InputLike | None = None) -> None:
     answers: list[Explained] = [None, Similarity(other)]
     if config.masked_token_output and "[MASK]" in str(model_input):
         answers.append(MaskedWord(5, token_id=8))
+    answer_gaps, score_gaps = [], []
     for answer in answers:
-        for by_token in (False, True):
+        for by_token in (True, False):
             parts = answer_parts(loaded, model_input, answer, by_token=by_token)
-            assert parts.gap <= LARGEST_GAP * parts.frame["value"].abs().max(), answer
+            answer_gaps.append(parts.gap / parts.frame["value"].abs().max())
+            assert answer_gaps[-1] <= LARGEST_GAP, answer
             assert np.isfinite(parts.recorded)
     for layer in {0, config.n_layers - 1}:
         scores = score_parts(loaded, model_input, layer, config.n_heads - 1, 3, 2)
-        assert scores.gap <= LARGEST_GAP * np.abs(scores.frame.to_numpy()).max(), layer
+        score_gaps.append(scores.gap / np.abs(scores.frame.to_numpy()).max())
+        assert score_gaps[-1] <= LARGEST_GAP, layer
         assert np.isfinite(scores.recorded)
+    return Gaps(len(parts.frame), max(answer_gaps), max(score_gaps))
 
 
-def check_family(folder: Path, architecture: str, **changed: Any) -> None:
+def check_family(folder: Path, architecture: str, **changed: Any) -> Gaps:
     build(folder, architecture, **changed)
     loaded = load(folder)
     config = loaded.config
     if config.is_text:
-        check(loaded, MASKED)
-    else:
-        check(
-            loaded,
-            picture(config.image_sides[0] + config.family.pixels.remainder, n_channels=config.n_channels),
-        )
+        return check(loaded, MASKED)
+    side = config.image_sides[0] + config.family.pixels.remainder
+    return check(loaded, picture(side, n_channels=config.n_channels))
 
 
 @pytest.mark.parametrize("architecture", slow_but_bert_and_vit([*TEXT, *PICTURES]))
@@ -147,3 +160,27 @@ def test_layers_behind_the_pooling_of_sentence_transformers(tmp_path: Path) -> N
     loaded = load(tmp_path)
     assert len(loaded.config.family.sentence_layers) == 2
     check(loaded, MASKED)
+
+
+def print_table() -> None:
+    """The largest gaps of each family, by the type of the model in `config.json`."""
+    by_family: dict[str, list[Gaps]] = {}
+    for architecture, changed in [(name, {}) for name in [*TEXT, *PICTURES]] + [
+        *VARIANTS,
+        *VISION,
+        *TEXTS,
+        *OTHERS,
+    ]:
+        with TemporaryDirectory() as folder:
+            gaps = check_family(Path(folder), architecture, **changed)
+            family = json.loads(Path(folder, "config.json").read_text())["model_type"]
+        by_family.setdefault(family, []).append(gaps)
+    print("| family | encoders | parts | gap of answers | gap of scores |\n|---|---|---|---|---|")
+    for family, of_family in sorted(by_family.items()):
+        n_parts, answers, scores = zip(*of_family, strict=True)
+        counts = "–".join(str(n) for n in sorted({min(n_parts), max(n_parts)}))
+        print(f"| {family} | {len(of_family)} | {counts} | {max(answers):.1e} | {max(scores):.1e} |")
+
+
+if __name__ == "__main__":
+    print_table()
