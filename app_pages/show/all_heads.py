@@ -37,15 +37,14 @@ def overview_of(
     selected: tuple[int, int] | None,
     scale: ColourScale,
     key: str,
-    take: Callable[[int, int], None] | None = None,
     small: bool = False,
     notes: Sequence[str] = (),
     lens: Lens = LENSES[ATTENTION],
 ) -> None:
     """Draws the maps of all heads of a record; a tooltip shows each head's `measures` [layer, head].
 
-    A click calls `take` with layer and head; without `take` it chooses the head. `notes` say how the maps were changed,
-    `lens` what they show. With the scale "own" a map's colours reach to its own maximum.
+    A click chooses the head. `notes` say how the maps were changed, `lens` what they show. With the scale "own" a map's colours
+    reach to its own maximum.
     """
     chart = head_overview(
         record,
@@ -57,7 +56,5 @@ def overview_of(
         scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
         by_layer=not lens.has_heads,
     )
-    clickable_heads(
-        chart, key=key, chosen=selected, take=take or (take_head if lens.has_heads else take_layer)
-    )
+    clickable_heads(chart, key=key, chosen=selected, take=take_head if lens.has_heads else take_layer)
     arrow_keys(key, step, name="All heads")

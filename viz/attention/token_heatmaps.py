@@ -1,7 +1,6 @@
 """Heatmaps of one head over its tokens: weights, scores, or the difference of two patterns; and a small overview of a large map.
 
 Queries go down from the top, keys across. Cells that `mask` [query, key] forbids (False) are hatched and show no number.
-All functions raise ValueError where the shapes do not fit each other.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ import numpy as np
 
 from ..builders.cells import frame_layers
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import VegaFigure, need_shape
+from ..builders.figure import VegaFigure
 from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
 from ..builders.heatmap_figure import Colours, Heatmap
 from ..builders.number_format import format_number, head_name, two_digits
@@ -123,7 +122,6 @@ def cross_heatmap(
     scale: WeightScale = TO_ONE,
 ) -> Heatmap:
     """A heatmap of cross-attention [query, key] from the tokens `queries` of one input to the tokens `keys` of another."""
-    need_shape((len(queries), len(keys)), pattern=pattern)
     key_labels, query_labels = position_labels(keys), position_labels(queries)
     strongest = _strongest(pattern, query_labels, key_labels, query)
     return heatmap(
@@ -207,7 +205,6 @@ def difference_heatmap(
 
     The colour scale is symmetric about 0 and ends at the largest absolute difference, or at 1 if that is only rounding.
     """
-    need_shape((len(tokens),) * 2, first=first, second=second)
     difference = second - first
     first_name, second_name = (escape(name, quote=False) for name in names)
     return _token_heatmap(
@@ -248,9 +245,6 @@ def _token_heatmap(
     by side.
     """
     n_keys = len(tokens if keys is None else keys)
-    need_shape((len(tokens), n_keys), values=values)
-    if mask is not None:
-        need_shape((len(tokens), n_keys), mask=mask)
     query_labels = position_labels(tokens, numbers)
     key_labels = query_labels if keys is None else position_labels(keys)
     if window is not None:  # the rest of a large map is not even sent to the browser

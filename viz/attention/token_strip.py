@@ -10,7 +10,7 @@ import numpy as np
 
 from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG, casing_layer, frame_channels
 from ..builders.chart import Column, Rows, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
+from ..builders.figure import Kwargs, VegaFigure, either, value
 from ..builders.label_placement import name_axis
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x
@@ -76,10 +76,9 @@ def weight_strip(
     With `allowed` [position], forbidden tokens (False) are struck through, and a click sets the point selection `key`,
     fields `position` and `blocked`: Streamlit reports a click only if it changes the selection, and `blocked` makes a
     second click on a token differ from the first. Without `legend` no colour bar is drawn. `notes` are lines above the
-    text. Raises ValueError if tokens and weights differ in number.
+    text.
     """
     n_tokens = len(positions)
-    need_shape((n_tokens,), weights=weights)
     blocked = np.zeros(n_tokens, bool) if allowed is None else ~allowed
     boxes = _boxes(positions)
     longest_word = max(
@@ -216,10 +215,8 @@ def knock_out_bars(
     positive ones gold.
 
     The axis goes from -`limit` to `limit`; `how` describes how tokens are hidden. The bar of the token `query` is
-    outlined. A click on a bar sets the point selection `token`, field `position`. Raises ValueError if tokens and
-    changes differ in number.
+    outlined. A click on a bar sets the point selection `token`, field `position`.
     """
-    need_shape((len(tokens),), change=change)
     position = np.arange(len(tokens))
     columns = [
         Column("position", position),

@@ -104,11 +104,8 @@ def weight_table(
     """Weights [..., key] with a row for each index of the leading axes, and a column for each key, named by `columns`.
 
     `rows` has an entry for each leading axis: what it is called, and a name for each index, or None where the index says it.
-    Raises ValueError if that does not fit the weights.
     """
     *leading, n_keys = weights.shape
-    if len(rows) != len(leading) or len(columns) != n_keys:
-        raise ValueError(f"{len(rows)} kinds of rows and {len(columns)} columns for weights {weights.shape}")
     indices = np.indices(leading).reshape(len(leading), -1)
     names = {
         name: index if labels is None else np.asarray(labels, object)[index]

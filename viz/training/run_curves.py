@@ -33,12 +33,8 @@ def run_curves(
 
     Each of the `runs` has its colour, even where `table` holds only one of them; where each run has several curves,
     the lines have different colours. `step` marks a step, `breaks` are steps where something new began; further
-    columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1. Raises ValueError where
-    columns are missing.
+    columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1.
     """
-    needed = {"step", "value", "run"} | ({"line"} if line_title else set())
-    if missing := sorted(needed - set(table.columns)):
-        raise ValueError(f"the columns {missing} are missing, got {list(table.columns)}")
     tooltip_columns = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
     run_names = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
     lines = tuple(np.unique(table["line"]).tolist()) if line_title else ()

@@ -139,11 +139,6 @@ def test_no_tokens_no_boxes():
     assert not any(drawn(weight_strip(text([]), np.zeros(0), query=0)))
 
 
-def test_tokens_without_weights_are_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(2,\), got weights of \(3,\)"):
-        weight_strip(text(["a", "b"]), np.zeros(3), query=0)
-
-
 def test_what_marks_a_piece_is_the_tokenizers():
     read = Positions(tokens=("mas", "@@ter"), roles=("word", "continuation"), continuing_prefix="@@")
     boxes, texts, _ = drawn(weight_strip(read, np.ones(2), query=0))
@@ -242,8 +237,3 @@ def test_the_query_is_outlined():
         True,
         False,
     ]
-
-
-def test_tokens_and_changes_of_different_number_are_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(3,\), got change of \(1,\)"):
-        bars(change=(0.1,))

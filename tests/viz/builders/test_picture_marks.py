@@ -2,7 +2,6 @@ import base64
 import io
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from viz.builders.picture_marks import picture_ink, weight_table
@@ -56,11 +55,3 @@ def test_each_index_of_the_leading_axes_is_a_row() -> None:
 def test_a_key_may_be_called_like_a_kind_of_row() -> None:
     table = weight_table(WEIGHTS, {"layer": None, "query": None}, ["query", "layer"])
     assert list(table.columns) == ["layer", "query", "query", "layer"]
-
-
-@pytest.mark.parametrize(
-    ("rows", "columns"), [({"layer": None}, ["x", "y"]), ({"layer": None, "query": None}, ["x"])]
-)
-def test_names_that_do_not_fit_are_refused(rows: dict, columns: list[str]) -> None:
-    with pytest.raises(ValueError, match=r"kinds of rows and \d columns for weights \(2, 3, 2\)"):
-        weight_table(WEIGHTS, rows, columns)

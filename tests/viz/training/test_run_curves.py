@@ -50,11 +50,6 @@ def test_an_empty_table_gives_its_axes():
     assert chart.specification["layer"][0]["encoding"]["y"]["title"] == "loss"
 
 
-def test_missing_columns_are_named():
-    with pytest.raises(ValueError, match="line"):
-        run_curves(TABLE, y_title="loss", runs={"pre": "#112233"}, line_title="layer")
-
-
 @pytest.mark.parametrize("n", [1, 2, 5, 13])
 def test_lines_have_a_colour_each(n):
     assert len(set(shades(n))) == n
