@@ -193,7 +193,7 @@ def align_words(
     """The words of one text in the positions of two tokenizers, whose spans are those of `character_spans`.
 
     A class token corresponds to the other's, and a separator to the one behind the same text; adjacent separators count as
-    one. Raises ValueError if there is not one span for each position.
+    one.
     """
     sides = _words(first, first_spans), _words(second, second_spans)
     clusters = _clusters([[word.span for word in side] for side in sides])
@@ -215,8 +215,6 @@ def align_words(
 
 def _words(positions: Positions, spans: Sequence[Span | None]) -> list[_Word]:
     """The words of one side, as its own tokenizer splits the text."""
-    if len(spans) != len(positions):
-        raise ValueError(f"there are {len(spans)} spans for {len(positions)} positions")
     words: list[_Word] = []
     text = -1  # of which the last token was
     for position, (role, span) in enumerate(zip(positions.roles, spans, strict=True)):

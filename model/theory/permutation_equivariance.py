@@ -83,18 +83,15 @@ def attend_reordered(
 ) -> ReorderedAttention:
     """Outputs of one head when its layer's attention reads its input in the original order, and in `order`.
 
-    If `is_causal`, each position attends to itself and to those before it, in either order. Raises ValueError if `order` is
-    not a permutation of the positions, and as `model.inputs.prepare` does.
+    If `is_causal`, each position attends to itself and to those before it, in either order. `order` is a permutation of
+    the positions. Raises as `model.inputs.prepare` does.
     """
-    positions = prepare(loaded, text_or_image)[1]
-    if not np.array_equal(np.sort(order), np.arange(len(positions))):
-        raise ValueError(f"an order of {len(positions)} positions names each once, got {list(order)}")
     model = loaded.model
     outputs: list[torch.Tensor] = []
     (x,) = activations(loaded, [text_or_image], [f"blocks.{layer}.attention_in"]).values()
     with torch.inference_mode(), evaluation_mode(model):
         stacked = torch.cat((x, x[:, list(order)]))
-        mask = causal(len(positions))[None, None].to(loaded.device) if is_causal else None
+        mask = causal(x.shape[1])[None, None].to(loaded.device) if is_causal else None
         with watch(model, {f"blocks.{layer}.attention.z": outputs.append}):
             model.blocks[layer].attention(stacked, mask=mask)
     output, output_of_reordered = outputs[0][:, head].cpu().numpy()

@@ -20,12 +20,7 @@ EVEN_GRADIENT = (N_KEYS - 1) ** 0.5 / N_KEYS  # `gradient_norm` of equal weights
 
 
 def dot_products(d_k: int, *, seed: int = 0) -> Float[np.ndarray, "set query key"]:
-    """Unscaled dot products q·k of random vectors with `d_k` independent standard normal components.
-
-    Raises ValueError if d_k is below 1.
-    """
-    if d_k < 1:
-        raise ValueError(f"vectors need at least one component, got d_k = {d_k}")
+    """Unscaled dot products q·k of random vectors with `d_k` independent standard normal components."""
     rng = np.random.default_rng((seed, d_k))
     q = rng.standard_normal((N_SETS, N_QUERIES, d_k))
     k = rng.standard_normal((N_SETS, N_KEYS, d_k))

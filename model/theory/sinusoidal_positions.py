@@ -21,14 +21,12 @@ BASE = 10_000.0
 
 
 def position_table(n_positions: int, d_model: int) -> Float32[np.ndarray, "{n_positions} {d_model}"]:
-    """Table of sinusoidal position vectors p_0 ... p_(n_positions-1). Raises ValueError for an odd d_model."""
-    _check_even(d_model)
+    """Table of sinusoidal position vectors p_0 ... p_(n_positions-1)."""
     return sinusoidal(n_positions, d_model).numpy()
 
 
 def frequencies(d_model: int) -> Float[np.ndarray, " pair"]:
-    """Frequencies w_k in radians per position, from 1 downwards. Raises ValueError for an odd d_model."""
-    _check_even(d_model)
+    """Frequencies w_k in radians per position, from 1 downwards."""
     return BASE ** (-np.arange(0, d_model, 2) / d_model)
 
 
@@ -146,11 +144,6 @@ def nearest_pairs(periods: Float[np.ndarray, " period"], d_model: int) -> list[i
     return sorted({int(k) for k in np.abs(log_ratios).argmin(axis=1)})
 
 
-def _check_even(d_model: int) -> None:
-    if d_model < 2 or d_model % 2:
-        raise ValueError(f"sines and cosines come in pairs: d_model must be even, got {d_model}")
-
-
 def rotation(k: int, offset: int, d_model: int) -> Float[np.ndarray, "2 2"]:
     """Rotation [[cos a, sin a], [-sin a, cos a]] by a = w_k phi; it maps (sin w_k t, cos w_k t) at t to the same pair at t
     + phi.
@@ -174,10 +167,7 @@ def shift_matrix(offset: int, d_model: int) -> Float[np.ndarray, "{d_model} {d_m
 def shift_errors(
     rows: Float[np.ndarray, "position d_model"], offset: int
 ) -> Float[np.ndarray, "shifted d_model"]:
-    """Errors M p_t - p_(t+phi) of the `shift_matrix`, which are due to rounding, for all t with both rows in the table.
-
-    Raises ValueError for an offset beyond the table.
-    """
+    """Errors M p_t - p_(t+phi) of the `shift_matrix`, which are due to rounding, for all t with both rows in the table."""
     return _map_errors(rows, shift_matrix(offset, rows.shape[1]), offset)
 
 
@@ -233,8 +223,6 @@ def _map_errors(rows: np.ndarray, matrix: np.ndarray, offset: int) -> np.ndarray
 
 
 def _rows_before_and_after(rows: np.ndarray, offset: int) -> tuple[np.ndarray, np.ndarray]:
-    if not 0 <= offset < len(rows):
-        raise ValueError(f"a table of {len(rows)} rows has none that is {offset} after another")
     rows = rows.astype(np.float64)
     return rows[: len(rows) - offset], rows[offset:]
 

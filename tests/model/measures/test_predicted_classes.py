@@ -24,18 +24,6 @@ def test_of_no_examples_all_counts_are_zero():
     np.testing.assert_array_equal(confusion_counts(none, none, 2), [[0, 0], [0, 0]])
 
 
-@pytest.mark.parametrize(
-    ("labels", "predicted", "message"),
-    [
-        ([0, 2], [0, 1], "classes from 0 to 2, of which there are 2"),
-        ([-1, 0], [0, 1], "classes from -1 to 1"),
-    ],
-)
-def test_classes_that_do_not_exist_are_refused(labels, predicted, message):
-    with pytest.raises(ValueError, match=message):
-        confusion_counts(np.array(labels), np.array(predicted), 2)
-
-
 def test_the_hardest_of_some_by_hand():
     losses = np.array([0.5, 3.0, 0.5, 9.0, 1.0])
     assert hardest_first(np.array([0, 1, 2, 4]), [losses]).tolist() == [1, 4, 0, 2]

@@ -226,12 +226,6 @@ def test_a_mark_of_white_space_belongs_to_the_word_behind_it() -> None:
     assert one.matched == other.matched == (0, 1, 2)
 
 
-def test_there_is_one_span_for_each_position() -> None:
-    positions = Positions(tokens=("a", "b"), roles=("word", "word"))
-    with pytest.raises(ValueError, match="1 spans for 2 positions"):
-        align_words(positions, positions, [(0, 0, 1)], [(0, 0, 1), (0, 2, 3)])
-
-
 # The maps and the states
 
 #         [CLS]  un   ##do  it

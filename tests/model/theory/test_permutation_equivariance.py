@@ -100,12 +100,6 @@ def test_with_a_causal_mask_rows_that_see_the_same_vectors_stay(text_loaded):
     assert (apart[2:] < 1e-5).all()
 
 
-@pytest.mark.parametrize("order", [[0, 1], [0] * 7, range(1, 8)])
-def test_an_order_names_each_position_once(text_loaded, order):
-    with pytest.raises(ValueError, match="7 positions"):
-        reordered(text_loaded, TEXT, order, is_causal=False)
-
-
 @given(seeds, st.lists(st.sampled_from(["class", "separator", "padding", "word", "mask"]), max_size=12))
 def test_a_shuffle_is_a_permutation_that_leaves_class_token_separators_and_padding(seed, roles):
     order = shuffled_order(roles, seed)

@@ -112,15 +112,6 @@ def test_nearest_pairs_by_hand():
     assert sinusoidal_positions.nearest_pairs(np.array([8.0, 16.0, 32.0, 64.0, 128.0]), 8) == [0, 1]
 
 
-@pytest.mark.parametrize("d_model", [-2, 0, 3])
-@pytest.mark.parametrize(
-    "of", [sinusoidal_positions.frequencies, lambda d_model: sinusoidal_positions.position_table(2, d_model)]
-)
-def test_an_odd_width_is_refused(of, d_model):
-    with pytest.raises(ValueError, match=f"must be even, got {d_model}"):
-        of(d_model)
-
-
 # For all sizes
 
 
@@ -217,12 +208,6 @@ def test_errors_of_sines_alone_by_hand():
     errors = sine_shift_errors(position_table(3, 2), 1)
     at_1 = math.cos(1) * math.sin(1) - math.sin(2)
     np.testing.assert_allclose(errors, [[-math.sin(1)], [at_1]], rtol=rounding(16))
-
-
-@pytest.mark.parametrize("offset", [-1, 3, 4])
-def test_an_offset_beyond_the_table_is_refused(offset):
-    with pytest.raises(ValueError, match=f"3 rows has none that is {offset} after"):
-        shift_errors(position_table(3, 2), offset)
 
 
 # For all sizes
