@@ -1,7 +1,7 @@
 """Figures: heatmaps, and charts, each a specification of Vega-Lite and the data frames that it refers to."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -112,15 +112,7 @@ def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
     return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
 
 
-def need_shape(shape: Sequence[Any], /, **given: Any) -> None:
-    """Raises ValueError that names each array or list in `given` whose shape is not `shape`; a `shape` that ends with
-    `...` fixes only its first axes.
-    """
-    axes = slice(len(shape) - 1 if ... in shape else None)
-    shapes = {name: np.shape(actual) for name, actual in given.items()}
-    if wrong := [
-        f"{name} of {actual}" for name, actual in shapes.items() if actual[axes] != tuple(shape)[axes]
-    ]:
-        raise ValueError(
-            f"expected shape {tuple(shape)}, got {' and '.join(wrong)}".replace("Ellipsis", "...")
-        )
+def need_shape(shape: tuple[int, ...], /, **given: Any) -> None:
+    """Raises ValueError that names each array in `given` whose shape is not `shape`."""
+    if wrong := [f"{name} of {np.shape(array)}" for name, array in given.items() if np.shape(array) != shape]:
+        raise ValueError(f"expected shape {shape}, got {' and '.join(wrong)}")
