@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float, Float64, Int64
 from torch import Tensor, nn
 
 from ..capture import evaluation_mode
@@ -44,11 +44,12 @@ class ScoreParts:
     def strongest(self, most: int) -> pd.DataFrame:
         """Like `frame`, for the `most` parts of each side with the largest values; the others are summed in the last row and column."""
         rows, columns = _groups(self.query, most), _groups(self.key, most)
-        products = rows @ self.query_vectors @ (columns @ self.key_vectors).T
+        products = rows.sums(self.query_vectors) @ columns.sums(self.key_vectors).T
         if self.bias is not None:
-            correction = self.bias - self.query_vectors[-1] @ self.key_vectors[-1]
-            products += correction * np.outer(rows.iloc[:, -1], columns.iloc[:, -1])
-        return products.set_axis(columns.index, axis=1)
+            products[rows.numbers[-1], columns.numbers[-1]] += (
+                self.bias - self.query_vectors[-1] @ self.key_vectors[-1]
+            )
+        return pd.DataFrame(products, rows.names, columns.names)
 
     @property
     def total(self) -> float:
@@ -180,11 +181,23 @@ def _map_of_head(
     return weight[head], bias[head]
 
 
-def _groups(side: pd.DataFrame, most: int) -> pd.DataFrame:
-    """For each of the `most` largest parts by name, and for all others together, 1 in the columns of its parts."""
+class _Groups(NamedTuple):
+    """The `most` largest parts of a side, each alone, and all others together."""
+
+    names: list[str]
+    numbers: Int64[np.ndarray, " part"]  # of the group of each part
+
+    def sums(self, vectors: Vectors) -> Float64[np.ndarray, "group d_k"]:
+        """What the parts of each group add up to."""
+        sums = np.zeros((len(self.names), vectors.shape[1]))
+        np.add.at(sums, self.numbers, vectors)
+        return sums
+
+
+def _groups(side: pd.DataFrame, most: int) -> _Groups:
     order = np.argsort(-side["value"].abs().to_numpy(), kind="stable")
     names = side["part"].to_numpy()[order[:most]].tolist()
     names += [OTHERS] if len(order) > most else []
-    groups = np.zeros((len(names), len(order)))
-    groups[np.minimum(np.arange(len(order)), most), order] = 1
-    return pd.DataFrame(groups, index=names)
+    numbers = np.empty_like(order)
+    numbers[order] = np.minimum(np.arange(len(order)), most)
+    return _Groups(names, numbers)

@@ -1,6 +1,7 @@
 """Linear functions of states, divided among the parts that the states are sums of."""
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,9 @@ class Part(NamedTuple):
         return name if self.read_from is None else f"{name} from {labels[self.read_from]}"
 
 
+Divided = tuple[list[Part], Float[Tensor, "part number"]]  # parts, and what each adds to the numbers
+
+
 class ForwardPass(NamedTuple):
     """What one forward pass recorded of one input."""
 
@@ -69,7 +73,7 @@ def forward_pass(
 def frame(parts: list[Part], positions: Positions, values: Float64[np.ndarray, " part"]) -> pd.DataFrame:
     """A row for each part: `part` (its name), `kind`, `layer`, `head`, `read_from` (NA where it has none) and `value`."""
     labels = positions.labels
-    columns = {name: [getattr(part, name) for part in parts] for name in Part._fields}
+    columns = dict(zip(Part._fields, zip(*parts, strict=True), strict=True))
     numbers = {name: pd.array(columns[name], dtype="Int64") for name in ("layer", "head", "read_from")}
     names = [part.name(labels) for part in parts]
     return pd.DataFrame({"part": names, "kind": columns["kind"], **numbers, "value": values})
@@ -83,7 +87,7 @@ def divide(
     In post-LN, LN(αx + F), and in B2T, LN(x + h + F), the norm divides all that came before; α is the factor of the skip connection,
     and in B2T x goes on along two paths, which add.
     """
-    divided: list[tuple[Part, Numbers]] = []  # in the reverse order of computation
+    divided: list[Divided] = []  # in the reverse order of computation
     for layer in reversed(range(n_layers)):
         block, x = forward.model.blocks[layer], forward.states(layer)[positions]
         is_post, is_b2t = block.norm_placement != "pre", block.norm_placement == "b2t"
@@ -95,17 +99,17 @@ def divide(
             read = block.skip * mid + fed + (x if is_b2t else 0.0)
             function = pull_back(block.norm_feed_forward, read, function)
         behind, constant = function
-        divided.append((Part("feed-forward", layer), _product(behind, fed)))
+        divided.append(([Part("feed-forward", layer)], _product(behind, fed)[None]))
         function = LinearFunction(block.skip * behind, constant)
         if is_post:
             function = pull_back(block.norm_attention, block.skip * x + attended, function)
         of_heads = pull_back(block.attention.w_o, attended, function)  # whatever a linear map reads
-        divided += _heads(forward, layer, of_heads.weights, positions)[::-1]
+        divided.append(_heads(forward, layer, of_heads.weights, positions))
         skipped = block.skip * function.weights + (behind if is_b2t else 0.0)
         function = LinearFunction(skipped, of_heads.constant)
     *embedding, biases = _embedding(forward, function, positions)
     parts, values = zip(*embedding, *divided[::-1], biases, strict=True)
-    return list(parts), torch.stack(values)
+    return list(chain.from_iterable(parts)), torch.cat(values)
 
 
 def _heads(
@@ -113,7 +117,7 @@ def _heads(
     layer: int,
     weights: Float[Tensor, "number query heads_width"],
     queries: Int[Tensor, " query"],
-) -> list[tuple[Part, Numbers]]:
+) -> Divided:
     """Each head's part Σ_i g_i · z_i, or by token Σ_i g_i · A_ij v_j, from the weights g of the concatenated heads."""
     z, *by_token = (
         forward.seen[f"blocks.{layer}.attention.{name}"][0]
@@ -122,15 +126,16 @@ def _heads(
     g = weights.unflatten(-1, (len(z), -1))  # [number, query, head, d_v]
     if not by_token:
         values = torch.einsum("nqhd,hqd->hn", g, z[:, queries])
-        return [(Part("head", layer, head), value) for head, value in enumerate(values)]
+        return [Part("head", layer, head) for head in range(len(z))], values
     pattern, v = by_token
     values = torch.einsum("nhqk,hqk->hkn", torch.einsum("nqhd,hkd->nhqk", g, v), pattern[:, queries])
-    return [(Part("head", layer, *index), values[index]) for index in np.ndindex(values.shape[:2])]
+    indices = product(*map(range, values.shape[:2]))
+    return [Part("head", layer, *index) for index in indices], values.flatten(0, 1)
 
 
 def _embedding(
     forward: ForwardPass, function: LinearFunction, positions: Int[Tensor, " position"]
-) -> list[tuple[Part, Numbers]]:
+) -> list[Divided]:
     """Parts of the embedding, and the biases of all that came behind it."""
     embedding, config = forward.model.embedding, forward.model.config
     token, position = (forward.seen[f"embedding.{name}"][0, positions] for name in ("content", "positions"))
@@ -145,8 +150,10 @@ def _embedding(
     if not config.is_text:
         bias = (positions >= config.n_before_patches)[:, None] * embedding.patches.bias * embedding.scale
         token, biases = token - bias, biases + _product(g, bias)
-    products = [(Part(kind), _product(g, part)) for kind, part in ({"token": token} | vectors).items()]
-    return [*products, (Part("biases"), biases)]
+    products = [
+        ([Part(kind)], _product(g, part)[None]) for kind, part in ({"token": token} | vectors).items()
+    ]
+    return [*products, ([Part("biases")], biases[None])]
 
 
 def _product(g: Float[Tensor, "number position width"], vectors: Float[Tensor, "position width"]) -> Numbers:
