@@ -44,6 +44,7 @@ from .viz.export.export_style import ExportStyle
 from .viz.export.notebook import show
 from .viz.export.save import latex_table
 from .viz.export.save import save as save_figure
+from .viz.inside.score_products import score_products
 
 __all__ = [
     "LENSES",
@@ -95,6 +96,7 @@ __all__ = [
     "save_figure",
     "save_record",
     "score_parts",
+    "score_products",
     "show",
     "through",
     "token_strip",

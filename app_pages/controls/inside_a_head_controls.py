@@ -45,6 +45,7 @@ KEY = Box[int | str](
 ALL_KEYS = Toggle("inside_every_key", "All keys")
 BY_WEIGHT = "weight"
 SORT = Code("inside_sort", pattern=BY_WEIGHT)  # how the rows are ordered; empty: by position
+WHY = Code("inside_why", pattern="true")  # "Why this weight?" is open
 # Every step of a block, by the names of `model.experiments.head_steps.ORDER`; `step_titles` has those of an encoder.
 STEP_TITLES = {
     "input": "Residual stream x",

@@ -14,6 +14,7 @@ from app_pages.inside_a_head import attention_steps as attention
 from app_pages.inside_a_head import block_steps as block
 from app_pages.inside_a_head.attention_table import draw_table
 from app_pages.inside_a_head.view import View, choose_view, division_text
+from app_pages.inside_a_head.why_this_weight import draw_why
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable
 from app_pages.subject.subject import LiveSubject
@@ -130,6 +131,7 @@ def _choose_step(view: View) -> str:
         st.caption(
             f"{len(view.keys)} of {view.n} keys have rows of their own: those with the largest weights, and the chosen one."
         )
+    draw_why(view)
     input_in_colours(
         view.subject.model_input,
         view.record,

@@ -31,6 +31,7 @@ from tests.viz.inside import (
     test_key_table,
     test_norm_figures,
     test_scale_figures,
+    test_score_products,
     test_temperature_curve,
     test_vector_rows,
 )
@@ -160,6 +161,7 @@ def figures() -> dict[str, Figure]:
         ("one norm", norm_bars(HALF, title="x", reading="how to read it")),
         ("temperature", test_temperature_curve.curve()),
         ("steps of attention", test_key_table.table()),
+        ("products of a score", test_score_products.figure()),
         ("values before and after", value_bars({"u": -0.1}, what="after", before={"u": -2.0}, was="before")),
         ("vectors", vector_rows(rows, what="x", chosen="1 b", totals={"1 b": 1.5}, total="sum")),
         ("vectors in groups", vector_rows({"z": np.arange(4.0)}, what="z", groups=["H0", "H1"], chosen="H1")),

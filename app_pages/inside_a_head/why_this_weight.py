@@ -1,0 +1,126 @@
+"""Why this weight: the score of the chosen key as a sum of products, of what was written at the query and what at the key."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app_pages.controls.head_choice import take_head, take_query
+from app_pages.controls.inside_a_head_controls import KEY, WHY
+from app_pages.inside_a_head.view import View
+from app_pages.show.show import clickable
+from app_pages.toolkit.markdown import as_code
+from model.decompositions.score_parts import OTHERS, ScoreParts, score_parts
+from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
+from viz.builders.number_format import format_number, head_name
+from viz.inside.score_products import score_products
+
+MOST = 8  # parts of each side with a row or a column of their own
+_FOLD = "why_this_weight"  # in the session: whether it is open
+_TERMS = {
+    BIAS: "the bias, which knows the two positions but not what the tokens are",
+    CONTENT_TO_POSITION: "content to position, in the column “relative position”",
+    POSITION_TO_CONTENT: "position to content, in the row “relative position”",
+}
+
+
+def draw_why(view: View) -> None:
+    """Draws a line that opens, and below it, while it is open, what the score of the view's query and key is made of."""
+    is_open = WHY.read() == "true"
+    if st.session_state.get(_FOLD, False) != is_open:
+        st.session_state[_FOLD] = is_open
+    with st.expander("Why this weight?", key=_FOLD, on_change=_keep_open):
+        if is_open and not view.steps.attention.mask[view.key]:
+            query, key = (as_code(view.name(position)) for position in (view.query, view.key))
+            st.markdown(f"{query} must not attend to {key}: its weight is 0, whatever the score.")
+        elif is_open:
+            _draw_parts(view)
+
+
+def _keep_open() -> None:
+    """Callback: the address says whether it is open."""
+    WHY.take("true" if st.session_state[_FOLD] else "")
+
+
+def _draw_parts(view: View) -> None:
+    chosen, attention = view.chosen, view.steps.attention
+    parts = view.subject.compute(score_parts, chosen.layer, chosen.head, view.query, view.key, by_token=True)
+    products = parts.strongest(MOST)
+    st.markdown(" ".join([_score_sentence(view, parts), _largest_sentence(view, parts, products)]))
+    added = [
+        f"{format_number(float(attention.terms[name][view.key]), '+.3g')} {words}"
+        for name, words in _TERMS.items()
+        if name in attention.terms
+    ]
+    if added:
+        st.markdown(f"In it: {' and '.join(added)}.")
+    fields = {
+        "query_part": (parts.query, products.index, view.query),
+        "key_part": (parts.key, products.columns, view.key),
+    }
+    heads = {
+        (field, row.part): (row.layer, row.head, position, row.read_from)
+        for field, (frame, names, position) in fields.items()
+        for row in frame[(frame["kind"] == "head") & frame["part"].isin(names)].itertuples()
+    }
+
+    def take(point: dict[str, Any]) -> None:
+        opened = [heads[field, point[field]] for field in fields if (field, point[field]) in heads]
+        if opened:
+            layer, head, query, key = map(int, opened[0])
+            take_head(layer, head)
+            take_query(query)
+            KEY.take(key)
+
+    clickable(
+        score_products(products, query=view.name(view.query), key=view.name(view.key)),
+        key="inside_score",
+        chosen=(chosen.layer, chosen.head, view.query, view.key),
+        selection="part",
+        take=take,
+    )
+    total, recorded = (format_number(number, ".6g") for number in (parts.total, parts.recorded))
+    drawn = f"{MOST} largest of {len(parts.query)}" if OTHERS in products.index else f"{len(parts.query)}"
+    st.caption(
+        f"Sum of all products {total}, recorded {recorded}: a gap of {format_number(parts.gap, '.0e')}. A part says what was written, "
+        "not what would be missing without it. A click on a head's part opens that head.",
+        help=f"Drawn are the {drawn} parts of each side. The head opens with the token at which it wrote as query and the token that "
+        "it read as key; on a product of two heads, it is the query's.",
+    )
+
+
+def _score_sentence(view: View, parts: ScoreParts) -> str:
+    query, key = (as_code(view.name(position)) for position in (view.query, view.key))
+    return (
+        f"The score of {key} for {query} in {view.head} is **{format_number(parts.recorded, '.4g')}**, from which the softmax makes "
+        f"the weight {view.steps.attention.pattern[view.key]:.3f}."
+    )
+
+
+def _largest_sentence(view: View, parts: ScoreParts, products: pd.DataFrame) -> str:
+    named = products.drop(index=OTHERS, columns=OTHERS, errors="ignore").stack()
+    largest = named.abs().idxmax()
+    factors = (
+        _part_words(view, frame[frame["part"] == name].iloc[0], position)
+        for name, frame, position in zip(
+            largest, (parts.query, parts.key), (view.query, view.key), strict=True
+        )
+    )
+    return f"Largest product: {' × '.join(factors)}: **{format_number(named[largest], '+.3g')}**."
+
+
+def _part_words(view: View, part: pd.Series, position: int) -> str:
+    """A part of the state at this position, in words."""
+    token = as_code(view.name(position))
+    match part["kind"]:
+        case "head":
+            source = as_code(view.name(part["read_from"]))
+            return f"what {head_name(part['layer'], part['head'])} wrote at {token}, read from {source}"
+        case "feed-forward":
+            return f"what the feed-forward layer of L{part['layer']} wrote at {token}"
+        case "token":
+            return f"{token} itself"
+        case "biases":
+            return f"the biases at {token}"
+        case kind:
+            return f"the {kind} of {token}"

@@ -1,0 +1,177 @@
+import re
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages.inside_a_head import why_this_weight
+from app_pages.inside_a_head.why_this_weight import MOST
+from model.capture import activations
+from model.decompositions.score_parts import score_parts
+from tests.app_pages.charts import table
+from tests.app_pages.shown_subject import subject_of
+from tests.model.huggingface.folders import SENTENCE, build
+
+Open = Callable[..., AppTest]
+PART = {"inside_why": "true"}
+TEXT = {"text": "not great film", "checkpoint": "imdb-pre-ln"}
+AT = {"layer": "1", "head": "1", "query": "3 film", "inside_key": "1 not"}
+
+
+def said(app: AppTest, start: str) -> str:
+    (text,) = (part.value for part in (*app.markdown, *app.caption) if part.value.startswith(start))
+    return text
+
+
+def on_screen(app: AppTest) -> pd.DataFrame:
+    """The products as a matrix, in the order of rows and columns in which they are drawn."""
+    rows = table(app, "The score of", "product")
+    names = [rows[side].unique() for side in ("query part", "key part")]
+    return rows.pivot(index="query part", columns="key part", values="product").loc[names[0], names[1]]
+
+
+def expected(app: AppTest, layer: int, head: int, query: int, key: int) -> np.ndarray:
+    """The matrix of all products, summed by numpy over all but the parts with the largest sums."""
+    subject = subject_of(app)
+    whole = score_parts(subject.loaded, subject.model_input, layer, head, query, key, by_token=True).frame
+    products = whole.to_numpy()
+    for _side in ("query", "key"):
+        order = np.argsort(-np.abs(products.sum(axis=1)), kind="stable")
+        products = np.vstack([products[order[:MOST]], products[order[MOST:]].sum(axis=0)]).T
+    return products
+
+
+def test_nothing_is_computed_until_it_is_opened(
+    opened: Open, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[Any] = []
+
+    @wraps(score_parts)  # the cache asks for its name
+    def counted(*arguments: Any, **options: Any) -> Any:
+        computed.append(arguments)
+        return score_parts(*arguments, **options)
+
+    monkeypatch.setattr(why_this_weight, "score_parts", counted)
+    app = open_app("app_pages/inside_a_head/page.py", **TEXT, **AT)
+    assert not app.exception
+    assert not computed
+    assert "Why this weight?" in [part.label for part in app.expander]
+    opened(**TEXT, **AT)
+    assert len(computed) == 1
+
+
+@pytest.mark.parametrize("checkpoint", ["imdb-pre-ln", "imdb-post-ln"])
+def test_the_numbers_are_those_of_the_library_and_follow_head_query_and_key(
+    opened: Open, checkpoint: str
+) -> None:
+    app = opened(**TEXT | {"checkpoint": checkpoint}, **AT)
+    np.testing.assert_allclose(on_screen(app), expected(app, 1, 1, 3, 1), atol=1e-6)
+    score = subject_of(app).record.scores[1, 1, 3, 1]
+    assert f"for `3 film` in L1 H1 is **{score:.4g}**".replace("-", "−") in said(app, "The score of `1 not`")
+    app.selectbox(key="head").set_value(0)
+    app.selectbox(key="query").set_value(2)
+    app.selectbox(key="inside_key").set_value(4).run()
+    np.testing.assert_allclose(on_screen(app), expected(app, 1, 0, 2, 4), atol=1e-6)
+    assert "for `2 great` in L1 H0" in said(app, "The score of `4 [SEP]`")
+
+
+def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened: Open) -> None:
+    app = opened(**TEXT, **AT)
+    score = subject_of(app).record.scores[1, 1, 3, 1]
+    total, recorded = re.search(
+        r"Sum of all products (\S+), recorded (\S+): a gap of", said(app, "Sum")
+    ).groups()
+    assert [float(text.replace("−", "-")) for text in (total, recorded)] == pytest.approx(
+        [score] * 2, abs=1e-4
+    )
+    assert "not what would be missing without it" in said(app, "Sum")
+
+
+def test_the_largest_product_is_put_into_words(opened: Open) -> None:
+    app = opened(**TEXT, **AT | {"layer": "0"})
+    products = on_screen(app)
+    words = {"token": "{} itself", "position": "the position of {}", "biases": "the biases at {}"}
+    assert set(products.index) == set(words)
+    query, key = products.abs().stack().idxmax()
+    sentence = f"Largest product: {words[query].format('`3 film`')} × {words[key].format('`1 not`')}: "
+    assert sentence in said(app, "The score of")
+
+
+def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clicks: dict[str, Callable[[dict], None]] = {}
+    taken: dict[str, Any] = {}
+    monkeypatch.setattr(why_this_weight, "clickable", lambda *_, key, take, **__: clicks.update({key: take}))
+    monkeypatch.setattr(why_this_weight, "take_head", lambda *head: taken.update(head=head))
+    monkeypatch.setattr(why_this_weight, "take_query", lambda query: taken.update(query=query))
+    monkeypatch.setattr(why_this_weight.KEY, "take", lambda key: taken.update(key=key))
+    app = opened(**TEXT, **AT)
+    subject = subject_of(app)
+    parts = score_parts(subject.loaded, subject.model_input, 1, 1, 3, 1, by_token=True)
+    products = parts.strongest(MOST)
+    of_query, of_key = (
+        next(name for name in names if " H" in name) for names in (products.index, products.columns)
+    )
+    for query_part, key_part, wrote, name in (
+        (of_query, of_key, 3, of_query),
+        ("all parts", of_key, 1, of_key),
+        ("token", "biases", None, None),
+    ):
+        taken.clear()
+        clicks["inside_score"]({"query_part": query_part, "key_part": key_part})
+        if name is None:
+            assert not taken
+        else:
+            layer, head, read = map(int, re.match(r"L(\d+) H(\d+) from (\d+)", name).groups())
+            assert taken == {"head": (layer, head), "query": wrote, "key": read}
+
+
+def test_a_key_that_the_query_must_not_attend_to_has_no_reason(opened: Open) -> None:
+    app = opened(text="film [PAD] not", checkpoint="imdb-pre-ln", query="1 film", inside_key="2 [PAD]")
+    assert (
+        said(app, "`1 film` must not")
+        == "`1 film` must not attend to `2 [PAD]`: its weight is 0, whatever the score."
+    )
+    assert not [part for part in app.caption if part.value.startswith("Sum of all products")]
+
+
+def test_of_a_digit_the_parts_were_read_from_patches(opened: Open) -> None:
+    app = opened(
+        kind="Digit", checkpoint="mnist-post-ln", layer="1", head="0", query="r1c0", inside_key="r0c1"
+    )
+    record = subject_of(app).record
+    positions = [record.labels.index(name) for name in ("r1c0", "r0c1")]
+    np.testing.assert_allclose(on_screen(app), expected(app, 1, 0, *positions), atol=1e-6)
+    assert said(app, "The score of `r0c1` for `r1c0` in L1 H0")
+
+
+@pytest.mark.parametrize("architecture", ["T5EncoderModel", "DebertaV2Model", "DINOv3ViTModel", "BeitModel"])
+def test_what_positions_add_is_said_in_words(opened: Open, checkpoints: Path, architecture: str) -> None:
+    build(checkpoints / "own", architecture)
+    is_text = architecture in ("T5EncoderModel", "DebertaV2Model")
+    query, key = ("4 not", "3 is") if is_text else ("r1c0", "r0c1")
+    address = {"kind": "Text", "text": SENTENCE} if is_text else {"kind": "Picture"}
+    app = opened(**address, checkpoint="own", layer="1", head="1", query=query, inside_key=key)
+    subject = subject_of(app)
+    labels = list(subject.record.labels)
+    i, j = labels.index(query), labels.index(key)
+    np.testing.assert_allclose(on_screen(app), expected(app, 1, 1, i, j), atol=1e-6)
+    names = {
+        "T5EncoderModel": {"scores.added": "the bias"},
+        "BeitModel": {"scores.added": "the bias"},
+        "DebertaV2Model": {
+            "content_to_position": "content to position",
+            "position_to_content": "position to content",
+        },
+    }.get(architecture, {})
+    added = [text.value for text in app.markdown if text.value.startswith("In it:")]
+    assert len(added) == bool(names)
+    for name, words in names.items():
+        (term,) = activations(subject.loaded, [subject.model_input], [f"blocks.1.attention.{name}"]).values()
+        assert f"{float(term[0, 1, i, j]):+.3g} {words}".replace("-", "−") in added[0]

@@ -1,0 +1,75 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.viz.scene import drawn
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import FALLS, RISES
+from viz.inside.score_products import ALL, score_products
+
+LONG = "L11 H11 from 127 unbelievable"
+PRODUCTS = pd.DataFrame(
+    [[3.0, -1.0, 0.0], [0.5, 0.25, 0.25]], ["L0 H2 from 4 not", "all others"], [LONG, "token", "all others"]
+)
+
+
+def figure(products: pd.DataFrame = PRODUCTS) -> VegaFigure:
+    return score_products(products, query="5 good", key="4 not")
+
+
+def texts(marks: list[dict]) -> list[str]:
+    return [mark["text"] for mark in marks]
+
+
+def test_the_products_sum_to_the_score_and_the_bars_to_rows_and_columns() -> None:
+    frames = figure().frames
+    assert figure().frame["product"].sum() == 3
+    assert list(figure().frame["query part"]) == ["L0 H2 from 4 not"] * 3 + ["all others"] * 3
+    assert list(frames["query sums"]["text"]) == ["+2.00", "+1.00"]
+    assert list(frames["key sums"]["text"]) == ["+3.50", "−0.75", "+0.25"]
+    assert figure().specification["title"]["text"] == "Score 3 of 4 not for 5 good, by product"
+
+
+def test_the_others_are_the_last_row_and_the_last_column() -> None:
+    *_, query_names, key_names, _, _, _, _ = drawn(figure(), width=700)
+    assert texts(query_names) == ["L0 H2 from 4 not", "all others"]
+    assert texts(key_names) == ["L11 H11 from 127 unbe…", "token", "all others"]
+    assert query_names[0]["y"] < query_names[1]["y"]
+    assert key_names[0]["x"] < key_names[1]["x"] < key_names[2]["x"]
+    assert key_names[0]["y"] > key_names[1]["y"] > key_names[2]["y"]
+
+
+def test_bars_have_one_zero_the_colour_of_their_sign_and_a_length_in_proportion() -> None:
+    _, _, _, bars, *_ = drawn(figure(), width=700)
+    of_query, of_key = bars[:2], bars[2:]
+    assert [bar["fill"] for bar in bars] == [RISES, RISES, RISES, FALLS, RISES]
+    assert of_query[0]["width"] == pytest.approx(2 * of_query[1]["width"])
+    assert of_query[0]["x"] == of_query[1]["x"]
+    heights = np.array([bar["height"] for bar in of_key])
+    np.testing.assert_allclose(heights / heights[0], [1, 0.75 / 3.5, 0.25 / 3.5])
+    assert of_key[0]["y"] + of_key[0]["height"] == pytest.approx(of_key[1]["y"])
+
+
+def test_a_product_that_is_written_as_zero_is_left_blank() -> None:
+    _, _, numbers, *_ = drawn(figure(), width=700)
+    assert texts(numbers) == ["+3.00", "−1.00", "", "+0.50", "+0.25", "+0.25"]
+
+
+def test_pointing_names_both_parts_in_full_and_the_sum() -> None:
+    covers = figure().frames["covers"]
+    first, *_, last = covers.to_dict(orient="records")
+    assert (first["query_part"], first["key_part"], first["sum"]) == ("L0 H2 from 4 not", LONG, "+3")
+    assert (last["query_part"], last["key_part"], last["sum"]) == (ALL, "all others", "+0.25")
+    assert len(covers) == 6 + 2 + 3
+    assert drawn(figure(), width=700)[-1][0]["description"] == f"L0 H2 from 4 not × {LONG}: +3"
+
+
+def test_of_three_columns_the_names_are_no_wider_than_of_nine() -> None:
+    nine = pd.DataFrame(np.ones((2, 9)), ["a", "b"], [*"cdefghijk"])
+    widths = [drawn(figure(products), width=700)[1][0]["width"] for products in (PRODUCTS, nine)]
+    assert widths[0] == pytest.approx(widths[1])
+
+
+def test_a_score_without_products_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"at least one product, got shape \(0, 0\)"):
+        figure(pd.DataFrame())

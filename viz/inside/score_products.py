@@ -1,0 +1,149 @@
+"""An attention score as a sum: the products of what is in the query and what is in the key."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..builders.cells import INK_ON_SIGNED, strong
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Columns, Kwargs, VegaFigure, tip, value
+from ..builders.number_format import cell_numbers, format_number
+from ..builders.palette import FALLS, NEUTRAL, RISES, largest
+from ..builders.picture_marks import pixel_y
+from ..builders.theme import INK, MIDDLE, heading
+from ..builders.token_label import shortened
+from ..builders.vega_colours import colour
+
+ALL = "all parts"  # of the other side, where a bar is pointed at
+# Where columns end, in widths of a cell: names of the query's parts, bars of their sums, and these in numbers; then come the cells.
+_NAMES, _BARS, _SUMS = 3.5, 4.7, 5.8
+_LINE, _BAR, _ROW = (
+    18,
+    44,
+    27,
+)  # pixels: a name of a part of the key, the longest bar below these, a row of cells
+_FEWEST = 9  # columns that there is room for, in layer 0 too
+_LONGEST, _LONGEST_TOKEN = 22, 14  # letters
+_READING = "a cell: a part of the query × a part of the key; a bar: the sum of its row or column"
+
+
+def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigure:
+    """The `products` of parts of the query (rows) and of the key (columns), with bars for the sums of rows and of columns.
+
+    `products` is what `ScoreParts.strongest` returns; they sum to the score of the positions that are called `query` and `key`. A
+    click sets the point selection `part`, fields `query_part` and `key_part`: each the name of a part, or `ALL`. Raises ValueError
+    if there is no product.
+    """
+    if products.empty:
+        raise ValueError(f"a score has at least one product, got shape {products.shape}")
+    cells = products.to_numpy()
+    by_row, by_column = cells.sum(axis=1), cells.sum(axis=0)
+    numbers = np.concatenate([cells.ravel(), by_row, by_column, [cells.sum()]])
+    texts = cell_numbers(numbers, largest(numbers), signed=True, detail=largest(cells))
+    row, column = np.indices(cells.shape).reshape(2, -1)
+    rows, columns = (np.array([*names], object) for names in (products.index, products.columns))
+    # Of the parts of the key the largest stands lowest, so that no line to a column crosses a name.
+    name_y = _LINE * (len(columns) + 0.5 - np.arange(len(columns)))
+    bars_top = _LINE * (len(columns) + 1.5)
+    cells_top = bars_top + _BAR + _LINE
+    top, left = cells_top + _ROW * np.arange(len(rows)), _SUMS + np.arange(len(columns))
+    ends = _bar_ends(np.concatenate([by_row, by_column]))
+    across = _NAMES + (_BARS - _NAMES) * ends[: len(rows)].T
+    down = bars_top + _BAR * (1 - ends[len(rows) :].T)
+    rises = np.where(numbers < 0, FALLS, RISES)[cells.size : -1]
+    cell_box = {"left": left[column], "right": left[column] + 1, "top": top[row], "bottom": top[row] + _ROW}
+    covers = _stacked(
+        cell_box | {"query_part": rows[row], "key_part": columns[column]},
+        {"left": 0.0, "right": _SUMS, "top": top, "bottom": top + _ROW, "query_part": rows, "key_part": ALL},
+        {"left": left, "right": left + 1, "top": bars_top, "bottom": cells_top}
+        | {"query_part": ALL, "key_part": columns},
+    )
+    x: Kwargs = {"axis": None, "scale": alt.Scale(domain=[0, value("across")], nice=False)}
+    box = {"x": alt.X("left:Q", **x), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+    text = {"x": alt.X("x:Q", **x), "y": pixel_y("y"), "text": "text:N"}
+    style: Kwargs = {"fontSize": MIDDLE, "baseline": "middle", "color": INK, "aria": False}
+    cover = box | {
+        "description": "said:N",
+        "tooltip": [
+            tip("query_part:N", title="in the query"),
+            tip("key_part:N", title="in the key"),
+            tip("sum:N", title="adds to the score"),
+        ],
+    }
+    written = np.array(texts.written[cells.size : -1], object)
+    return chart(
+        [
+            Column("query part", rows[row]),
+            Column("key part", columns[column]),
+            Column("product", cells),
+        ],
+        layer(
+            "rule",
+            {"x": alt.X("x:Q", **x), "y": pixel_y("y"), "y2": "bar:Q"},
+            "key names",
+            color=NEUTRAL,
+            aria=False,
+        ),
+        layer("rect", box | {"color": colour("product", signed=True)}, aria=False),
+        layer("text", text | {"x": alt.X("middle:Q", **x)}, **style | {"color": INK_ON_SIGNED}),
+        layer("rect", box | {"fill": alt.Fill("colour:N", scale=None)}, "bars", aria=False),
+        layer("text", text, "query names", align="left", **style),
+        layer("text", text, "key names", align="right", dx=-5, **style),
+        layer("text", text, "query sums", align="right", **style),
+        layer("text", text, "key sums", **style),
+        layer("text", text, "sides", align=alt.expr("datum.align"), fontWeight="bold", **style),
+        layer(
+            "rect",
+            cover,
+            "covers",
+            calculate={"said": "datum.query_part + ' × ' + datum.key_part + ': ' + datum.sum"},
+            click=("part", "query_part", "key_part"),
+            fill="transparent",
+            cursor="pointer",
+        ),
+        drawing=cell_box
+        | {"middle": left[column] + 0.5, "y": top[row] + _ROW / 2}
+        | {"text": [text if text.strip("0.") else "" for text in texts.written[: cells.size]]}
+        | {"strong": strong(cells.ravel(), largest(cells), signed=True)},
+        frames={
+            "bars": _stacked(
+                {"left": across[0], "right": across[1], "top": top + 6, "bottom": top + _ROW - 6},
+                {"left": left + 0.25, "right": left + 0.75, "top": down[1], "bottom": down[0]},
+            ).assign(colour=rises),
+            "query names": {"x": 0.0, "y": top + _ROW / 2, "text": _short(rows)},
+            "key names": {"x": left + 0.5, "y": name_y, "text": _short(columns), "bar": down[1]},
+            "query sums": {"x": _SUMS - 0.15, "y": top + _ROW / 2, "text": written[: len(rows)]},
+            "key sums": {"x": left + 0.5, "y": cells_top - _LINE / 2, "text": written[len(rows) :]},
+            "sides": {
+                "x": [0.0, _SUMS + len(columns)],
+                "y": [cells_top - _LINE / 2, _LINE / 2],
+                "text": [
+                    f"in the {name} {shortened(token, _LONGEST_TOKEN)}"
+                    for name, token in (("query", query), ("key", key))
+                ],
+                "align": ["left", "right"],
+            },
+            "covers": covers.assign(sum=[*texts.exact[:-1]]),
+        },
+        values={"largest": largest(cells), "across": _SUMS + max(_FEWEST, len(columns))},
+        height=cells_top + _ROW * len(rows),
+        title=heading(
+            f"Score {format_number(numbers[-1], '.4g')} of {key} for {query}, by product",
+            *filter(None, [_READING, texts.unit]),
+        ),
+        description=f"The score of {key} for {query} as the sum of {cells.size} products of parts",
+    )
+
+
+def _bar_ends(sums: np.ndarray) -> np.ndarray:
+    """Start and end of each bar [bar, 2] as shares of the longest possible one: all have one scale and one zero."""
+    low, high = min(0.0, sums.min()), max(0.0, sums.max())
+    return (np.sort(np.stack([np.zeros(len(sums)), sums], axis=1), axis=1) - low) / (high - low or 1.0)
+
+
+def _short(names: np.ndarray) -> list[str]:
+    return [shortened(name, _LONGEST) for name in names]
+
+
+def _stacked(*columns: Columns) -> pd.DataFrame:
+    return pd.concat(map(pd.DataFrame, columns), ignore_index=True)
