@@ -18,9 +18,9 @@ from viz.inside.score_products import score_products
 MOST = 8  # parts of each side with a row or a column of their own
 _FOLD = "why_this_weight"  # in the session: whether it is open
 _TERMS = {
-    BIAS: "the bias, which knows the two positions but not what the tokens are",
-    CONTENT_TO_POSITION: "content to position, in the column “relative position”",
-    POSITION_TO_CONTENT: "position to content, in the row “relative position”",
+    BIAS: "from the bias by distance, whatever the two tokens are",
+    CONTENT_TO_POSITION: "from the query's content and the key's relative position (c → p)",
+    POSITION_TO_CONTENT: "from the query's relative position and the key's content (p → c)",
 }
 
 
@@ -82,10 +82,10 @@ def _draw_parts(view: View) -> None:
     total, recorded = (format_number(number, ".6g") for number in (parts.total, parts.recorded))
     drawn = f"{MOST} largest of {len(parts.query)}" if OTHERS in products.index else f"{len(parts.query)}"
     st.caption(
-        f"Sum of all products {total}, recorded {recorded}: a gap of {format_number(parts.gap, '.0e')}. A part says what was written, "
-        "not what would be missing without it. A click on a head's part opens that head.",
-        help=f"Drawn are the {drawn} parts of each side. The head opens with the token at which it wrote as query and the token that "
-        "it read as key; on a product of two heads, it is the query's.",
+        f"The products sum to {total}; recorded: {recorded}, gap {format_number(parts.gap, '.0e')}. A part says what was written, not "
+        "what would be missing without it. A click on a head opens it.",
+        help=f"Drawn are the {drawn} parts of each side. What is added to the scores of all keys alike changes no weight. A head opens "
+        "with the token at which it wrote as query and the token that it read as key; on a product of two heads, it is the query's.",
     )
 
 
@@ -122,5 +122,7 @@ def _part_words(view: View, part: pd.Series, position: int) -> str:
             return f"{token} itself"
         case "biases":
             return f"the biases at {token}"
+        case "relative position":
+            return "the relative position"
         case kind:
             return f"the {kind} of {token}"

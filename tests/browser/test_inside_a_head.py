@@ -55,3 +55,21 @@ def test_a_click_on_the_text_makes_another_query(page: Page) -> None:
     press(page, mark(page, "inside_map", "1  x"))
     expect(page).to_have_url(re.compile("inside_step=Residual"))
     expect(page.locator('[aria-label^="x of xᵢ"]')).to_be_visible()
+
+
+@pytest.mark.slow
+def test_why_a_weight_leads_to_the_head_that_wrote_and_back(page: Page) -> None:
+    page.goto("/inside_a_head?text=The+film+is+not+good.&layer=1&head=0&query=5+good&inside_key=4+not")
+    ready(page)
+    page.get_by_text("Why this weight?").click()
+    expect(page).to_have_url(re.compile("inside_why=true"))
+    part = page.locator('.st-key-inside_score [aria-label^="L0 H3 from 4 not × all parts"]').first
+    press(page, part)
+    expect(page).to_have_url(re.compile("head=3"))
+    chosen = [page.get_by_role("combobox", name=name) for name in ("Layer", "Head", "Query", "Key")]
+    for box, value in zip(chosen, ("0", "3", "5 good", "4 not"), strict=True):
+        expect(box).to_have_value(value)
+    expect(page.get_by_text(re.compile("in L0 H3 is"))).to_be_visible()
+    page.go_back()
+    expect(page.get_by_text(re.compile("in L1 H0 is"))).to_be_visible()
+    expect(page).to_have_url(re.compile("layer=1.*inside_why=true"))

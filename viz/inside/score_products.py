@@ -17,11 +17,7 @@ from ..builders.vega_colours import colour
 ALL = "all parts"  # of the other side, where a bar is pointed at
 # Where columns end, in widths of a cell: names of the query's parts, bars of their sums, and these in numbers; then come the cells.
 _NAMES, _BARS, _SUMS = 3.5, 4.7, 5.8
-_LINE, _BAR, _ROW = (
-    18,
-    44,
-    27,
-)  # pixels: a name of a part of the key, the longest bar below these, a row of cells
+_LINE, _BAR, _ROW = 18, 40, 26  # pixels: a name of a part of the key, the longest bar below, a row of cells
 _FEWEST = 9  # columns that there is room for, in layer 0 too
 _LONGEST, _LONGEST_TOKEN = 22, 14  # letters
 _READING = "a cell: a part of the query × a part of the key; a bar: the sum of its row or column"
@@ -33,6 +29,11 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
     `products` is what `ScoreParts.strongest` returns; they sum to the score of the positions that are called `query` and `key`. A
     click sets the point selection `part`, fields `query_part` and `key_part`: each the name of a part, or `ALL`. Raises ValueError
     if there is no product.
+
+    >>> from loupe import load, score_parts, score_products
+    >>> parts = score_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.", layer=1, head=0, query=3, key=2)
+    >>> score_products(parts.strongest(4), query="film", key="gripping").frame.shape
+    (25, 3)
     """
     if products.empty:
         raise ValueError(f"a score has at least one product, got shape {products.shape}")
@@ -50,13 +51,23 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
     ends = _bar_ends(np.concatenate([by_row, by_column]))
     across = _NAMES + (_BARS - _NAMES) * ends[: len(rows)].T
     down = bars_top + _BAR * (1 - ends[len(rows) :].T)
-    rises = np.where(numbers < 0, FALLS, RISES)[cells.size : -1]
+    colours = np.where(numbers < 0, FALLS, RISES)[cells.size : -1]
+    middle, centre = top + _ROW / 2, left + 0.5
     cell_box = {"left": left[column], "right": left[column] + 1, "top": top[row], "bottom": top[row] + _ROW}
+    of_column = {"query_part": ALL, "key_part": columns}
     covers = _stacked(
         cell_box | {"query_part": rows[row], "key_part": columns[column]},
         {"left": 0.0, "right": _SUMS, "top": top, "bottom": top + _ROW, "query_part": rows, "key_part": ALL},
-        {"left": left, "right": left + 1, "top": bars_top, "bottom": cells_top}
-        | {"query_part": ALL, "key_part": columns},
+        of_column | {"left": left, "right": left + 1, "top": bars_top, "bottom": cells_top},
+        of_column
+        | {"left": centre - 3, "right": centre, "top": name_y - _LINE / 2, "bottom": name_y + _LINE / 2},
+    )
+    sums = np.array(texts.written[cells.size : -1], object)
+    written = _stacked(
+        {"x": 0.0, "y": middle, "text": _short(rows), "align": "left"},
+        {"x": _SUMS - 0.15, "y": middle, "text": sums[: len(rows)], "align": "right"},
+        {"x": centre - 0.1, "y": name_y, "text": _short(columns), "align": "right"},
+        {"x": centre, "y": cells_top - _LINE / 2, "text": sums[len(rows) :], "align": "center"},
     )
     x: Kwargs = {"axis": None, "scale": alt.Scale(domain=[0, value("across")], nice=False)}
     box = {"x": alt.X("left:Q", **x), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
@@ -70,27 +81,14 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
             tip("sum:N", title="adds to the score"),
         ],
     }
-    written = np.array(texts.written[cells.size : -1], object)
+    leader = {"x": alt.X("x:Q", **x), "y": pixel_y("y"), "y2": "bar:Q"}
     return chart(
-        [
-            Column("query part", rows[row]),
-            Column("key part", columns[column]),
-            Column("product", cells),
-        ],
-        layer(
-            "rule",
-            {"x": alt.X("x:Q", **x), "y": pixel_y("y"), "y2": "bar:Q"},
-            "key names",
-            color=NEUTRAL,
-            aria=False,
-        ),
+        [Column("query part", rows[row]), Column("key part", columns[column]), Column("product", cells)],
+        layer("rule", leader, "leaders", color=NEUTRAL, aria=False),
         layer("rect", box | {"color": colour("product", signed=True)}, aria=False),
         layer("text", text | {"x": alt.X("middle:Q", **x)}, **style | {"color": INK_ON_SIGNED}),
         layer("rect", box | {"fill": alt.Fill("colour:N", scale=None)}, "bars", aria=False),
-        layer("text", text, "query names", align="left", **style),
-        layer("text", text, "key names", align="right", dx=-5, **style),
-        layer("text", text, "query sums", align="right", **style),
-        layer("text", text, "key sums", **style),
+        layer("text", text, "texts", align=alt.expr("datum.align"), **style),
         layer("text", text, "sides", align=alt.expr("datum.align"), fontWeight="bold", **style),
         layer(
             "rect",
@@ -109,21 +107,16 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
             "bars": _stacked(
                 {"left": across[0], "right": across[1], "top": top + 6, "bottom": top + _ROW - 6},
                 {"left": left + 0.25, "right": left + 0.75, "top": down[1], "bottom": down[0]},
-            ).assign(colour=rises),
-            "query names": {"x": 0.0, "y": top + _ROW / 2, "text": _short(rows)},
-            "key names": {"x": left + 0.5, "y": name_y, "text": _short(columns), "bar": down[1]},
-            "query sums": {"x": _SUMS - 0.15, "y": top + _ROW / 2, "text": written[: len(rows)]},
-            "key sums": {"x": left + 0.5, "y": cells_top - _LINE / 2, "text": written[len(rows) :]},
+            ).assign(colour=colours),
+            "leaders": {"x": centre, "y": name_y, "bar": down[1]},
+            "texts": written,
             "sides": {
                 "x": [0.0, _SUMS + len(columns)],
                 "y": [cells_top - _LINE / 2, _LINE / 2],
-                "text": [
-                    f"in the {name} {shortened(token, _LONGEST_TOKEN)}"
-                    for name, token in (("query", query), ("key", key))
-                ],
+                "text": [_side("query", query), _side("key", key)],
                 "align": ["left", "right"],
             },
-            "covers": covers.assign(sum=[*texts.exact[:-1]]),
+            "covers": covers.assign(sum=texts.exact[:-1] + texts.exact[-1 - len(columns) : -1]),
         },
         values={"largest": largest(cells), "across": _SUMS + max(_FEWEST, len(columns))},
         height=cells_top + _ROW * len(rows),
@@ -139,6 +132,10 @@ def _bar_ends(sums: np.ndarray) -> np.ndarray:
     """Start and end of each bar [bar, 2] as shares of the longest possible one: all have one scale and one zero."""
     low, high = min(0.0, sums.min()), max(0.0, sums.max())
     return (np.sort(np.stack([np.zeros(len(sums)), sums], axis=1), axis=1) - low) / (high - low or 1.0)
+
+
+def _side(name: str, token: str) -> str:
+    return f"in the {name} {shortened(token, _LONGEST_TOKEN)}"
 
 
 def _short(names: np.ndarray) -> list[str]:

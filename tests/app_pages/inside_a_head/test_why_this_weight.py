@@ -84,12 +84,12 @@ def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened: Open) -> 
     app = opened(**TEXT, **AT)
     score = subject_of(app).record.scores[1, 1, 3, 1]
     total, recorded = re.search(
-        r"Sum of all products (\S+), recorded (\S+): a gap of", said(app, "Sum")
+        r"The products sum to (\S+); recorded: (\S+), gap ", said(app, "The products")
     ).groups()
     assert [float(text.replace("−", "-")) for text in (total, recorded)] == pytest.approx(
         [score] * 2, abs=1e-4
     )
-    assert "not what would be missing without it" in said(app, "Sum")
+    assert "not what would be missing without it" in said(app, "The products")
 
 
 def test_the_largest_product_is_put_into_words(opened: Open) -> None:
@@ -138,7 +138,7 @@ def test_a_key_that_the_query_must_not_attend_to_has_no_reason(opened: Open) -> 
         said(app, "`1 film` must not")
         == "`1 film` must not attend to `2 [PAD]`: its weight is 0, whatever the score."
     )
-    assert not [part for part in app.caption if part.value.startswith("Sum of all products")]
+    assert not [part for part in app.caption if part.value.startswith("The products")]
 
 
 def test_of_a_digit_the_parts_were_read_from_patches(opened: Open) -> None:
@@ -163,11 +163,11 @@ def test_what_positions_add_is_said_in_words(opened: Open, checkpoints: Path, ar
     i, j = labels.index(query), labels.index(key)
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 1, i, j), atol=1e-6)
     names = {
-        "T5EncoderModel": {"scores.added": "the bias"},
-        "BeitModel": {"scores.added": "the bias"},
+        "T5EncoderModel": {"scores.added": "from the bias by distance"},
+        "BeitModel": {"scores.added": "from the bias by distance"},
         "DebertaV2Model": {
-            "content_to_position": "content to position",
-            "position_to_content": "position to content",
+            "content_to_position": "from the query's content",
+            "position_to_content": "from the query's relative position",
         },
     }.get(architecture, {})
     added = [text.value for text in app.markdown if text.value.startswith("In it:")]

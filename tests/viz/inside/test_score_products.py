@@ -22,21 +22,23 @@ def texts(marks: list[dict]) -> list[str]:
 
 
 def test_the_products_sum_to_the_score_and_the_bars_to_rows_and_columns() -> None:
-    frames = figure().frames
     assert figure().frame["product"].sum() == 3
     assert list(figure().frame["query part"]) == ["L0 H2 from 4 not"] * 3 + ["all others"] * 3
-    assert list(frames["query sums"]["text"]) == ["+2.00", "+1.00"]
-    assert list(frames["key sums"]["text"]) == ["+3.50", "−0.75", "+0.25"]
+    *_, written, _, _ = drawn(figure(), width=700)
+    assert texts(written[2:4]) == ["+2.00", "+1.00"]
+    assert texts(written[7:]) == ["+3.50", "−0.75", "+0.25"]
     assert figure().specification["title"]["text"] == "Score 3 of 4 not for 5 good, by product"
 
 
 def test_the_others_are_the_last_row_and_the_last_column() -> None:
-    *_, query_names, key_names, _, _, _, _ = drawn(figure(), width=700)
+    *_, written, sides, _ = drawn(figure(), width=700)
+    query_names, key_names = written[:2], written[4:7]
     assert texts(query_names) == ["L0 H2 from 4 not", "all others"]
     assert texts(key_names) == ["L11 H11 from 127 unbe…", "token", "all others"]
     assert query_names[0]["y"] < query_names[1]["y"]
     assert key_names[0]["x"] < key_names[1]["x"] < key_names[2]["x"]
     assert key_names[0]["y"] > key_names[1]["y"] > key_names[2]["y"]
+    assert texts(sides) == ["in the query 5 good", "in the key 4 not"]
 
 
 def test_bars_have_one_zero_the_colour_of_their_sign_and_a_length_in_proportion() -> None:
@@ -60,7 +62,7 @@ def test_pointing_names_both_parts_in_full_and_the_sum() -> None:
     first, *_, last = covers.to_dict(orient="records")
     assert (first["query_part"], first["key_part"], first["sum"]) == ("L0 H2 from 4 not", LONG, "+3")
     assert (last["query_part"], last["key_part"], last["sum"]) == (ALL, "all others", "+0.25")
-    assert len(covers) == 6 + 2 + 3
+    assert len(covers) == 6 + 2 + 3 + 3  # cells, rows, columns and the names of these
     assert drawn(figure(), width=700)[-1][0]["description"] == f"L0 H2 from 4 not × {LONG}: +3"
 
 
