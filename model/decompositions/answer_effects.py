@@ -1,12 +1,13 @@
 """`answer_effects`: what taking each head's output away changes in the number that `answer_parts` divides."""
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 import torch
 
 from ..capture import evaluation_mode
-from ..experiments.ablation import change_each_head, stack_answers
+from ..experiments.ablation import HeadAnswers, change_each_head, stack_answers
 from ..experiments.attribution import Explained
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
@@ -50,7 +51,13 @@ class AnswerEffects:
         return (numbers / (numbers.abs().to_numpy().max() or 1.0)).round(DIGITS)
 
 
-def answer_effects(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> AnswerEffects:
+def answer_effects(
+    loaded: Loaded,
+    model_input: InputLike,
+    answer: Explained = None,
+    *,
+    step: Callable[[float], None] | None = None,
+) -> AnswerEffects:
     """For each head h, effect_h = y - y_h: y is the number that `answer_parts` divides, y_h the same number without the head's output.
 
     Without it z_h is 0 at every position, so that z_h W_O^h, which b_V is part of, is missing from its layer's output. All later
@@ -58,7 +65,8 @@ def answer_effects(loaded: Loaded, model_input: InputLike, answer: Explained = N
     changed state, and so is the length in a cosine; the other text of a similarity keeps its own.
 
     A part says what a head wrote and what of it reached y directly, an effect what the whole encoder makes of its absence. How well
-    the two agree is `spearman`. Costs about half a forward pass for each head. Raises as `answer_parts` does.
+    the two agree is `spearman`. Costs about half a forward pass for each head. `step` is called with the share that is done. Raises
+    as `answer_parts` does.
 
     >>> from loupe import answer_effects, load
     >>> effects = answer_effects(load("checkpoints/imdb-pre-ln"), "A gripping film.")
@@ -68,6 +76,15 @@ def answer_effects(loaded: Loaded, model_input: InputLike, answer: Explained = N
     model, config = loaded.model, loaded.config
     parts = answer_parts(loaded, model_input, answer)
     inputs, _ = prepare(loaded, model_input)
+
+    def with_share(steps: Iterable[HeadAnswers]) -> Iterator[HeadAnswers]:
+        n_done = 0
+        for result in steps:
+            yield result
+            n_done += len(result.heads)
+            if step is not None:
+                step(n_done / (config.n_layers * config.n_heads))
+
     with torch.inference_mode(), evaluation_mode(model):
         states = model.encode(inputs)
         number = answer_number(loaded, model_input, states, answer)
@@ -77,7 +94,7 @@ def answer_effects(loaded: Loaded, model_input: InputLike, answer: Explained = N
             lambda _, z: torch.zeros_like(z),
             answer=lambda states, inputs: number(states, inputs)[:, None],
         )
-        effects = float(number(states, inputs)) - stack_answers(steps, config)[..., 0, 0]
+        effects = float(number(states, inputs)) - stack_answers(with_share(steps), config)[..., 0, 0]
     heads = parts.frame[parts.frame["kind"] == "head"].reset_index(drop=True)
     frame = heads[["part", "layer", "head", "value"]].assign(effect=effects.ravel())
     return AnswerEffects(parts.quantity, frame, parts.recorded)
