@@ -40,6 +40,7 @@ from .viz.attention.head_overview import head_overview
 from .viz.attention.linked_heads import linked_heads
 from .viz.attention.token_heatmaps import attention_heatmap
 from .viz.attention.token_strip import token_strip
+from .viz.compare.answer_bars import answer_bars
 from .viz.export.export_style import ExportStyle
 from .viz.export.notebook import show
 from .viz.export.save import latex_table
@@ -61,6 +62,7 @@ __all__ = [
     "ablate_heads",
     "ablated",
     "activations",
+    "answer_bars",
     "answer_effects",
     "answer_parts",
     "at_temperature",

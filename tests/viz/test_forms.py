@@ -21,7 +21,7 @@ from tests.viz.attention.test_picture_patches import knocked_out, overlay
 from tests.viz.attention.test_token_heatmaps import pattern
 from tests.viz.attention.test_token_strip import SENTENCE, even, text
 from tests.viz.builders.test_cells import grid
-from tests.viz.compare import test_head_distances, test_stage_curves
+from tests.viz.compare import test_answer_bars, test_head_distances, test_stage_curves
 from tests.viz.faithfulness import test_map_agreement
 from tests.viz.heads import test_head_scatter, test_part_grids
 from tests.viz.inputs import test_confusion_matrix, test_image_gallery
@@ -133,6 +133,8 @@ def figures() -> dict[str, Figure]:
         ("lengths of states", norm_heatmap(SQUARE, TWO, TWO, limit=1, unit="patch")),
         ("distances over a data set", test_head_distances.made()),
         ("curves over stages", stage_curves({"a": HALF, "b": HALF}, TWO, y_title="mean")),
+        ("parts of an answer", test_answer_bars.figure()),
+        ("parts and effects", test_answer_bars.figure(a=test_answer_bars.effects(*[0.5] * 6))),
         ("logits over stages", test_stage_curves.curves(b="#112233")),
         ("similarity of stages", test_stage_curves.heatmap()),
         ("similarity of stages, signed", test_stage_curves.heatmap(signed=True, side=40)),

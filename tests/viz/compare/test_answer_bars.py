@@ -1,0 +1,117 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.viz.scene import drawn, scene
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import CATEGORIES, POST_LN, PRE_LN
+from viz.compare.answer_bars import answer_bars
+
+PARTS = (
+    ("token", "token", None, None, 0.5),
+    ("position", "position", None, None, -0.25),
+    ("L0 H0", "head", 0, 0, 1.0),
+    ("L0 H1", "head", 0, 1, -0.5),
+    ("L0 feed-forward", "feed-forward", 0, None, 0.125),
+    ("biases", "biases", None, None, 0.25),
+)
+SIXTH_LAYER = (("L1 H0", "head", 1, 0, 2.0), ("L1 feed-forward", "feed-forward", 1, None, 0.0))
+
+
+def parts(*rows: tuple) -> pd.DataFrame:
+    """A frame as `answer_parts` returns it."""
+    frame = pd.DataFrame(rows or PARTS, columns=["part", "kind", "layer", "head", "value"])
+    return frame.astype({"layer": "Int64", "head": "Int64"})
+
+
+def effects(*values: float) -> pd.DataFrame:
+    return parts().assign(effect=values)
+
+
+def figure(**sides: pd.DataFrame) -> VegaFigure:
+    return answer_bars(sides or {"a": parts()}, quantity="logit of x", height=100)
+
+
+def bars(chart: VegaFigure, width: int = 800) -> list[dict]:
+    return drawn(chart, width=width)[2]
+
+
+def names(chart: VegaFigure, width: int) -> list[str]:
+    """What stands below the bars, from left to right."""
+
+    def labels(item: dict) -> list[str]:
+        if item.get("role") == "axis" and item["items"][0].get("orient") != "bottom":
+            return []
+        if item.get("role") == "axis-label":
+            return [label["text"] for label in item["items"]]
+        return [text for part in item.get("items", ()) for text in labels(part)]
+
+    return labels(scene(chart, width=width))
+
+
+def test_parts_stand_from_the_embedding_through_the_layers_to_the_biases() -> None:
+    assert names(figure(), 800) == ["token", "position", "H0", "H1", "FF", "biases"]
+    shuffled = answer_bars({"a": parts(*PARTS[::-1])}, quantity="x", height=100)
+    assert names(shuffled, 800) == ["position", "token", "H0", "H1", "FF", "biases"]
+
+
+def test_a_bar_reaches_from_zero_to_its_value() -> None:
+    items = bars(figure())
+    (line,) = {item["y"] for item in drawn(figure(), width=800)[3]}
+    pixels = (items[2]["height"]) / 1.0  # of one logit
+    for item, (*_, value) in zip(items, PARTS, strict=True):
+        assert item["height"] == pytest.approx(abs(value) * pixels)
+        assert item["y"] == pytest.approx(line - max(value, 0) * pixels)
+
+
+def test_sides_stand_beside_each_other_in_their_colours() -> None:
+    chart = answer_bars({"a": parts(), "b": parts()}, quantity="x", colours=(PRE_LN, POST_LN))
+    items = bars(chart)
+    one, other = items[: len(PARTS)], items[len(PARTS) :]
+    assert [item["fill"] for item in (*one, *other)] == [PRE_LN] * 6 + [POST_LN] * 6
+    for left, right in zip(one, other, strict=True):
+        assert right["x"] == pytest.approx(left["x"] + left["width"])
+    assert bars(figure())[0]["fill"] == CATEGORIES[0]
+
+
+def test_a_side_without_a_layer_has_no_bar_there() -> None:
+    chart = figure(short=parts(), long=parts(*PARTS[:-1], *SIXTH_LAYER, PARTS[-1]))
+    assert names(chart, 800) == ["token", "position", "H0", "H1", "FF", "H0", "FF", "biases"]
+    shown = chart.frame
+    assert shown.groupby("side", sort=False)["part"].size().to_dict() == {"short": 6, "long": 8}
+    layers = drawn(chart, width=800)[1]
+    assert [layer["text"] for layer in layers] == ["L0", "L1"]
+
+
+def test_where_a_name_does_not_fit_it_is_left_out() -> None:
+    assert names(figure(), 240) == ["token", "", "H0", "H1", "FF", "biases"]
+    assert "H0" not in names(figure(), 100)
+
+
+def test_rows_of_a_head_by_token_are_added_up() -> None:
+    by_token = ("L0 H0 from 0 a", "head", 0, 0, 0.75), ("L0 H0 from 1 from", "head", 0, 0, 0.25)
+    whole, divided = (figure(a=parts(*PARTS[:2], *heads, *PARTS[3:])) for heads in (PARTS[2:3], by_token))
+    pd.testing.assert_frame_equal(whole.frame, divided.frame)
+
+
+def test_a_dot_says_how_much_the_number_falls_without_a_head() -> None:
+    chart = figure(a=effects(np.nan, np.nan, 0.5, -0.5, np.nan, np.nan))
+    dots, items = drawn(chart, width=800)[4], bars(chart)
+    assert len(dots) == 2
+    for dot, bar in zip(dots, items[2:4], strict=True):
+        assert dot["x"] == pytest.approx(bar["x"] + bar["width"] / 2)
+        assert dot["fill"] == bar["fill"]
+    assert dots[1]["y"] == pytest.approx(items[3]["y"] + items[3]["height"])  # of H1 effect and part are one
+    assert "falls without it by" in chart.in_file.values()
+    assert "falls without it by" not in figure().in_file.values()
+
+
+def test_the_file_has_side_part_and_value() -> None:
+    chart = figure(a=parts())
+    columns = {name: title for name, title in chart.in_file.items() if title}
+    assert columns == {"side": "side", "part": "part", "value": "logit of x"}
+    assert chart.frame["value"].tolist() == [value for *_, value in PARTS]
+
+
+def test_no_sides_make_an_empty_chart() -> None:
+    assert [items for items in drawn(answer_bars({}, quantity="x"), width=400) if items] == []

@@ -1,0 +1,144 @@
+"""What a number of an answer is made of: a bar for each part of the residual stream, layer by layer, of one or several encoders."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..builders.chart import Column, chart, encodings_by_kind, layer
+from ..builders.figure import Kwargs, VegaFigure, value
+from ..builders.palette import CATEGORIES, NEUTRAL
+from ..builders.theme import INK, LABEL_INK, SMALL, heading
+
+_EMBEDDING = ("token", "token type", "position")
+_SHORT = {"feed-forward": "FF", "pooling feed-forward": "pooling"}
+_MARGIN = 0.08  # of the width of a head's bars, at either side of them
+_LETTER, _APART = 5.2, 4  # pixels: of a letter, and between two names
+_WIDE = 2.3  # of what stands before and behind the layers, in widths of a head
+_ROOM = 0.16  # of the axis, above the highest bar: there the layers are named
+
+
+def answer_bars(
+    sides: Mapping[str, pd.DataFrame],
+    *,
+    quantity: str,
+    colours: Sequence[str] = CATEGORIES,
+    height: int = 240,
+) -> VegaFigure:
+    """Bars of the parts that add up to one number of an answer, its `quantity`: at each part a bar for each of the sides, by name.
+
+    A side is a frame as `answer_parts` returns it: columns `part`, `kind`, `layer`, `head` and `value`. From the left stand the parts
+    of the embedding, then each layer with its heads and its feed-forward, then the biases and what else comes behind the layers. A
+    side that lacks a part has no bar there; rows of one head by token are added up. If a frame has a column `effect`, a dot says
+    by how much the number falls without that part, NaN for no dot. The plot is `height` pixels high.
+    """
+    rows = _rows(sides)
+    parts, layers = _along(rows)
+    effects = rows["effect"].to_numpy(float)
+    of_rows = parts.loc[rows["part"]]
+    bar = (of_rows["width"].to_numpy(float) - 2 * _MARGIN) / max(len(sides), 1)
+    number = np.array([list(sides).index(side) for side in rows["side"]], int)
+    start = of_rows["start"].to_numpy(float) + _MARGIN + bar * number
+    drawing = {"start": start, "stop": start + bar}
+    dots = pd.DataFrame({"side": rows["side"], "centre": start + bar / 2, "effect": effects}).dropna()
+    has_effects = len(dots) > 0
+    extremes = [0.0, *rows["value"], *dots["effect"]]
+    lowest, highest = min(extremes), max(extremes)
+    room = _ROOM * (highest - lowest or 1)
+    columns = [
+        Column("side", rows["side"].tolist()),
+        Column("part", rows["part"].tolist()),
+        Column("value", rows["value"].to_numpy(float), "adds", "+.4f", quantity),
+    ]
+    if has_effects:
+        title = "falls without it by"
+        columns.append(Column("effect", effects, title, "+.4f", title))
+    label = "names[indexof(centres, datum.value)]"
+    fits = f"width / end * widths[indexof(centres, datum.value)] >= {_APART} + {_LETTER} * length({label})"
+    axis = alt.Axis(
+        values=value("centres"),
+        labelExpr=f"{fits} ? {label} : ''",
+        labelFontSize=SMALL,
+        labelOverlap=False,
+        grid=False,
+        ticks=False,
+    )
+    x_scale = alt.Scale(domain=[0, value("end")], nice=False)
+    y_scale = alt.Scale(domain=[value("lowest"), value("highest")], nice=False)
+
+    def along(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", title=None, scale=x_scale, axis=axis)
+
+    def upwards(field: str) -> alt.Y:
+        number = alt.Axis(labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'", tickCount=5)
+        return alt.Y(f"{field}:Q", title=None, scale=y_scale, axis=number)
+
+    whole: Kwargs = {"y": alt.value(0), "y2": alt.value("height")}
+    across: Kwargs = {"x": along("start"), "x2": "stop:Q"}
+    by_side = encodings_by_kind("side:N", tuple(sides), color=colours)
+    name: Kwargs = {"baseline": "top", "fontSize": SMALL, "fontWeight": "bold", "color": LABEL_INK}
+    dot = {"x": along("centre"), "y": upwards("effect"), "color": by_side["color"]}
+    size = alt.expr("clamp(12 * width / end, 8, 55)")
+    circle: Kwargs = {
+        "filled": True,
+        "opacity": 1,
+        "size": size,
+        "stroke": INK,
+        "strokeWidth": 1.5,
+        "aria": False,
+    }
+    return chart(
+        columns,
+        layer("rect", across | whole, "layers", fill=NEUTRAL, opacity=0.09, aria=False),
+        layer("text", {"x": along("centre"), "y": alt.value(3), "text": "name:N"}, "layers", **name),
+        layer("bar", across | by_side | {"y": upwards("value"), "y2": alt.datum(0)}, aria=False),
+        layer("rule", {"y": alt.datum(0)}, "layers", color=NEUTRAL, aria=False),
+        layer("point", dot, "effects", **circle) if has_effects else None,
+        # a bar of nothing could not be pointed at
+        layer("rect", across | whole | {"tooltip": columns, "description": "part:N"}, fill="transparent"),
+        drawing=drawing,
+        frames={"layers": layers} | ({"effects": dots} if has_effects else {}),
+        values={
+            "names": parts["name"].tolist(),
+            "centres": (parts["start"] + parts["width"] / 2).tolist(),
+            "widths": parts["width"].tolist(),
+            "end": float((parts["start"] + parts["width"]).max()) if len(parts) else 1.0,
+            "lowest": lowest - room / 4,
+            "highest": highest + room,
+        },
+        height=height,
+        title=heading(quantity, *["dot: by how much it falls without that head"] * has_effects),
+        description=f"What each of {len(parts)} parts adds to the {quantity}, of {' and '.join(sides)}",
+    )
+
+
+def _rows(sides: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """A row for each part of each side, with its `effect`, NaN where the frame has none."""
+    columns = dict.fromkeys(("side", "part", "kind"), str) | dict.fromkeys(("layer", "head"), "Int64")
+    empty = pd.DataFrame(columns=[*columns, "value", "effect"])
+    rows = pd.concat([empty, *(frame.assign(side=side) for side, frame in sides.items())], ignore_index=True)
+    rows = rows.astype(columns | {"value": float, "effect": float})
+    rows["part"] = rows["part"].str.replace(r" from .*", "", regex=True)
+    return (
+        rows.groupby([*columns], dropna=False, sort=False)[["value", "effect"]].sum(min_count=1).reset_index()
+    )
+
+
+def _along(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The parts by name, from left to right, in units of a head's width, with what stands below them; and the layers."""
+    parts = rows.drop_duplicates("part").set_index("part")
+    behind = parts["layer"].max() + 1 if parts["layer"].notna().any() else 0
+    group = parts["layer"].fillna(behind).where(~parts["kind"].isin(_EMBEDDING), -1)
+    parts["group"] = group.astype(int)
+    parts = parts.sort_values(["group", "head"], kind="stable")
+    is_head = parts["head"].notna()
+    parts["name"] = ("H" + parts["head"].astype(str)).where(is_head, parts["kind"].replace(_SHORT))
+    parts["width"] = np.where(parts["layer"].isna(), _WIDE, 1.0)
+    gaps = parts["group"].diff().fillna(0).ne(0).cumsum()
+    parts["start"] = parts["width"].cumsum() - parts["width"] + gaps
+    of_layers = parts.assign(stop=parts["start"] + parts["width"]).groupby("layer")
+    layers = of_layers.agg(start=("start", "min"), stop=("stop", "max"))
+    layers["name"] = [f"L{number}" for number in layers.index]
+    layers["centre"] = (layers["start"] + layers["stop"]) / 2
+    return parts, layers
