@@ -12,7 +12,7 @@ class Column:
     formula: str  # Markdown
     unit: str = ""  # below the title
     form: str = ".2f"
-    is_share: bool = True  # from 0 to 1; else a bar reaches to the largest of the column
+    is_share: bool = True  # from 0 to 1; else a bar shows the size, and reaches to the largest of the column
 
     def written(self, value: float) -> str:
         return format_number(value, self.form)
@@ -20,7 +20,8 @@ class Column:
 
 _SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"
 # By the names of `model.measures.head_statistics`, and of what becomes of the answer without a head, in the order in which they
-# stand. What depends on the input is filled in: its {units}, the {answer} whose change counts, and the {loss}.
+# stand. What depends on the input is filled in: its {units}, the {answer} whose change counts, the {loss}, and the {quantity} that
+# is divided into parts.
 COLUMNS = {
     "entropy": Column(
         title="entropy",
@@ -72,6 +73,15 @@ COLUMNS = {
         words="share of the weight on the one key that gets most of it",
         formula=r"$\max_j \frac{1}{n} \sum_i A_{ij}$, the largest weight that one key gets on average. Gu et al. 2024 count a "
         "sink where it is over 0.3, in causal models; here the key need not be the first",
+    ),
+    "adds": Column(
+        title="adds to the answer",
+        unit="below 0: takes away",
+        words="how much the head's output adds to the answer directly: what was written, not what would change without it",
+        formula=r"its part $z \, W_O$ of {quantity}, which is the sum of such parts of all heads, feed-forwards, tokens, positions and "
+        r"biases (Elhage et al. 2021), with the $\sigma$ of each norm held (Kobayashi et al. 2021)",
+        form="+#.2g",
+        is_share=False,
     ),
     "importance": Column(
         title="importance",

@@ -1,7 +1,8 @@
 """Numbers of every head: on this input and, where measured, over a data set."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
@@ -20,14 +21,15 @@ from app_pages.inputs.row import choose_usable_encoder
 from app_pages.subject.answer import DISTANCE, Answer, WordAnswer, whole_answer
 from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.head_name import head_names
-from app_pages.subject.stored_results import over
+from app_pages.subject.stored_results import over, table_of
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
-from model.atlas.results import HeadResults
+from model.atlas.results import PARTS, HeadResults
 from model.atlas.running_moments import Spread
 from model.checkpoint import available, read_config
 from model.config import ModelConfig
+from model.decompositions.answer_parts import answer_parts
 from model.experiments.ablation import importance
 from model.measures.head_roles import (
     ON_ONE_INPUT,
@@ -41,7 +43,7 @@ from model.record import AttentionRecord
 from viz.builders.number_format import head_name, percent
 
 LINKS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
-OF_THE_ANSWER = ("importance", "zero", "mean")  # columns that say what becomes of the answer
+OF_THE_ANSWER = ("adds", "importance", "zero", "mean")  # columns that say what becomes of the answer
 BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
 
 
@@ -55,6 +57,7 @@ class Numbers:
     chance: Mapping[str, np.ndarray] | None  # what even weights would give here; None over a data set
     first: str  # which of the two is compared and gives names, `HERE` or `OVER`
     answer: Answer  # whose change without a head is measured on this input
+    quantity: str = ""  # the number of the answer that is divided into parts; "" where none is
 
     @property
     def spreads(self) -> Mapping[str, Spread]:
@@ -97,8 +100,9 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
     stored, record = subject.stored_heads, subject.record
     if stored is not None and stored.z.shape[:2] != record.pattern.shape[:2]:
         stored = None
-    first = HERE
+    first, quantity = HERE, ""
     if stored is not None:
+        stored = _with_parts(stored, subject.name)
         with slots.controls:
             first = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
     input_measures = subject.measure(statistics)
@@ -108,9 +112,37 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
             with slots.controls:
                 answer = choose_answer(subject)
         input_measures = input_measures | effects_by_head(subject, stored, answer)
+        with suppress(ValueError):  # of an encoder with a layer that cannot be divided
+            parts = subject.compute(answer_parts, answer.explained)
+            of_heads = parts.frame["value"][parts.frame["kind"] == "head"].to_numpy(float)
+            input_measures["adds"] = of_heads.reshape(record.pattern.shape[:2])
+            quantity = f"the {parts.quantity}" if first == HERE else "the number that each answer is"
     chance = statistics_of_even_weights(record) if first == HERE else None
     return Numbers(
-        record=record, here=input_measures, stored=stored, chance=chance, first=first, answer=answer
+        record=record,
+        here=input_measures,
+        stored=stored,
+        chance=chance,
+        first=first,
+        answer=answer,
+        quantity=quantity,
+    )
+
+
+def _with_parts(stored: HeadResults, name: Checkpoint) -> HeadResults:
+    """The stored measures, and what each head adds to the answer where that was measured over the same data."""
+    table = table_of(name, PARTS)
+    if table is None or table.source.data != stored.source.data:
+        return stored
+    heads = table.rows[table.rows["kind"] == "head"].sort_values(["layer", "head"])
+    mean, sd = (heads[column].to_numpy(float).reshape(stored.z.shape[:2]) for column in ("mean", "sd"))
+    samples = stored.source.samples
+    if table.source.n < stored.source.n:
+        samples = {**samples, "adds": table.source.n}
+    return replace(
+        stored,
+        source=replace(stored.source, samples=samples),
+        spreads={**stored.spreads, "adds": Spread(mean=mean, sd=sd)},
     )
 
 
@@ -205,7 +237,7 @@ def _column_formula(numbers: Numbers, name: str) -> str:
     answer = numbers.answer
     size = f"size of the {plain(answer.change)}," if answer.signed else DISTANCE
     formula = COLUMNS[name].formula.replace("{answer}", size).replace("{loss}", f"here {answer.loss}")
-    return formula.replace("{units}", numbers.record.units)
+    return formula.replace("{units}", numbers.record.units).replace("{quantity}", plain(numbers.quantity))
 
 
 def measuring_sentence(name: str, *options: str) -> str:

@@ -45,6 +45,7 @@ _RELATION_HEADING: TableHeading = {
 # What a small or a large value means, by the columns that a name alone does not explain.
 _SMALL_AND_LARGE = {
     "entropy": "Entropy 0: all on one key; 1: spread evenly.",
+    "adds": "Adds to the answer: below 0 where it speaks against it.",
     "importance": "Importance: large where scaling the head moves the answer.",
     "zero": "Zeroed: large where the answer needs it.",
 }
@@ -300,7 +301,7 @@ def _number_cell(numbers: Numbers, name: str, head: Head) -> TableCell:
     column, values, index = COLUMNS[name], numbers.values[name], (head.layer, head.head)
     value, text = float(values[index]), column.written(float(values[index]))
     if numbers.first == controls.OVER:
-        text += f" ± {column.written(numbers.spreads[name].sd[index])}"
-    largest = 1.0 if column.is_share else float(np.nanmax(values, initial=0)) or 1.0
-    share = min(max(value / largest, 0), 1) if np.isfinite(value) else 0
+        text += f" ± {column.written(numbers.spreads[name].sd[index]).removeprefix('+')}"
+    largest = 1.0 if column.is_share else float(np.nanmax(np.abs(values), initial=0)) or 1.0
+    share = min(abs(value) / largest, 1) if np.isfinite(value) else 0
     return {"name": "number", "text": text, "bar": round(share, 4)}

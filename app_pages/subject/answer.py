@@ -14,6 +14,7 @@ from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.capture.intervention import without_keys
+from model.experiments.attribution import Explained
 from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord
 from model.experiments.probabilities import probabilities
 from model.measures.changes import (
@@ -65,6 +66,11 @@ class Answer(ABC):
         """What experiments take as their `answer`."""
         return self.word or LOGITS
 
+    @property
+    def explained(self) -> Explained:
+        """What `answer_parts` takes as its `answer`."""
+        return self.word
+
     @abstractmethod
     def changes(self, answers: np.ndarray) -> np.ndarray:
         """Changes [*interventions] in nats, positive where the answer gets more probable; or cosine distances."""
@@ -106,6 +112,10 @@ class ClassAnswer(Answer):
     record: ForwardRecord
     followed: int
     name: str
+
+    @property
+    def explained(self) -> Explained:
+        return self.followed
 
     @classmethod
     def of(cls, record: ForwardRecord, followed: int | None = None) -> "ClassAnswer":

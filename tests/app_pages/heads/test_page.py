@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -19,8 +20,9 @@ from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model import checkpoint
 from model.atlas.dataset_examples import OWN_NAME, own_texts
-from model.atlas.results import HEADS
+from model.atlas.results import HEADS, PARTS, ResultTable, write_results
 from model.capture import capture
+from model.decompositions.answer_parts import answer_parts
 from model.experiments.ablation import ablate_heads, importance
 from model.experiments.masked_word import masked_word
 from model.experiments.probabilities import probabilities
@@ -30,6 +32,7 @@ from model.measures.head_statistics import statistics
 from model.record.from_arrays import from_arrays
 from tests.app_pages.charts import described
 from tests.app_pages.charts import table as table_of
+from tests.app_pages.heads.conftest import source
 from tests.app_pages.linked import linked
 from tests.model import tiny
 from tests.model.measures.roles import roles_on_input
@@ -76,7 +79,7 @@ def said(app: AppTest) -> str:
 def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
-    assert columns(app) == [*found, "importance", "zero"]
+    assert columns(app) == [*found, "adds", "importance", "zero"]
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
     assert "Entropy 0: all on one key; 1: spread evenly." in said(app)
     for row in rows(app).values():
@@ -104,7 +107,7 @@ def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.KIND.to("Digit"), input_controls.DIGIT.to("3"), ALL)
     found = statistics(LiveSubject("mnist-pre-ln", Picture.of(shipped_inputs.test_digits()[0][3])).record)
     assert list(found) == DIGIT_STATISTICS
-    assert columns(app) == [*DIGIT_STATISTICS, "importance", "zero"]
+    assert columns(app) == [*DIGIT_STATISTICS, "adds", "importance", "zero"]
     assert "`python -m model.atlas mnist-pre-ln` measures it" in said(app)
 
 
@@ -336,6 +339,59 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
         # the stored means are zeros: then both ablations are one
         expected = [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(change)] * 2]
         assert shown == expected
+
+
+ADDS = heads_controls.MEASURES.to(["adds to the answer"])
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+def test_a_column_by_choice_says_what_each_head_adds_to_the_answer(open_app: Open, kind: str) -> None:
+    app = open_app(PAGE, input_controls.KIND.to(kind), input_controls.TEXT.to(TEXT), ADDS)
+    loaded = checkpoint.load("imdb-pre-ln" if kind == "Text" else "mnist-pre-ln")
+    model_input = TEXT if kind == "Text" else shipped_inputs.test_digits()[0][0]
+    parts = answer_parts(loaded, model_input)
+    values = parts.frame[parts.frame["kind"] == "head"]["value"].tolist()
+    assert min(values) < 0 < max(values)
+    cells = [row["numbers"][0] for row in rows(app).values()]
+    assert [cell["text"] for cell in cells] == [COLUMNS["adds"].written(value) for value in values]
+    sizes = np.abs(values) / np.abs(values).max()
+    assert [cell["bar"] for cell in cells] == pytest.approx(sizes, abs=1e-3)
+    (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
+    assert f"its part $z \\, W_O$ of the {parts.quantity}" in listed
+    assert "Adds to the answer: below 0 where it speaks against it." in said(app)
+
+
+def test_over_a_data_set_it_stands_with_its_spread(
+    open_app: Open, store_heads: Callable, checkpoints: Path
+) -> None:
+    store_heads("imdb-pre-ln", importance=np.ones((2, 2)), zero=np.ones((2, 2)))
+    rows_of_parts = [
+        {"kind": kind, "layer": layer, "head": head, "mean": mean, "sd": 0.25, "mean_abs": 1.0, "n": 30}
+        for kind, layer, head, mean in (
+            *(("head", layer, head, layer - 2.0 * head) for layer in (1, 0) for head in (1, 0)),
+            *(("feed-forward", layer, None, 9.0) for layer in (0, 1)),
+        )
+    ]
+
+    def store_parts(data: str) -> None:
+        table = ResultTable(
+            source=replace(source("imdb-pre-ln", data), n=30), rows=pd.DataFrame(rows_of_parts)
+        )
+        write_results(checkpoints / "imdb-pre-ln" / PARTS, table)
+
+    store_parts("sentences of our own")
+    query = input_controls.TEXT.to(TEXT), heads_controls.NUMBERS_OF.to("data set"), ADDS
+    app = open_app(PAGE, *query)
+    texts = {name: row["numbers"][0]["text"] for name, row in rows(app).items()}
+    assert texts == {
+        "L0 H0": "0.0 ± 0.25",
+        "L0 H1": "−2.0 ± 0.25",
+        "L1 H0": "+1.0 ± 0.25",
+        "L1 H1": "−1.0 ± 0.25",
+    }
+    assert "next, adds to the answer on 30" in said(app)
+    store_parts("other sentences")
+    assert columns(open_app(PAGE, *query)) == []
 
 
 def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Open) -> None:
