@@ -10,6 +10,7 @@ from app_pages.compare.sides import ENTROPIES, STATES, say_each_over_its_own, sa
 from app_pages.compare.stored_comparisons import stored_bands
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
+from app_pages.show.parts_of_answer import MEANING, draw_parts_of_answer
 from app_pages.show.show import show
 from app_pages.show.side_predictions import NUMBERS, beside
 from app_pages.subject.two_sides import Side
@@ -31,6 +32,9 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
     if choice == controls.REPRESENTATIONS:
         draw_representations(first, second)
         return
+    if choice == controls.PARTS:
+        _draw_parts(slots, first, second)
+        return
     if choice in (controls.SHARES, controls.ANSWERS):
         say_each_over_its_own(first)
     else:
@@ -44,6 +48,20 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
         controls.COSINES: _draw_cosines,
     }
     draw_functions[choice]((first, second))
+
+
+def _draw_parts(slots: Slots, first: Side, second: Side) -> None:
+    """Draws what both answers are made of: of two classes the second, of more the one that either side predicts."""
+    names, class_name = first.record.class_names, None
+    if (
+        len(names) > 2
+        and set(names) == set(second.record.class_names)
+        and first.predicted != second.predicted
+    ):
+        with slots.controls:
+            class_name = (second if controls.CLASS_OF.choose() == controls.SECOND_SAYS else first).predicted
+    st.markdown(MEANING)
+    draw_parts_of_answer((first, second), class_name)
 
 
 def _draw_norms(sides: tuple[Side, Side]) -> None:

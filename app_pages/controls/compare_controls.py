@@ -1,16 +1,17 @@
 """Controls of the page Side by side."""
 
-from app_pages.controls.address import Box, Row, Tabs, TextBox
+from app_pages.controls.address import Box, Row, Tabs, TextBox, Toggle
 from app_pages.controls.input_controls import DigitNumber, second_example
 
 HEADS, KNOCK_OUT, STREAM, CROSS = "Heads", "Knock-out", "Stream", "Cross-attention"
 ENCODERS, INPUTS = "two encoders", "two inputs"
 ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
 ALL_HEADS, DIFFERENCE, DISTANCES = "all heads", "difference", "distances of all heads"
-NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS = (
+NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS = (
     "norms",
     "shares",
     "answer by layer",
+    "answer by part",
     "spread of the tokens",
     "entropy of the heads",
     "cosines",
@@ -42,7 +43,8 @@ VIEW = Box("compare_view", "Show", (ALL_HEADS, DIFFERENCE, DISTANCES), width=230
 STREAM_PART = Row(
     "compare_stream",
     "Of the stream",
-    (NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS),
+    (NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS),
     label_visibility="collapsed",
 )
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))
+WITHOUT_HEADS = Toggle("without_heads", "Measure that for each head")

@@ -1,12 +1,23 @@
-"""The answer of the page: a block of either placement, and how long the residual stream becomes."""
+"""The answer of the page: a block of either placement, and how long the residual stream becomes, or what an answer is made of."""
+
+from textwrap import shorten
 
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.compare_controls import NORMS
+from app_pages.controls.compare_controls import PARTS as ANSWER_BY_PART
+from app_pages.controls.input_controls import TEXT
+from app_pages.controls.norm_placement_controls import FIGURE, PARTS
 from app_pages.controls.pages import read_link
+from app_pages.inputs.text_input import first_text
+from app_pages.show.parts_of_answer import draw_parts_of_answer
 from app_pages.show.show import show
 from app_pages.subject.stored_results import layers_of, over
-from app_pages.toolkit.markdown import PLACEMENTS
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.markdown import PLACEMENTS, plain
+from model.inputs import Text
 from viz.builders.number_format import format_number
 from viz.builders.palette import PLACEMENTS as HUES
 from viz.compare.stage_curves import Band, stage_curves
@@ -15,10 +26,11 @@ from viz.norm_placement.placement_diagram import placement_diagram
 ENCODERS = {"pre": "imdb-pre-ln", "post": "imdb-post-ln"}
 CURVE = "norm"  # the stored curve: mean length of the states at each stage
 _FIGURE_HEIGHT = 130
+_LONGEST = 80  # letters of a text
 
 
 def draw_answer() -> None:
-    """Draws both blocks, and beside them the length of the residual stream in the review encoders, layer by layer."""
+    """Draws both blocks, and beside them one of two figures of the review encoders, layer by layer."""
     st.markdown(
         "The thick line carries each token's vector. **pre-LN**: the norm stands before attention and feed-forward, and vectors "
         "grow. **post-LN**: after each addition a norm brings them back to one length."
@@ -29,7 +41,31 @@ def draw_answer() -> None:
                 st.markdown(f"**{PLACEMENTS[placement]}**")
                 show(placement_diagram(placement), key=f"block_{placement}", width="content")
         with st.container(key="norm_curve", gap=None):
-            _draw_lengths()
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                shown = FIGURE.choose()
+                _link_to_compare(shown)
+            if shown == PARTS:
+                _draw_parts()
+            else:
+                _draw_lengths()
+
+
+def _link_to_compare(shown: str) -> None:
+    """Draws a link to what is shown, on the page Side by side."""
+    pair = {"kind": "Text", "checkpoint": ENCODERS["pre"], "compare_with": ENCODERS["post"]}
+    part = {"compare_part": "Stream", "compare_stream": ANSWER_BY_PART if shown == PARTS else NORMS}
+    page, query = read_link("compare", pair | part)
+    st.page_link(page.script, label=f"{page.title} →", query_params=query)
+
+
+def _draw_parts() -> None:
+    """Draws what the answers to the reader's text are made of, or to the first example without one."""
+    text = TEXT.held() or first_text()
+    sides = (
+        Side(LiveSubject(name, Text(text)), PLACEMENTS[placement]) for placement, name in ENCODERS.items()
+    )
+    st.caption(f"Of “{plain(shorten(text, _LONGEST))}” in {' and '.join(ENCODERS.values())}:")
+    draw_parts_of_answer((next(sides), next(sides)), height=_FIGURE_HEIGHT)
 
 
 def _draw_lengths() -> None:
@@ -47,23 +83,7 @@ def _draw_lengths() -> None:
     }
     means = {title: np.asarray(mean) for title, (mean, _) in ends.items()}
     n_layers = max(map(len, means.values())) - 1
-    page, query = read_link(
-        "compare",
-        {
-            "kind": "Text",
-            "checkpoint": ENCODERS["pre"],
-            "compare_with": ENCODERS["post"],
-            "compare_part": "Stream",
-        },
-    )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        sources = " and ".join(dict.fromkeys(over(results.source) for results in layers.values()))
-        st.markdown(
-            "**Length of the residual stream, layer by layer**",
-            width="content",
-            help=f"Two encoders of film reviews, one of each. Line and band: mean and standard deviation over {sources}.",
-        )
-        st.page_link(page.script, label=f"{page.title} →", query_params=query)
+    sources = " and ".join(dict.fromkeys(over(results.source) for results in layers.values()))
     figure = stage_curves(
         means,
         ["embedding", *(f"L{layer}" for layer in range(n_layers))],
@@ -77,4 +97,7 @@ def _draw_lengths() -> None:
     growth = " and ".join(
         f"{title} {format_number(float(mean[-1] / mean[1]), '.2f')} times" for title, mean in means.items()
     )
-    st.caption(f"How long a token's vector is after the last layer, compared with the first: {growth}.")
+    st.caption(
+        f"How long a token's vector is after the last layer, compared with the first: {growth}.",
+        help=f"Two encoders of film reviews, one of each. Line and band: mean and standard deviation over {sources}.",
+    )

@@ -1,0 +1,141 @@
+"""What the answers of two sides are made of, on one axis; on demand beside it what becomes of them without each head."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.compare_controls import WITHOUT_HEADS
+from app_pages.controls.estimated_work import is_wanted
+from app_pages.show.show import show
+from app_pages.subject.cache import cached
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.markdown import beginning, plain
+from app_pages.toolkit.stoppable import progress, until_done
+from model.decompositions.answer_effects import AnswerEffects, answer_effects
+from model.decompositions.answer_parts import AnswerParts, answer_parts
+from model.experiments.attribution import Explained, Similarity
+from viz.builders.number_format import format_number, percent
+from viz.builders.palette import side_colours
+from viz.compare.answer_bars import answer_bars
+
+MEANING = (
+    "The answer is a sum: what token and position, each head and each feed-forward wrote into the residual stream, and biases "
+    "(Elhage et al. 2021). The σ of each norm is held (Kobayashi et al. 2021)."
+)
+_MOST_CLASSES = 4  # that are named
+
+
+def common_answers(
+    first: Side, second: Side, class_name: str | None = None
+) -> tuple[Explained, Explained] | str:
+    """What `answer_parts` is asked on each side, so that both divide the same number; or a sentence on why there is none, in Markdown.
+
+    The class is `class_name`; without that the second of two classes, so that its sign is the same for all inputs, or of more the
+    one that the first side predicts. Two inputs without classes are asked for their similarity.
+    """
+    one, other = (side.subject.loaded.config for side in (first, second))
+    if not one.n_classes and not other.n_classes:
+        if first.checkpoint != second.checkpoint:
+            return None, None
+        return Similarity(second.model_input), Similarity(first.model_input)
+    if one.family.answers != other.family.answers or set(one.class_names) != set(other.class_names):
+        return f"There is no number that both answer: {'; '.join(map(_classes_clause, (first, second)))}."
+    if class_name is None:
+        is_one_of_two = one.n_classes == 2 and one.chooses_class
+        class_name = one.class_names[1 if is_one_of_two else int(first.record.logits.argmax())]
+    return one.class_names.index(class_name), other.class_names.index(class_name)
+
+
+def draw_parts_of_answer(
+    sides: tuple[Side, Side], class_name: str | None = None, *, height: int = 240
+) -> None:
+    """Draws the parts of both answers, and below them their sums, what is to be seen, and a switch for the effects of heads."""
+    answers = common_answers(*sides, class_name)
+    if isinstance(answers, str):
+        st.info(answers)
+        return
+    try:
+        parts = [
+            side.subject.compute(answer_parts, answer) for side, answer in zip(sides, answers, strict=True)
+        ]
+    except ValueError as error:
+        st.info(f"The answers cannot be divided: {plain(str(error))}.")
+        return
+    frames = {side.title: result.frame for side, result in zip(sides, parts, strict=True)}
+    figure = st.container()
+    st.caption(f"{_seen_sentence(sides, parts)} {_sums_sentence(sides, parts)}", help=MEANING)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("A part is what was written, not what would change without it.", width="content")
+        is_measured = WITHOUT_HEADS.choose()
+    if is_measured and len(effects := _effects_of_heads(sides, answers)) == len(sides):
+        for side, result in zip(sides, effects, strict=True):
+            of_heads = result.frame[["part", "effect"]]
+            frames[side.title] = frames[side.title].merge(of_heads, "left", "part")
+        st.caption(_agreement_sentence(sides, effects))
+    placements = [side.subject.loaded.config.norm_placement for side in sides]
+    bars = answer_bars(frames, quantity=parts[0].quantity, colours=side_colours(placements), height=height)
+    with figure:
+        show(bars, key="answer_parts")
+
+
+def _classes_clause(side: Side) -> str:
+    names = side.subject.loaded.config.class_names
+    answers = f"answers {beginning(names, _MOST_CLASSES)}" if names else "has no classes"
+    return plain(f"{side.title} {answers}")
+
+
+def _seen_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
+    """How much of all parts of heads and feed-forwards the first half of the layers is on each side, and which part is largest."""
+    clauses = []
+    for side, result in zip(sides, parts, strict=True):
+        sublayers = result.frame[result.frame["layer"].notna()]
+        sizes = sublayers["value"].abs()
+        shares = (sizes / (sizes.sum() or 1)).to_numpy(float)
+        n_layers = side.subject.loaded.config.n_layers
+        first_half = shares[(sublayers["layer"] < n_layers // 2).to_numpy(bool)].sum()
+        largest = int(shares.argmax())
+        clauses.append(
+            f"{plain(side.title)} {percent(first_half)} in the first half of the layers, {percent(float(shares[largest]))} in "
+            f"{sublayers['part'].iloc[largest]} alone"
+        )
+    return f"Of all heads and feed-forwards, by size: {'; '.join(clauses)}."
+
+
+def _sums_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
+    clauses = [
+        f"{plain(side.title)} {format_number(result.total, '+.4f')}, recorded {format_number(result.recorded, '+.4f')} "
+        f"(gap {format_number(result.gap, '.1g')})"
+        for side, result in zip(sides, parts, strict=True)
+    ]
+    return f"Sum of all parts: {'; '.join(clauses)}."
+
+
+def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> list[AnswerEffects]:
+    """The effects on each side, without those that wait for a button."""
+    effects = []
+    for number, (side, answer) in enumerate(zip(sides, answers, strict=True)):
+        n_heads = int(np.prod(side.record.pattern.shape[:2]))
+        work_key = ("answer effects", side.subject, answer)
+        label = f"Take away each of the {n_heads} heads of {side.title}"
+        key = f"answer_effects_{number}"
+        if is_wanted(side.subject, work_key, -(-n_heads // 2), label, key):
+            with until_done(work_key):
+                effects.append(_effects(side.subject, answer))
+    return effects
+
+
+@cached
+def _effects(subject: LiveSubject, answer: Explained) -> AnswerEffects:
+    with progress("Taking away one head after the other …", ("answer effects", subject, answer)) as step:
+        return answer_effects(subject.loaded, subject.model_input, answer, step=step)
+
+
+def _agreement_sentence(sides: tuple[Side, Side], effects: list[AnswerEffects]) -> str:
+    """How well parts and effects agree over all heads of each side."""
+    clauses = [
+        f"{plain(side.title)} **cannot be told** ({result.not_compared})"
+        if result.spearman is None
+        else f"{plain(side.title)} **Spearman {format_number(result.spearman, '.2f')}** over {result.n} heads"
+        for side, result in zip(sides, effects, strict=True)
+    ]
+    return f"Does a head's part show how far the number falls without that head? {'; '.join(clauses)}."
