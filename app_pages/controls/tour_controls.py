@@ -74,8 +74,10 @@ STOPS = (
     ),
     Stop(
         "Before or after: the LayerNorm",
-        "Each row is a claim of a paper about pre-LN and post-LN, and what was measured here.",
+        "From which layers does an answer come, in pre-LN and in post-LN? Below, each row is a claim of a paper, and what was "
+        "measured here.",
         pages.NORM_PLACEMENT,
+        {"norm_figure": "what an answer is made of"},
     ),
     Stop(
         "Two encoders, one input",
