@@ -45,7 +45,11 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
         "compare",
         _PAIR | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
     ),
-    "early_parts": ("compare", _PAIR),
+    "early_parts": (
+        "compare",
+        _PAIR
+        | {"compare_part": "Stream", "compare_stream": "answer by part", "figure": "shown_answer_parts"},
+    ),
     "early_layers": (
         "training",
         {

@@ -88,25 +88,22 @@ def _seen_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
     """How much of all parts of heads and feed-forwards the first half of the layers is on each side, and which part is largest."""
     clauses = []
     for side, result in zip(sides, parts, strict=True):
-        sublayers = result.frame[result.frame["layer"].notna()]
-        sizes = sublayers["value"].abs()
-        shares = (sizes / (sizes.sum() or 1)).to_numpy(float)
-        n_layers = side.subject.loaded.config.n_layers
-        first_half = shares[(sublayers["layer"] < n_layers // 2).to_numpy(bool)].sum()
-        largest = int(shares.argmax())
+        of_layers = result.frame.dropna(subset="layer")
+        sizes = of_layers["value"].abs().fillna(0)  # of weights that overflow
+        largest = sizes.idxmax()
         clauses.append(
-            f"{plain(side.title)} {percent(first_half)} in the first half of the layers, {percent(float(shares[largest]))} in "
-            f"{sublayers['part'].iloc[largest]} alone"
+            f"{plain(side.title)} {percent(result.early_share)} in the first half of the layers, "
+            f"{percent(sizes[largest] / (sizes.sum() or 1))} in {of_layers['part'][largest]} alone"
         )
     return f"Of all heads and feed-forwards, by size: {'; '.join(clauses)}."
 
 
 def _sums_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
-    clauses = [
-        f"{plain(side.title)} {format_number(result.total, '+.4f')}, recorded {format_number(result.recorded, '+.4f')} "
-        f"(gap {format_number(result.gap, '.1g')})"
-        for side, result in zip(sides, parts, strict=True)
-    ]
+    clauses = []
+    for side, result in zip(sides, parts, strict=True):
+        total, recorded = (format_number(number, "+.4f") for number in (result.total, result.recorded))
+        gap = format_number(result.gap, ".1g").replace(" ", "\u00a0")  # no line ends within it
+        clauses.append(f"{plain(side.title)} {total}, recorded {recorded} (gap\u00a0{gap})")
     return f"Sum of all parts: {'; '.join(clauses)}."
 
 

@@ -43,8 +43,9 @@ def answer_bars(
     drawing = {"start": start, "stop": start + bar}
     dots = pd.DataFrame({"side": rows["side"], "centre": start + bar / 2, "effect": effects}).dropna()
     has_effects = len(dots) > 0
-    extremes = [0.0, *rows["value"], *dots["effect"]]
-    lowest, highest = min(extremes), max(extremes)
+    extremes = np.array([0.0, *rows["value"], *dots["effect"]])
+    extremes = extremes[np.isfinite(extremes)]  # weights may overflow
+    lowest, highest = float(extremes.min()), float(extremes.max())
     room = _ROOM * (highest - lowest or 1)
     columns = [
         Column("side", rows["side"].tolist()),

@@ -80,7 +80,7 @@ def test_below_stand_the_sums_and_what_is_seen_in_numbers(open_parts: Open) -> N
     for name in PAIR:
         parts = answer_parts(load(checkpoint.CHECKPOINTS / name), TEXT, 1)
         total, recorded = (format_number(number, "+.4f") for number in (parts.total, parts.recorded))
-        assert f"{name} {total}, recorded {recorded} (gap " in text
+        assert f"{name} {total}, recorded {recorded} (gap\u00a0" in text
         of_layers = parts.frame[parts.frame["layer"].notna()]
         sizes = of_layers["value"].abs()
         first_half, largest = sizes[of_layers["layer"] == 0].sum() / sizes.sum(), sizes.idxmax()

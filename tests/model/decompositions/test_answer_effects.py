@@ -207,3 +207,13 @@ def test_of_a_trained_encoder_what_was_written_is_not_what_would_be_without_it()
 def test_a_class_that_there_is_not_is_refused() -> None:
     with pytest.raises(ValueError, match="tiny has the classes 0 to 1, got 2"):
         answer_effects(tiny.loaded(tiny.TEXT), SENTENCE, 2)
+
+
+def test_the_share_that_is_done_rises_to_all_of_it() -> None:
+    shares: list[float] = []
+    loaded = tiny.loaded(replace(tiny.TEXT, n_layers=3))
+    effects = answer_effects(loaded, SENTENCE, step=shares.append)
+    assert shares == sorted(set(shares))
+    assert len(shares) > 1
+    assert shares[-1] == 1
+    pd.testing.assert_frame_equal(effects.frame, answer_effects(loaded, SENTENCE).frame)

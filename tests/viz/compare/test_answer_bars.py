@@ -115,3 +115,11 @@ def test_the_file_has_side_part_and_value() -> None:
 
 def test_no_sides_make_an_empty_chart() -> None:
     assert [items for items in drawn(answer_bars({}, quantity="x"), width=400) if items] == []
+
+
+def test_numbers_that_are_not_finite_leave_the_axis_to_the_others() -> None:
+    values = [value for *_, value in PARTS]
+    chart = figure(
+        a=parts().assign(value=[np.nan, *values[1:]]), b=parts().assign(value=[np.inf, *values[1:]])
+    )
+    assert chart.specification["params"] == figure().specification["params"]
