@@ -32,13 +32,13 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
     if choice == controls.REPRESENTATIONS:
         draw_representations(first, second)
         return
-    if choice == controls.PARTS:
-        _draw_parts(slots, first, second)
-        return
-    if choice in (controls.SHARES, controls.ANSWERS):
+    if choice in (controls.SHARES, controls.ANSWERS, controls.PARTS):
         say_each_over_its_own(first)
     else:
         say_rule(first, second, ENTROPIES if choice == controls.ENTROPY else STATES)
+    if choice == controls.PARTS:
+        _draw_parts(slots, first, second)
+        return
     draw_functions = {
         controls.NORMS: _draw_norms,
         controls.SHARES: _draw_sublayer_shares,

@@ -19,6 +19,7 @@ from tests.model import tiny
         ("norms", "mean length of the states, over 5 stages"),
         ("shares", "share of the sublayer, over 4 stages"),
         ("answer by layer", "{}-pre-ln: logits of"),
+        ("answer by part", "What each of 9 parts adds to the logit of"),
         ("spread of the tokens", "relative distance from the mean state, over 5 stages"),
         ("cosines", "mean cosine of 5 stages"),
     ],
@@ -44,7 +45,7 @@ def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
 
 def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: Path) -> None:
     put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
-    for shown in ("norms", "shares", "answer by layer", "spread of the tokens", "cosines"):
+    for shown in ("norms", "shares", "answer by layer", "answer by part", "spread of the tokens", "cosines"):
         assert not open_compare(compare_part="Stream", compare_stream=shown).exception
 
 

@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,16 @@ def test_latex_is_written_with_the_digits_that_a_column_needs() -> None:
     assert lines[4] == "head & role & entropy & distance (tokens) \\\\"
     assert [line.rpartition(" & ")[2] for line in lines[6:8]] == ["$12.0$ \\\\", "$1.5$ \\\\"]
     assert [line.split(" & ")[2] for line in lines[6:8]] == ["$0.125$", "$0.250$"]
+
+
+def test_what_a_head_adds_keeps_its_sign_in_both_files() -> None:
+    signed = replace(numbers(), here={"adds": np.array([[-1.25, 0.5]])})
+    table = TableFile(signed, HEADS, ["adds"])
+    assert pd.read_csv(io.BytesIO(table.csv()))["adds to the answer"].tolist() == [0.5, -1.25]
+    assert [line.split(" & ")[2] for line in table.latex().decode().splitlines()[6:8]] == [
+        "$0.50$ \\\\",
+        "$-1.25$ \\\\",
+    ]
 
 
 def followed(relation: str, share: float, direction: str = "to head") -> BestHead:
