@@ -80,7 +80,7 @@ def answer_bars(
     by_side = encodings_by_kind("side:N", tuple(sides), color=colours)
     name: Kwargs = {"baseline": "top", "fontSize": SMALL, "fontWeight": "bold", "color": LABEL_INK}
     dot = {"x": along("centre"), "y": upwards("effect"), "color": by_side["color"]}
-    size = alt.expr("clamp(12 * width / end, 8, 55)")
+    size = alt.expr("clamp(pow(width / end, 2) / 2, 10, 55)")
     circle: Kwargs = {
         "filled": True,
         "opacity": 1,
