@@ -12,9 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import compare_controls
 from app_pages.controls import input_controls as inputs
-from app_pages.controls.attention_controls import LINES, VIEW
-from app_pages.controls.head_choice import take_head, take_query
-from app_pages.controls.map_controls import ALL_QUERIES, QUERY
+from app_pages.controls.map_controls import QUERY
 from app_pages.controls.masks_controls import MASK, block_in
 from app_pages.controls.pages import COMPARE, MASKS, go_to, notify
 from app_pages.controls.tour_controls import STOPS
@@ -30,7 +28,6 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback
 from app_pages.tour.open_stop import open_stop
 from model.inputs import Text
-from model.measures.head_statistics import clearest_head
 
 HIDING = "[MASK]"
 MOST_TOKENS = 60  # of a text whose tokens are hidden one after the other while the reader waits
@@ -45,7 +42,6 @@ def try_links(subject: LiveSubject) -> None:
         return
     links = {
         f"the tour, {len(STOPS)} stops": _open_tour,
-        "a next-token head": _open_next_token_head,
         "hiding a word": _hidden_word,
         "pre-LN and post-LN": _open_two_norms,
         f"guessing a {HIDING}": _open_guess,
@@ -71,14 +67,6 @@ def _open(open_state: Callable[[LiveSubject], None], subject: LiveSubject) -> No
 
 def _open_tour(_subject: LiveSubject) -> None:
     open_stop(1)
-
-
-def _open_next_token_head(subject: LiveSubject) -> None:
-    record = _with_a_text(subject).record
-    take_head(*clearest_head(record))
-    take_query(len(record) // 3)
-    VIEW.take(LINES)
-    ALL_QUERIES.take(True)
 
 
 def _hidden_word(subject: LiveSubject) -> None:

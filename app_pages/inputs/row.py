@@ -66,7 +66,7 @@ def choose_input(
     sentence that says so ends the page. Without `with_answer`, for pages that show more answers than one, the line
     below the title calls the encoder by its name, and says what it is for but not what it answers.
     """
-    row = _Row()
+    row = _Row(with_record=False)
     if row.kind == encoders.RECORD:
         row.open_record()
         stop(NEEDS_ENCODER)
@@ -75,7 +75,7 @@ def choose_input(
 
 def choose_input_or_record() -> tuple[Subject, Slots]:
     """Like `choose_input`, for pages that need only attention patterns and so accept records from files too."""
-    row = _Row()
+    row = _Row(with_record=True)
     subject = row.file_subject() if row.kind == encoders.RECORD else row.live_subject()
     return subject, row.slots()
 
@@ -83,9 +83,9 @@ def choose_input_or_record() -> tuple[Subject, Slots]:
 class _Row:
     """The containers of the input row, with the chosen kind of input and encoder."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_record: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="input"):
-            self.kind = _choose_kind()
+            self.kind = _choose_kind(with_record=with_record)
             self._input = st.container(
                 horizontal=True,
                 vertical_alignment="center",
@@ -201,7 +201,7 @@ def _choose_text_or_picture(kind: str, name: str | None) -> tuple[Text | Picture
     return picture_input(kind, name)
 
 
-def _choose_kind(*, with_record: bool = True) -> str:
+def _choose_kind(*, with_record: bool) -> str:
     """Draws the choice of the kind of input; pictures in colour are offered if an encoder that reads them is open, and without
     `with_record` a record only where it is chosen already.
     """

@@ -10,7 +10,6 @@ from app_pages.subject import cache, encoders, shipped_inputs
 from app_pages.subject.answer import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
-from model.measures.head_statistics import clearest_head
 from tests.app_pages.linked import charts, linked
 from tests.app_pages.shown_subject import subject_of
 
@@ -37,9 +36,9 @@ def is_telling(name: str, text: Text) -> bool:
 def test_they_fold_once_one_was_used(open_app: Open) -> None:
     app = open_app()
     shown = links(app)
-    assert len(shown) == 5
+    assert len(shown) == 4
     assert "Try" not in menus(app)
-    app.button(key="try_4").click().run()
+    app.button(key="try_3").click().run()
     assert "Try" in menus(app)
     assert links(app) == shown  # one step away
 
@@ -51,12 +50,11 @@ def test_the_first_leads_into_the_tour_which_is_the_only_guide_then(open_app: Op
 
 
 def test_they_stand_where_a_link_was_opened(open_app: Open) -> None:
-    assert len(links(open_app(text="great film"))) == 5
+    assert len(links(open_app(text="great film"))) == 4
 
 
-@pytest.mark.parametrize("number", [1, 4])
-def test_from_a_digit_they_lead_to_a_text_and_an_encoder_of_texts(open_app: Open, number: int) -> None:
-    app = open_app(kind="Digit", checkpoint="mnist-post-ln").button(key=f"try_{number}").click().run()
+def test_from_a_digit_a_guess_leads_to_a_text_and_an_encoder_of_texts(open_app: Open) -> None:
+    app = open_app(kind="Digit", checkpoint="mnist-post-ln").button(key="try_3").click().run()
     assert not app.exception
     selection = subject_of(app)
     assert isinstance(selection.model_input, Text)
@@ -64,25 +62,15 @@ def test_from_a_digit_they_lead_to_a_text_and_an_encoder_of_texts(open_app: Open
 
 
 def test_from_a_digit_a_word_is_hidden_in_a_text(open_app: Open) -> None:
-    app = open_app(kind="Digit").button(key="try_2").click().run()
+    app = open_app(kind="Digit").button(key="try_1").click().run()
     assert not app.exception
     selection = subject_of(app)
     telling = most_influential_position(selection)
     assert app.multiselect(key="masks_positions").value == [telling.position]
 
 
-def test_a_head_that_finds_the_next_token(open_app: Open) -> None:
-    app = open_app().button(key="try_1").click().run()
-    assert not app.exception
-    selection = subject_of(app)
-    record = selection.record
-    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == clearest_head(record)
-    assert app.segmented_control(key="view").value == "lines"
-    assert app.toggle(key="all_queries").value
-
-
 def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None:
-    app = open_app().button(key="try_2").click().run()
+    app = open_app().button(key="try_1").click().run()
     assert not app.exception
     selection = subject_of(app)
     assert app.multiselect(key="masks_positions").value == [most_influential_position(selection).position]
@@ -105,7 +93,7 @@ def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.Mo
 
 
 def test_one_digit_under_two_norms(open_app: Open) -> None:
-    app = open_app().button(key="try_3").click().run()
+    app = open_app().button(key="try_2").click().run()
     assert not app.exception
     titles = [linked(app, key).data["title"] for key in charts(app)]
     assert [title.partition(" ")[0] for title in titles] == ["mnist-pre-ln", "mnist-post-ln"]
@@ -115,7 +103,7 @@ def test_one_digit_under_two_norms(open_app: Open) -> None:
 
 
 def test_a_guess_of_what_is_masked(open_app: Open) -> None:
-    app = open_app().button(key="try_4").click().run()
+    app = open_app().button(key="try_3").click().run()
     assert not app.exception
     assert "[MASK]" in app.text_area(key="text").value
     assert any("In place of" in block.value for block in app.markdown)
@@ -126,7 +114,7 @@ def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(
 ) -> None:
     turning = SimpleNamespace(changes_class=True, change=2.0, position=2)
     monkeypatch.setattr(try_links, "most_influential_position", lambda *_: turning)
-    app = open_app(text="great film not").button(key="try_2").click().run()
+    app = open_app(text="great film not").button(key="try_1").click().run()
     assert not app.exception
     assert subject_of(app).model_input == Text("great film not")
     assert app.multiselect(key="masks_positions").value == [2]
@@ -138,15 +126,15 @@ def test_it_is_told_that_a_typed_text_gave_way_to_an_example(
 ) -> None:
     still = SimpleNamespace(changes_class=False, change=0.1, position=1)
     monkeypatch.setattr(try_links, "most_influential_position", lambda *_: still)
-    app = open_app(text="great film not").button(key="try_2").click().run()
+    app = open_app(text="great film not").button(key="try_1").click().run()
     assert subject_of(app).model_input.text in shipped_inputs.sentences().values()
     assert "no single word" in app.toast[0].value
-    app = open_app(text="great film not").button(key="try_4").click().run()
+    app = open_app(text="great film not").button(key="try_3").click().run()
     assert "[MASK]" in app.text_area(key="text").value
     assert "hides no word" in app.toast[0].value
 
 
 def test_a_text_with_a_hidden_word_stays(open_app: Open) -> None:
-    app = open_app(text="great [MASK] film").button(key="try_4").click().run()
+    app = open_app(text="great [MASK] film").button(key="try_3").click().run()
     assert app.text_area(key="text").value == "great [MASK] film"
     assert not app.toast

@@ -60,9 +60,11 @@ def test_an_example_opens_with_one_click(open_app: Open) -> None:
     np.testing.assert_array_equal(record.pattern, own.pattern)
 
 
-def test_a_record_is_not_offered_where_only_an_encoder_is_chosen(open_app: Open) -> None:
-    app = open_app(TRAINING)
+@pytest.mark.parametrize("page", ["masks", "inside_a_head", "compare", "training"])
+def test_a_record_is_not_offered_where_an_encoder_is_needed(open_app: Open, page: str) -> None:
+    app = open_app(f"app_pages/{page}/page.py")
     assert encoders.RECORD not in app.segmented_control(key=KIND.key).options
+    assert encoders.RECORD in open_app(ATTENTION).segmented_control(key=KIND.key).options
 
 
 @pytest.mark.parametrize("page", ["masks", "inside_a_head", "positions", "compare"], ids=lambda page: page)
