@@ -11,17 +11,18 @@ STARTS = {
     **{row.name: row.config for row in variations() if row.name not in ("base", "big")},
 }
 _LABELS = {
-    "d_model": "width of a token's vector d_model",
+    "d_model": "token vector d_model",
     "n_layers": "layers",
     "n_heads": "heads",
-    "d_k": "width of query, key d_k",
-    "d_v": "width of value d_v",
-    "d_ff": "width of feed-forward d_ff",
+    "d_k": "query, key d_k",
+    "d_v": "value d_v",
+    "d_ff": "feed-forward d_ff",
     "vocab_size": "vocabulary",
     "n_positions": "positions n",
     "image_size": "image size",
     "patch_size": "patch size",
 }
+RARE = ("d_v", "vocab_size")  # behind View
 _STEPS = {
     "d_model": 64,
     "n_layers": 1,
@@ -36,10 +37,9 @@ _STEPS = {
 }
 # Pixels of boxes, by the room that label and number need: 2¹⁸, the largest number, has six digits.
 _WIDTHS = {
-    "d_model": 265,
-    "d_k": 190,
-    "d_v": 165,
-    "d_ff": 225,
+    "d_model": 200,
+    "d_k": 140,
+    "d_ff": 175,
     **dict.fromkeys(("vocab_size", "n_positions", "image_size", "patch_size"), 140),
 }
 
@@ -47,7 +47,7 @@ START = Box(
     "cost_from",
     "Start from",
     STARTS,
-    width=190,
+    width=170,
     help="A preset, or a row of table 3 of the paper. Then change what you like.",
 )
 SIZES = {

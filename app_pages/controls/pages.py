@@ -154,7 +154,7 @@ NORM_PLACEMENT = Page(
     "norm_placement",
     "Norm placement",
     f"What does the place of the {_LAYER_NORM} change?",
-    "What papers claim, and what encoders of this project show. Gradient: how hard a training step pulls at the weights. Seed: a "
+    "What papers claim, and what encoders here show. Gradient: how hard a training step pulls at the weights. Seed: a "
     "run with its own random start.",
 )
 COMPARE = Page(
@@ -180,7 +180,8 @@ COST = Page(
     "cost",
     "Cost",
     "What does an encoder cost?",
-    "How many numbers it learns (parameters), and how many products one input takes (multiply-adds), part by part.",
+    "How many numbers it learns (parameters), and how many products one input takes (multiply-adds). M: million; G: billion; T: "
+    "trillion.",
 )
 READING = Page(
     "reading",

@@ -6,24 +6,22 @@ from app_pages.controls.address import Box, Pills, Row, SelectSlider, Slider, Ta
 from model.theory.gradients_at_start import VARIANTS, UntrainedConfig
 
 AT_START, FIRST_STEPS = "Before training", "First steps"
-MEAN_OF_NORMS, NORM_OF_MEAN = "norms first, then their mean", "mean first, then its norm"
+MEAN_OF_NORMS, NORM_OF_MEAN = "of each sequence, then averaged", "of all sequences together"
 THEORY, XAVIER = "theory", "Xavier"
 NARROW, WIDE = "d", "4 d"
-_WITHOUT_RESIDUAL = "without residual"
 NONE, TEN_STEPS = "none", "10 steps"
 AXES: tuple[Literal["linear", "log"], ...] = ("linear", "log")
 
+_PLAIN = ["pre-LN", "post-LN"]
 PART = Tabs("theory_part", (AT_START, FIRST_STEPS), "Untrained encoders")
 PLACEMENTS = Pills(
     "theory_variants",
     "Placement of the norm",
-    [name for name in VARIANTS if not name.endswith(_WITHOUT_RESIDUAL)],
-    ["pre-LN", "post-LN"],
+    _PLAIN,
+    _PLAIN,
     label_visibility="collapsed",
 )
-WITHOUT_RESIDUAL = Pills(
-    "theory_without", "More encoders", [name for name in VARIANTS if name.endswith(_WITHOUT_RESIDUAL)]
-)
+MORE = Pills("theory_more", "More encoders", [name for name in VARIANTS if name not in _PLAIN])
 DEPTH = Slider(
     "theory_depth",
     "Layers L",
@@ -68,10 +66,10 @@ GAIN = Slider(
 )
 AVERAGED = Row(
     "theory_over",
-    "Averaged over the sequences",
+    "Size of the gradient",
     (MEAN_OF_NORMS, NORM_OF_MEAN),
-    help="Each sequence has a loss, and so a gradient. Either their norms are averaged, or the gradients "
-    "themselves before the norm is taken, as in figure 3 of Xiong et al.",
+    help="In each layer. Each sequence has a loss, and so a gradient. Either the lengths of these are averaged, or the gradients "
+    "themselves before their length is taken, as in figure 3 of Xiong et al.",
 )
 RATE = SelectSlider(
     "theory_rate",

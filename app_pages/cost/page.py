@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app_pages.controls.control_bar import bar, beside
-from app_pages.controls.cost_controls import SIZES, START, STARTS
+from app_pages.controls.cost_controls import RARE, SIZES, START, STARTS
 from app_pages.show.show import heading, show
 from app_pages.subject.cache import cached
 from model.config import ModelConfig
@@ -40,13 +40,13 @@ _KINDS_OF_LAYER = r"""
 | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ | $k\,n\,d^2$ |
 
 By the count, self-attention costs more than recurrence where $n > d$; but recurrence makes its $n$ steps one after the other.
+Sequential operations: how many have to wait for each other. Longest path: how many lie between two distant tokens.
 """
 
 
 def draw() -> None:
     config = choose_config()
     if config is not None:
-        draw_totals(config)
         draw_parts(config)
         st.caption(fixed_properties_sentence(config))
     draw_kinds_of_layer()
@@ -58,7 +58,7 @@ def draw_kinds_of_layer() -> None:
     heading("Four kinds of layer, table 1 of the paper", key="cost_layers")
     st.markdown(_KINDS_OF_LAYER)
     st.caption(
-        "$n$ vectors of width $d$; $r$ is the size of the neighbourhood in restricted self-attention, $k$ the kernel of the "
+        "$n$ vectors of $d$ numbers; $r$ is the size of the neighbourhood in restricted self-attention, $k$ the kernel of the "
         "convolution. As in the paper, attention is without its four linear maps and has one head."
     )
 
@@ -66,7 +66,10 @@ def draw_kinds_of_layer() -> None:
 def draw_variations() -> None:
     """Draws table 3 of Vaswani et al. 2017; a click on a row loads its sizes into the boxes above."""
     heading("Variations on the Transformer, table 3 of the paper", key="cost_published")
-    st.markdown("Click a row to load it into the boxes above.")
+    st.markdown(
+        "Click a row to load it into the boxes above. Empty: as in “base”. PPL: perplexity, less is better. BLEU: how good the "
+        "translations are, more is better."
+    )
     loaded = START.held()
     key = f"cost_table_{loaded}"  # a table for each start, or a cell that was clicked long ago would stay chosen
     widths = {_HEADINGS.get(column, column): width for column, width in _WIDTHS.items()}
@@ -117,9 +120,14 @@ def _take_row(key: str) -> None:
 
 def choose_config() -> ModelConfig | None:
     """Draws the boxes; returns the encoder's configuration, or writes a sentence and returns None if the sizes conflict."""
-    with bar("sizes")[0]:
+    controls, more = bar("sizes")
+    with controls:
         start = STARTS[START.choose(on_change=fill_in_sizes)]
-        sizes = {size: SIZES[size].choose(default=getattr(start, size)) for size in sizes_of(start)}
+    view = more.popover("View", key="more")
+    sizes = {}
+    for size in sizes_of(start):
+        with view if size in RARE else controls:
+            sizes[size] = SIZES[size].choose(default=getattr(start, size))
     try:
         config = start.resized(**sizes)
     except ValueError as error:
@@ -144,7 +152,7 @@ def fill_in_sizes() -> None:
 def fixed_properties_sentence(config: ModelConfig) -> str:
     """A sentence on the properties of `config` that cannot be set in the number boxes."""
     properties = [
-        f"{config.norm_placement.capitalize()}-LN",
+        f"{config.norm_placement}-LN",
         "a norm at the end" if config.final_norm else "no norm at the end",
         *(["a norm after the embedding"] if config.embedding_norm else []),
         f"{config.positions} positions",
@@ -155,56 +163,52 @@ def fixed_properties_sentence(config: ModelConfig) -> str:
     if not config.is_text:
         class_token = " and the class token" if config.pooling == "class" else ""
         properties.append(f"n = {config.n_positions}: {config.n_patches} patches{class_token}")
-    return f"{'; '.join(properties)}."
+    return f"Of this encoder: {'; '.join(properties)}."
 
 
-def draw_totals(config: ModelConfig) -> None:
-    """Draws the totals for one pass over one input that fills all positions."""
-    n, n_weights = config.n_positions, cost.n_attention_weights(config)
-    with st.container(horizontal=True, gap="large", key="totals"):
-        _draw_total("Parameters", cost.n_parameters(config))
-        _draw_total(f"Multiply-adds, n = {n:,}", cost.n_multiply_adds(config))
-        megabytes = f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept."
-        _draw_total("Attention weights: layers × heads × n²", n_weights, megabytes)
-
-
-def _draw_total(label: str, count: int, remark: str = "") -> None:
+def _draw_total(key: str, label: str, count: int, remark: str = "") -> None:
     """Draws a count in three digits; its tooltip has all digits and the `remark`."""
-    st.metric(label, abbreviated(count), width="content", help=f"{count:,}. {remark}")
+    with st.container(key=f"totals_{key}"):
+        st.metric(label, abbreviated(count), width="content", help=f"{count:,}. {remark}")
 
 
 def draw_parts(config: ModelConfig) -> None:
+    """Draws the totals for one pass over one input that fills all positions, each above a chart of its parts."""
     parts = cost.component_costs(config)
     names = [part.name for part in parts]
-    st.markdown(_sentence(config))
-    for quantity, column in zip(
-        ("parameters", "multiply_adds"), beside("parameters", "multiply_adds"), strict=True
-    ):
+    totals = {
+        "parameters": ("Parameters", cost.n_parameters(config)),
+        "multiply_adds": (f"Multiply-adds, n = {config.n_positions:,}", cost.n_multiply_adds(config)),
+    }
+    for (quantity, total), column in zip(totals.items(), beside(*totals), strict=True):
         with column:
+            _draw_total(quantity, *total)
             counts = [getattr(part, quantity) for part in parts]
             show(part_bars(names, counts, quantity=quantity.replace("_", "-")), key=f"cost_{quantity}")
     crossing, sentence_slot = beside("crossing", "crossing_sentence")
     with crossing:
         show(_crossing_figure(config), key="cost_crossing")
     with sentence_slot:
-        st.markdown(
-            f"Only the scores and the weighted sum grow with $n^2$. From $n$ = **{cost.balanced_length(config):,.0f}** on they "
-            "need more multiply-adds than the products with a layer's weight matrices."
-        )
-        # In two lines, for a narrow window.
-        st.latex(
-            r"\begin{aligned} & L\,n^2\,h\,(d_k+d_v) \\ & = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big) \end{aligned}"
-        )
+        megabytes = f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept."
+        label = "Attention weights: layers × heads × n²"
+        _draw_total("attention_weights", label, cost.n_attention_weights(config), megabytes)
+        st.markdown(_sentence(config))
     with st.expander("Every number with its formula", icon=":material/function:"):
         st.table(_formula_table(parts), hide_index=True, border="horizontal")
+        st.markdown(
+            r"Where the two lines cross: $L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)$."
+        )
         st.markdown(f"{_SYMBOLS} {_COUNTING}")
 
 
 def _sentence(config: ModelConfig) -> str:
-    """What attention itself takes of the multiply-adds, and what the colours of the bars mean."""
+    """What attention itself takes of the multiply-adds, and from which length on it takes most."""
     scores, _ = cost.multiply_adds_at(config, config.n_positions)
     share = percent(scores / cost.n_multiply_adds(config))
-    return f"Scores and weighted sum take {share} of the multiply-adds. Teal: the largest part of each chart."
+    return (
+        f"Scores and weighted sum take **{share}** of the multiply-adds. Twice the length, $n$, makes them four times as many, "
+        f"and the rest about twice: from $n$ = **{cost.balanced_length(config):,.0f}** on they need more than a layer's weight matrices."
+    )
 
 
 def _crossing_figure(config: ModelConfig) -> VegaFigure:

@@ -17,6 +17,7 @@ from app_pages.inside_a_head.view import (
     shared_heads,
 )
 from app_pages.show.show import show
+from app_pages.toolkit.markdown import as_code
 from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
 from model.experiments.residual_stream import norms
 from viz.builders.number_format import format_number, format_tex
@@ -33,11 +34,9 @@ class Formula(NamedTuple):
 def draw_stream(view: View) -> None:
     steps, layer = view.steps, view.chosen.layer
     source = f"block {layer - 1}" if layer else "the embedding"
-    st.latex(rf"x_i, \, x_j \in \mathbb{{R}}^{{{steps.x.shape[1]}}}")
     st.markdown(
-        f"The residual stream after {source}: a vector for each of the {view.n} positions, here those of "
-        "the query $i$ and of the key $j$. They are taken from the encoder; every step below is recomputed "
-        "from them."
+        f"Each of the {view.n} positions has a vector of {steps.x.shape[1]} numbers, the residual stream after {source}. Here: those "
+        "of the query $i$ and of the key $j$. They are taken from the encoder; every step below is computed anew from them."
     )
     rows = {f"xᵢ  {view.name(view.query)}": steps.x[view.query]}
     if view.key != view.query:
@@ -66,7 +65,7 @@ def draw_projection(view: View) -> None:
     )
     st.markdown(
         unnormed
-        + rf"This head's own columns: $W_Q, W_K \in \mathbb{{R}}^{{{config.d_model} \times {config.d_k}}}$, "
+        + rf"Three learned matrices make a query, a key and a value of each vector. This head's own columns of them: $W_Q, W_K \in \mathbb{{R}}^{{{config.d_model} \times {config.d_k}}}$, "
         rf"$W_V \in \mathbb{{R}}^{{{config.d_model} \times {config.d_v}}}$. A query is compared with each "
         "key; the value is what the key passes on." + shared
     )
@@ -131,9 +130,8 @@ def products_formula(view: View) -> Formula:
     return Formula(
         rf"{q}_i \cdot {k}_j = \sum_{{c=0}}^{{{len(attention.q) - 1}}} {q}_{{ic}} \, {k}_{{jc}}, \quad "
         rf"{q}_i \cdot {k}_{{{key}}} = {format_tex(attention.dots[key], '.4g')}",
-        "Multiplied component by component, one row for each key, and added up: gold raises the sum, purple lowers it."
-        + rotated
-        + contents,
+        f"Multiplied component by component, one row for each key, and added up: how well query $i$ and key $j$ match. Here $j$ is {key}, "
+        f"{as_code(view.name(key))}. Gold raises the sum, purple lowers it." + rotated + contents,
     )
 
 
@@ -278,7 +276,8 @@ def draw_concatenation(view: View) -> None:
             rf"= \mathbb{{R}}^{{{n_heads * d_v}}}"
         )
         st.markdown(
-            f"The other heads of layer {view.chosen.layer} did the same with their own $W_Q, W_K, W_V$."
+            f"The other heads of layer {view.chosen.layer} did the same with their own $W_Q, W_K, W_V$; side by side their results "
+            f"are one vector of {n_heads * d_v} numbers."
         )
     heads = [f"H{head}" for head in range(n_heads)]
     chart = vector_rows({"[z; …; z]": z.ravel()}, what="z", groups=heads, chosen=heads[view.chosen.head])

@@ -144,7 +144,7 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
     is_rms = norm.name == "RMSNorm"
     token = as_code(record.tokens[query])
     st.markdown(
-        f"**The token's own**: query {query}, {token}, {_norm_position_clause(record.config.norm_placement, sublayer)}"
+        f"**The token's own vector**: query {query}, {token}, {_norm_position_clause(record.config.norm_placement, sublayer)}"
     )
     _draw_bars("own", norm.x, norm.standardised, is_rms=is_rms)
     fraction = (_RMS_NORM if is_rms else _LAYER_NORM).short
@@ -163,7 +163,10 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
 
 def _draw_bars(whose: str, x: np.ndarray, standardised: np.ndarray, *, is_rms: bool) -> None:
     """Draws a vector before and after its norm, without gain and shift."""
-    show(norm_bars(x, title="x", reading="line: mean; band: one σ to either side"), key=f"inside_{whose}_x")
+    show(
+        norm_bars(x, title="x", reading="line: mean; band: one standard deviation σ to either side"),
+        key=f"inside_{whose}_x",
+    )
     size = np.sqrt(np.square(standardised).mean())  # the deviation, where the mean is 0
     measured = "root mean square" if is_rms else "mean 0, deviation"
     title = (_RMS_NORM if is_rms else _LAYER_NORM).short

@@ -68,7 +68,7 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
             # The axis holds still while d_k moves: one sees the scores spread, or not.
             reach=score_scaling.axis_limit(max(1.0, score_scaling.variance(WIDTHS[-1], power))),
             name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
-            expected=f"normal density of variance {format_number(variance, '.3g')}",
+            expected=f"normal distribution of variance {format_number(variance, '.3g')}",
         )
         show(distribution, key="inside_products")
     for column, measure in zip(columns[1:], ("variance", "entropy", "gradient"), strict=True):
@@ -104,9 +104,9 @@ def _write_example() -> None:
     divided = scores / np.sqrt(d_k)
     plain, scaled = score_scaling.softmax(np.stack([scores, divided]))
     st.markdown(
-        rf"By hand, with $d_k = {d_k}$ and two keys whose $q \cdot k$ is {scores[0]:g} and {scores[1]:g}: the softmax of these "
-        rf"gives the second key ${format_tex(plain[1])}$ of the weight. Divided by $\sqrt{{d_k}} = {np.sqrt(d_k):g}$ they are "
-        rf"{divided[0]:g} and {divided[1]:g}, and the weights {scaled[0]:.2f} and {scaled[1]:.2f}."
+        rf"By hand: $d_k = {d_k}$, and two keys whose $q \cdot k$ is {scores[0]:g} and {scores[1]:g}. Undivided, the second key gets "
+        rf"only ${format_tex(plain[1])}$ of the weight. Divided by $\sqrt{{d_k}} = {np.sqrt(d_k):g}$ the scores are {divided[0]:g} "
+        rf"and {divided[1]:g}, the weights {scaled[0]:.2f} and {scaled[1]:.2f}."
     )
 
 
@@ -125,7 +125,7 @@ def _draw_encoder_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
             variance=float(d_k),
             reach=score_scaling.axis_limit(float(d_k), products),
             name=f"q·k of {head_name(layer, head)}",
-            expected=f"normal density of mean 0, variance d_k = {d_k}",
+            expected=f"normal distribution of mean 0, variance d_k = {d_k}",
         )
         show(distribution, key="inside_own_products")
     points = {"variance": variance_of_heads(heads, d_k=d_k, selected=(layer, head))}

@@ -41,7 +41,7 @@ class TableStep(NamedTuple):
 # By the names of `model.experiments.head_steps.ORDER`, which says in what order a block takes them. Texts that differ from
 # encoder to encoder are put right by `_box_texts`.
 STEPS: dict[str, Step | TableStep] = {
-    "input": Step("x", "{n} × {d_model}", attention.draw_stream),
+    "input": Step("x, token vectors", "{n} × {d_model}", attention.draw_stream),
     "norm_attention": Step("LayerNorm", "{d_model}", block.draw_norm_of_attention),
     "project": Step("q, k, v", "{d_model} → {d_k}, {d_k}, {d_v}", attention.draw_projection),
     "rotate": Step("rotation", "{d_k} → {d_k}", attention.draw_rotation),
@@ -52,12 +52,12 @@ STEPS: dict[str, Step | TableStep] = {
     "mask": TableStep("mask", attention.mask_formula),
     "softmax": TableStep("softmax", attention.softmax_formula),
     "values": TableStep("weighted sum of v", attention.values_formula),
-    "concatenate": Step("concatenation", "{n_heads} × {d_v} → {joined}", attention.draw_concatenation),
+    "concatenate": Step("join the heads", "{n_heads} × {d_v} → {joined}", attention.draw_concatenation),
     "output": Step("W_O", "{joined} → {d_model}", attention.draw_output),
     "add_attention": Step("+ residual", "{d_model}", block.draw_addition_of_attention),
     "norm_feed_forward": Step("LayerNorm", "{d_model}", block.draw_norm_of_feed_forward),
-    "expand": Step("expand, activate", "{d_model} → {d_ff}", block.draw_expansion),
-    "contract": Step("contract", "{d_ff} → {d_model}", block.draw_contraction),
+    "expand": Step("feed-forward: expand", "{d_model} → {d_ff}", block.draw_expansion),
+    "contract": Step("feed-forward: contract", "{d_ff} → {d_model}", block.draw_contraction),
     "add_feed_forward": Step("+ residual", "{d_model}", block.draw_addition_of_feed_forward),
 }
 
@@ -120,7 +120,7 @@ def _choose_step(view: View) -> str:
             else:
                 config = view.record.config
                 st.markdown(
-                    f"size `{step.shape.format(**asdict(config), n=view.n, joined=config.n_heads * config.d_v)}`"
+                    f"numbers: `{step.shape.format(**asdict(config), n=view.n, joined=config.n_heads * config.d_v)}`"
                 )
     if isinstance(step, Step):
         step.draw(view)

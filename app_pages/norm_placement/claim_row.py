@@ -89,7 +89,8 @@ def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> No
     with st.container(key=f"claim_row_{claim.key}", gap=None):
         words, effect, verdict, more = st.columns(WIDTHS, gap="small", vertical_alignment="center")
         with words:
-            st.markdown(f"{claim.says} :small[:gray[({claim.axis.partition(' (')[0]})]]")
+            own = "" if claim.by else " Our own question."
+            st.markdown(f"{claim.says} :small[:gray[({claim.axis.partition(' (')[0]}){own}]]")
         with effect:
             if dots := effect_dots(claim, measured):
                 bound = None
@@ -113,7 +114,7 @@ def no_effect_sentence(claim: Claim, measured: Sequence[Measurement]) -> str:
     if not claim.measurements(measured):
         return "Not measured: there were no such encoders."
     if isinstance(claim.rule, FurtherThanSeeds):
-        return "Compares distances between encoders: pre − post does not exist."
+        return "No dot: this compares encoders with each other, not values of pre-LN with those of post-LN."
     reasons = (_why_without_effect(judgement, log=claim.log) for judgement in claim.judgements(measured))
     return f"No effect: {'; '.join(dict.fromkeys(reasons))}."
 

@@ -10,30 +10,21 @@ from app_pages.norm_placement.stream_length import draw_answer
 from app_pages.show.show import show
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
 from app_pages.toolkit.markdown import sentence
-from model.claims.catalogue import CLAIMS
+from model.claims.catalogue import CLAIMS, Claim
 from model.claims.verdict import COMMAND, Measurement, Overall, overall_verdict
 from viz.norm_placement.seed_effects import axis_end, effect_axis
 
 EFFECT = (
-    "Dot: mean of (pre − post) / s over pairs of one seed, s = √((s²_pre + s²_post) / 2), where s_pre and s_post are the "
-    "standard deviations over the seeds of one placement (n − 1). Whisker: from the least to the largest pair. Where the axis of "
+    "What stands in brackets is compared. A dot is a kind of encoders: at −3, it is larger under post-LN by 3 times as much as "
+    "two seeds differ; near 0, chance can explain it. The line through it reaches over all seeds.\n\n"
+    "Exactly: mean of (pre − post) / s over pairs of one seed, s = √((s²_pre + s²_post) / 2), where s_pre and s_post are the "
+    "standard deviations over the seeds of one placement (n − 1); the line reaches from the least to the largest pair. Where the axis of "
     "the values is logarithmic, of logarithms. A dot for each kind of encoders with 3 seeds or more; of only 3, s itself is "
     "uncertain. Left out: fewer seeds, a spread of zero, and rates at which post-LN only guesses. The steps of the axis "
     "widen: 1, 3, 10, 30. A verdict can hold though a whisker reaches over 0: it tests the mean of all pairs. A claim about "
-    "one placement has a dashed 0: its values minus the value it is compared with, over that placement's own s. A verdict counts kinds of encoders; “undecided”: too few seeds, or left out. Circle: larger under "
+    "one placement has a dashed 0: its values minus the value it is compared with, over that placement's own s. “Undecided”: too few seeds, or left out. Circle: larger under "
     "pre-LN, or pre-LN alone; square: post-LN."
 )
-# What follows the number of claims with each verdict; before them stands "hold", the verb of all.
-_PARTS = {
-    Overall.SEEDS_AGREE: "in the few seeds there are",
-    Overall.OPPOSITE: "the other way round",
-    Overall.SEEDS_AGREE_ON_OPPOSITE: "the other way round in the few seeds there are",
-    Overall.MIXED: "in some encoders only",
-    Overall.NOWHERE: "in none",
-    Overall.NO_CLEAR_DIFFERENCE: "without a clear difference",
-    Overall.TOO_FEW: "untested, with too few seeds",
-    Overall.NOT_MEASURED: "not measured",
-}
 # What seems to contradict something else, and why it does not, with numbers of the file that is shipped.
 CONTRADICTIONS = (
     (
@@ -64,12 +55,10 @@ def _stored_or_stop() -> list[Measurement]:
     return measurements
 
 
-def _counts(measured: Sequence[Measurement]) -> str:
-    """How many claims have each verdict, as part of a sentence; first those that hold."""
-    verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in CLAIMS)
-    n = verdicts[Overall.HOLDS]
-    parts = [f"{verdicts[verdict]} {words}" for verdict, words in _PARTS.items() if verdicts[verdict]]
-    return ", ".join([f"**{n or 'none'} hold{'s' * (n < 2)} here**", *parts])
+def _counts(claims: Sequence[Claim], measured: Sequence[Measurement]) -> str:
+    """How many claims have each verdict, such as 5 “holds”, 1 “mixed”."""
+    verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in claims)
+    return ", ".join(f"{verdicts[verdict]} “{verdict.value}”" for verdict in Overall if verdicts[verdict])
 
 
 def draw() -> None:
@@ -78,17 +67,21 @@ def draw() -> None:
     ends = axis_end([dot for claim in CLAIMS for dot in effect_dots(claim, measured)])
     with st.container(key="claims", gap=None):
         heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
-        heads[0].markdown(f"**What papers claim**: of {len(CLAIMS)} claims, {_counts(measured)}.")
+        claimed = [claim for claim in CLAIMS if claim.by]
+        n_own = len(CLAIMS) - len(claimed)
+        heads[0].markdown(
+            f"**{len(claimed)} claims of papers**: {_counts(claimed, measured)}; and {n_own} questions of our own."
+        )
         with heads[1], st.container(gap=None):
             st.markdown("**Which is larger, and how clearly?**", help=EFFECT)
             show(effect_axis(ends), key=None)
-        heads[2].markdown("**Verdict here**")
+        heads[2].markdown("**Verdict**, in kinds of encoders")
         for when in dict.fromkeys(claim.when for claim in CLAIMS):
             st.markdown(f"**{when}**")
             for claim in (claim for claim in CLAIMS if claim.when == when):
                 draw_row(claim, measured, end=ends)
 
-    with st.expander("Why “seeds agree” is not “holds”, and how effect and verdict are computed"):
+    with st.expander("Why “seems to hold” is not “holds”, and how difference and verdict are computed"):
         st.markdown(LEGEND)
         st.markdown(TEST)
         st.markdown(EFFECT)

@@ -94,10 +94,10 @@ def _draw_lengths() -> None:
         height=_FIGURE_HEIGHT,
     )
     show(figure, key="norm_lengths")
-    growth = " and ".join(
-        f"{title} {format_number(float(mean[-1] / mean[1]), '.2f')} times" for title, mean in means.items()
+    growth = ", ".join(
+        f"× {format_number(float(mean[-1] / mean[1]), '.2f')} in {title}" for title, mean in means.items()
     )
     st.caption(
-        f"How long a token's vector is after the last layer, compared with the first: {growth}.",
+        f"From the first layer to the last: {growth}.",
         help=f"Two encoders of film reviews, one of each. Line and band: mean and standard deviation over {sources}.",
     )

@@ -47,7 +47,7 @@ LEGEND = f"""
 - **Holds** or **does not hold**: the difference is as claimed, or the other way round, and chance alone would make one
   like it in fewer than 1 of {1 / SIGNIFICANT:.0f} cases (p < {SIGNIFICANT:g}).
 - **No clear difference**: what there is could be chance. That does not mean that there is none; more seeds might show one.
-- **All {FEWEST_SEEDS} seeds agree**: of trained encoders there are {FEWEST_SEEDS} pairs at most, too few for p < {SIGNIFICANT:g}, so that
+- **Seems to hold**, all {FEWEST_SEEDS} seeds agree: of trained encoders there are {FEWEST_SEEDS} pairs at most, too few for p < {SIGNIFICANT:g}, so that
   none of these claims "holds". All that can be said is that every encoder of one placement lies on the claimed side of
   every one of the other. Where the place of the norm changed nothing, all {FEWEST_SEEDS} of one placement would still lie on
   one side of all of the other in 1 of {1 / chance_of_separation(FEWEST_SEEDS):.0f} comparisons: some of these may be chance.

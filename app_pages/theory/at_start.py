@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls.theory_controls import AVERAGED, MEAN_OF_NORMS
+from app_pages.controls.theory_controls import MEAN_OF_NORMS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
@@ -59,19 +59,25 @@ second norm takes is drawn as well.
 measured = cached(norms_by_depth)
 
 
-def draw_at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seeds: int) -> None:
-    """Draws three figures of the seeds measured so far, and redraws them as more seeds are measured."""
+def draw_at_start(
+    setting: UntrainedConfig, variants: list[str], deepest: int, n_seeds: int, averaged: str
+) -> None:
+    """Draws three figures of the seeds measured so far, and redraws them as more seeds are measured.
+
+    `averaged` says how the size of a layer's gradient is averaged over sequences.
+    """
     progress = create_progress_container()
     heading("How hard would the first training step pull at the last layer?", key="theory_last")
     last_figure = FigureWithText("last")
     concentration = _draw_assumptions(setting)
     heading("Would it pull equally hard at every layer?", key="theory_by_layer")
-    averaged = AVERAGED.choose()
     by_layer = FigureWithText("layers")
     with st.expander("What papers measured, each elsewhere", icon=":material/rule:"):
         st.markdown(BY_LAYER)
     heading("How long does a token's vector get on its way through the layers?", key="theory_hidden")
-    st.markdown("Every addition makes it longer; a norm brings it back to one length.")
+    st.markdown(
+        "Every addition makes it longer; a norm brings it back to one length. Grey band and dotted line: what Lemma 2 says."
+    )
     hidden_figure = FigureWithText("hidden")
     with st.expander("Lemma 2: how long it should get", icon=":material/rule:"):
         st.markdown(LEMMA)
@@ -123,19 +129,20 @@ def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
 
 
 def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
-    """Table with the slopes of the norms [seed, depth] on log axes, for each variant."""
+    """Table with the slopes of the norms [seed, depth] on log axes, and last ÷ first of their means, for each variant."""
     if len(depths) < 2:
         return "One depth has no slope: choose more layers."
-    lines = ["| | slope | over the seeds |", "|---|---|---|"]
+    lines = [f"| | slope | over the seeds | L = {depths[-1]} ÷ L = {depths[0]} |", "|---|---|---|---|"]
     for variant, by_seed in norms.items():
         mean, smallest, largest = (
             format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
         )
-        lines.append(f"| {variant} | **{mean}** | {smallest} to {largest} |")
+        first, *_, last = by_seed.mean(axis=0)
+        lines.append(f"| {variant} | **{mean}** | {smallest} to {largest} | {last / first:.2f} |")
     return "\n".join(
         [
-            "Where a line falls, the pull at the last layer is the weaker the more layers an encoder has. Slope of the line through the points, "
-            f"L = {depths[0]} to {depths[-1]}:",
+            f"How the pull at the last layer changes with the number of layers, L = {depths[0]} to {depths[-1]}. Slope 0: it stays; "
+            "−0.5: it falls like 1/√L, as the dotted line.",
             "",
             *lines,
         ]

@@ -90,8 +90,8 @@ def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) 
         ]
         lines.append(f"| {variant} | {' | '.join(cells)} |")
     scale = (
-        rf"At the start $F$ comes out of a norm, so $\|F\| = \sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "
-        rf"vectors of that length are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."
+        rf"To compare: before training the output of a position is a vector of length $\sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "
+        rf"ones are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."
     )
     return "\n".join([*lines, "", scale])
 

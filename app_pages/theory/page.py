@@ -26,13 +26,14 @@ def draw() -> None:
         variants = theory_controls.PLACEMENTS.choose()
         depth, seeds = theory_controls.DEPTH.choose(), theory_controls.SEEDS.choose()
     with more.popover("View", key="more"):
-        variants += theory_controls.WITHOUT_RESIDUAL.choose()
+        variants += theory_controls.MORE.choose()
         setting = theory_controls.choose_setting()
+        averaged = theory_controls.AVERAGED.choose() if part == theory_controls.AT_START else ""
 
     if not variants:
         st.info("Choose at least one placement of the norm.")
     elif part == theory_controls.AT_START:
-        draw_at_start(setting, variants, depth, seeds)
+        draw_at_start(setting, variants, depth, seeds, averaged)
     else:
         draw_first_steps(setting, variants, depth, seeds)
     if part == theory_controls.FIRST_STEPS:

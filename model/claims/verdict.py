@@ -247,9 +247,9 @@ class Overall(Enum):
     """Verdicts on a claim as a whole; MIXED where it holds in some kinds of encoders and not in others."""
 
     HOLDS = "holds"
-    SEEDS_AGREE = "seeds agree"
+    SEEDS_AGREE = "seems to hold"
     OPPOSITE = "does not hold"
-    SEEDS_AGREE_ON_OPPOSITE = "seeds say the opposite"
+    SEEDS_AGREE_ON_OPPOSITE = "seems the opposite"
     MIXED = "mixed"
     NOWHERE = "nowhere as claimed"  # in some kinds the opposite, in others no clear difference
     NO_CLEAR_DIFFERENCE = "no clear difference"

@@ -169,7 +169,7 @@ _DOTTED: Kwargs = {"strokeWidth": 2.5, "point": {"filled": True, "size": 45}}
 _CAPTIONS = {
     "variance": ("Variance of the scaled q·k", "points: measured; lines: d_k · scale²"),
     "entropy": ("Entropy of the softmax", "1: all keys alike; 0: one key has all"),
-    "gradient": ("Gradient of the softmax", "median over queries; band: quartiles of the chosen scale"),
+    "gradient": ("Gradient of the softmax", "how far weights still follow scores: median, band: quartiles"),
 }
 _DESCRIBED = {
     "variance": "Variance of scaled dot products over d_k on two logarithmic axes",

@@ -247,13 +247,13 @@ def effect_axis(end: float) -> VegaFigure:
             {"y": alt.value(26), "x": alt.value(alt.expr("width / 2"))},
             "word",
             **plain,
-            text="in standard deviations over the seeds",
+            text="difference ÷ how much seeds differ",
         ),
         values={"end": end},
         frames={"word": {"end": [end]}},
         height=AXIS_HEIGHT,
         padding=_NO_PADDING,
-        description="Axis: pre-LN minus post-LN, in standard deviations over the seeds",
+        description="Axis: pre-LN minus post-LN, divided by how much seeds differ",
     )
 
 

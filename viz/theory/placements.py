@@ -39,7 +39,7 @@ _LEMMA = {
     "pre-LN": (Guide("low", "(1 + l/2) d", 12), Guide("high", "(1 + 3l/2) d", -6)),
     "post-LN": (Guide("post", "3d/2", 12),),
 }
-_FALLING = (Guide("falling", "∝ 1/√L", 20),)
+_FALLING = (Guide("falling", "like 1/√L", 20),)
 
 
 def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:

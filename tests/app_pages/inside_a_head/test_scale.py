@@ -130,4 +130,4 @@ def test_two_scores_by_hand(opened: Open) -> None:
     app = opened()
     (said,) = (block.value for block in app.markdown if block.value.startswith("By hand"))
     assert r"1.13 \times 10^{-7}" in said
-    assert "14 and 12, and the weights 0.88 and 0.12" in said
+    assert "14 and 12, the weights 0.88 and 0.12" in said

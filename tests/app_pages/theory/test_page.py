@@ -120,7 +120,7 @@ def test_an_assumption_that_is_not_met_is_named(open_app: Open) -> None:
 
 @pytest.mark.parametrize("kind", ["gradient", "mean_gradient"])
 def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) -> None:
-    over = {"gradient": "norms first, then their mean", "mean_gradient": "mean first, then its norm"}[kind]
+    over = {"gradient": "of each sequence, then averaged", "mean_gradient": "of all sequences together"}[kind]
     app = open_app(PAGE, theory_over=over, **SMALL | {"theory_seeds": "1"})
     found = getattr(gradients_at_start.initial_norms(UntrainedConfig(d_model=32), "pre-LN", 4, 0), kind)
     assert f"| pre-LN | {found[0]:.3g} | {found[-1]:.3g} |" in said(app)
@@ -136,7 +136,7 @@ def test_where_a_cited_figure_does_not_come_the_page_says_so() -> None:
 
 def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
     app = open_app(PAGE, **SMALL)
-    both = [app.pills(key=key) for key in ("theory_variants", "theory_without")]
+    both = [app.pills(key=key) for key in ("theory_variants", "theory_more")]
     for pills in both:
         pills.set_value(list(pills.options))
     app.run()
@@ -153,7 +153,7 @@ def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPat
     app = open_app(PAGE, **SMALL)
     measured = []
     monkeypatch.setattr(gradients_at_start, "initial_norms", lambda *key: measured.append(key))
-    app.segmented_control(key="theory_over").set_value("mean first, then its norm").run()
+    app.segmented_control(key="theory_over").set_value("of all sequences together").run()
     assert len(charts(app)) == 3
     assert not measured
 
