@@ -212,6 +212,4 @@ GROUPS = {
 }
 PAGES = {page.name: page for group in GROUPS.values() for page in group}
 FIRST = ATTENTION
-PRESENTED = tuple(
-    page for page in PAGES.values() if page not in (READING, TRAINING, YOUR_OWN)
-)  # by their figures
+PRESENTED = tuple(page for page in PAGES.values() if page not in (READING, YOUR_OWN))  # by their figures

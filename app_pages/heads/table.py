@@ -47,7 +47,7 @@ _SMALL_AND_LARGE = {
     "entropy": "Entropy 0: all on one key; 1: spread evenly.",
     "adds": "Adds to the answer: below 0 where it speaks against it.",
     "importance": "Importance: large where scaling the head moves the answer.",
-    "zero": "Zeroed: large where the answer needs it.",
+    "zero": "Zeroed: how much the answer changes without it.",
 }
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
@@ -123,7 +123,8 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
             st.markdown(f"The answer changes most without **{head_name(*index)}**.", width="content")
     if rows:
         if words := [words for name, words in _SMALL_AND_LARGE.items() if name in measures]:
-            st.caption(" ".join(words))
+            in_nats = any("nats" in column_unit(numbers, name) for name in measures)
+            st.caption(" ".join([*words, *["0.69 nats: a factor of 2."] * in_nats]))
         headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
         _table.draw(
             headings,

@@ -127,7 +127,10 @@ def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     parts = cache.of(embeddings.embedding_parts, name, subject.model_input)
     lengths = embeddings.lengths(parts, scaled=is_scaled)
     remarks = (None, "added", "added") if is_scaled else ("added", "not used here", "added")
-    labels = r"mean $|x|$", r"mean $|\sqrt{d_\text{model}}\, x|$", r"mean $|p|$"
+    labels = r"word, mean $|x|$", r"word, mean $|\sqrt{d_\text{model}}\, x|$", r"position, mean $|p|$"
+    st.markdown(
+        "What enters the first layer is a vector for the word plus one for the position. How long is each?"
+    )
     with st.container(horizontal=True, gap="large", key="totals"):
         for label, mean, remark in zip(labels, lengths.means, remarks, strict=True):
             st.metric(label, f"{mean:.2f}", remark, delta_color="off", delta_arrow="off", width="content")

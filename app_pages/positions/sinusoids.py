@@ -88,8 +88,8 @@ def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     show(moving, key="positions_clocks", in_file=clock_hands(frequencies * t, wavelengths))
     st.markdown(
         f"**Position *t* as {len(wavelengths)} clocks.** What is added to the word at position *t* are {d_model} numbers: the sine and "
-        f"the cosine of each hand's angle.{remark} Move *t*: every hand turns, each at its own speed; to go round once, the fastest "
-        f"needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
+        f"the cosine of each hand's angle.{remark} Move *t*: every hand turns, each at its own speed. Below it stands λ, how many "
+        f"positions one turn takes: from {wavelengths[0]:.2f} to {wavelengths[-1]:,.0f}."
     )
 
 

@@ -93,7 +93,7 @@ def _as_html(name: str, info: Description) -> str:
     summary, facts = dict(info.summary), [info.family]
     if info.config is not None:
         facts += [
-            f"{info.config.n_layers} × {info.config.n_heads} heads",
+            f"{info.config.n_layers} layers × {info.config.n_heads} heads",
             PLACEMENTS[info.config.norm_placement],
             re.split(" of a vocabulary|;", summary["input"])[0],
         ]

@@ -14,6 +14,8 @@ FIGURES = {
     "compare": ".st-key-heads_first_chart",
     "heads": ".st-key-heads_table",
     "inside_a_head": ".st-key-inside_diagram",
+    "many_inputs": ".st-key-many_table_place",
+    "training": ".st-key-film_and_player",
 }
 # Sizes of letters as they are seen: an SVG may be magnified.
 LETTERS = """figure => [...figure.querySelectorAll("text, p, span, td, button")]
@@ -79,6 +81,14 @@ def test_titles_that_a_figure_needs_are_whole(page: Page) -> None:
     titles = page.locator("thead tr:first-child th").filter(has_text="by component")
     expect(titles).to_have_count(2)
     assert titles.evaluate_all("cells => cells.every(cell => cell.scrollWidth <= cell.clientWidth)")
+
+
+@pytest.mark.slow
+def test_many_inputs_are_whole_sentences(page: Page) -> None:
+    presented(page, "many_inputs")
+    for beginning in ("What a brilliant idea", "The cast is wonderful"):
+        sentence = page.get_by_role("cell").get_by_text(beginning).first
+        assert sentence.evaluate("span => span.scrollHeight <= span.clientHeight + 1")
 
 
 def test_the_enlarged_chart_answers_pointer_and_keys(page: Page) -> None:

@@ -27,7 +27,7 @@ def test_a_folder_is_opened_and_its_address_opens_it_again(page: Page) -> None:
     page.goto("/your_own")
     ready(page)
     row = page.locator("[class*=st-key-row_team]")
-    expect(row).to_contain_text("4 × 4 heads")
+    expect(row).to_contain_text("4 layers × 4 heads")
     row.get_by_role("button", name="Open").focus()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/\?checkpoint=team(%2F|/)my-encoder"))
