@@ -1,7 +1,7 @@
 """The boxes for the sizes of an encoder show their numbers whole."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.watching import ready
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 # The numbers of the boxes that are cut off on the right, by label.
 CUT = """() => Object.fromEntries(
-    [...document.querySelectorAll('.st-key-bar_sizes input[type=number]')]
+    [...document.querySelectorAll('.stNumberInput input[type=number]')]
         .filter(box => box.scrollWidth > box.clientWidth)
         .map(box => [box.getAttribute('aria-label'), box.value]))"""
 
@@ -18,9 +18,12 @@ def test_no_size_is_cut_off(page: Page) -> None:
     """37000 tokens once read 370; the largest size that a box takes has six digits."""
     page.goto("/cost")
     ready(page)
-    assert page.locator(".st-key-cost_vocab_size input").input_value() == "37000"
+    page.locator(".st-key-more button").first.click()
+    expect(page.locator(".st-key-cost_vocab_size input")).to_have_value("37000")
     assert page.evaluate(CUT) == {}
     page.goto("/cost?cost_vocab_size=262144&cost_n_positions=262144")
     ready(page)
-    assert page.locator(".st-key-cost_n_positions input").input_value() == "262144"
+    page.locator(".st-key-more button").first.click()
+    for size in ("vocab_size", "n_positions"):
+        expect(page.locator(f".st-key-cost_{size} input")).to_have_value("262144")
     assert page.evaluate(CUT) == {}
