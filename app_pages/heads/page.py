@@ -92,7 +92,7 @@ def _draw_texts(name: Checkpoint, rows: pd.DataFrame, source: DataSource) -> Non
     lines = "".join(
         _row_html(row, _number_link(name, row, texts.get(row["number"]))) for row in rows.to_dict("records")
     )
-    head = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
+    head = "<thead><tr><th>weight</th><th>in context</th><th>number</th></tr></thead>"
     st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
 
 

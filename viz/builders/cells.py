@@ -11,7 +11,7 @@ from .figure import Columns, Kwargs, VegaFigure, either
 from .number_format import cell_numbers, format_number, head_name
 from .palette import ACCENT, NEUTRAL, ROUNDING, largest
 from .theme import CASING, INK, LIGHT_INK, MIDDLE, ON_DARK, OTHER_INK, SMALL, heading
-from .vega_colours import SIGNED_ENDS, colour, colour_legend
+from .vega_colours import SIGNED_ENDS, colour, colour_legend, number_at_end
 
 # Of the scale: from there on the colours are too far from the page for its ink, and those of a signed scale too dark.
 STRONG, SIGNED_STRONG = 0.5, 0.8
@@ -196,7 +196,9 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
         signed=True,
         written=[format_number(change, "+.3f") for change in (after - before).flat],
         font_size=SMALL,
-        legend=colour_legend("change of the entropy H / ln n (no unit)", SIGNED_ENDS, format="+.2~g"),
+        legend=colour_legend(
+            "change of the entropy H / ln n (no unit)", SIGNED_ENDS, labelExpr=number_at_end("+")
+        ),
         width=int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST)) * n_heads,
         height=_HEIGHT * n_layers,
         description=f"Change of the entropy of {n_layers} layers of {n_heads} heads; "

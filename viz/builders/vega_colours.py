@@ -42,6 +42,11 @@ def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, 
     )
 
 
+def number_at_end(sign: str = "") -> str:
+    """Vega expression for a number at the end of a colour bar, with this `sign` before numbers above 0."""
+    return f"datum.value ? format(datum.value, '{sign}.2~g') : '0'"
+
+
 def named_legend(title: str | list[str], ends: tuple[str, str], *, signed: bool) -> alt.Legend:
     """A colour bar from `-largest` (from 0 unless `signed`) to `largest`, with a word that names each of its ends."""
     number = "format(datum.value, '+.2~g')" if signed else "format(datum.value, '.2~g')"

@@ -17,7 +17,7 @@ from ..builders.number_format import THIN_PERCENT, cell_numbers, format_number
 from ..builders.palette import NEUTRAL, ROUNDING, SHAPES, largest, side_colours
 from ..builders.theme import FIT, SMALL, heading
 from ..builders.token_label import label, visible
-from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend, named_legend
+from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend, named_legend, number_at_end
 
 ATTENTION, FEED_FORWARD = "attn", "FF"  # the last two columns
 _WIDTH, _NARROWEST, _WIDEST, _HEIGHT = 560, 38, 58, 34
@@ -67,7 +67,7 @@ def ablation_grid(
         signed=signed,
         written=[format_number(effect, f"{sign}.{decimals}f") for effect in effects.flat],
         font_size=SMALL,
-        legend=colour_legend(what, SIGNED_ENDS if signed else ENDS, format=f"{sign}.2~g"),
+        legend=colour_legend(what, SIGNED_ENDS if signed else ENDS, labelExpr=number_at_end(sign)),
         click=("part", "layer", "column", "away"),
         selected=away,
         borders=(4, 0.4),

@@ -246,8 +246,8 @@ def neighbour_bars(
     base = {"y": alt.Y("rank:O", axis=None), "tooltip": [tip("rank:O"), *columns[1:]]}
     x: Kwargs = {
         "title": "cosine similarity",
-        # a little beyond 1, for the number behind a full bar
-        "scale": alt.Scale(domain=[value("lowest"), 1.25], nice=False, rangeMin=_NAME_WIDTH),
+        # beyond 1, for the number behind a full bar and the sign in the corner
+        "scale": alt.Scale(domain=[value("lowest"), 1.6], nice=False, rangeMin=_NAME_WIDTH),
         "axis": alt.Axis(values=[-1, -0.5, 0, 0.5, 1], grid=False),
     }
     text: Kwargs = {"align": "left", "fontSize": MIDDLE, "color": INK}

@@ -140,7 +140,7 @@ def test_without_pre_ln_the_guide_begins_where_the_first_curve_does():
 
 def test_both_axes_are_logarithmic_and_a_flat_curve_is_flat():
     _, name, *_, points = drawn(last_layer_gradient(NORMS, DEPTHS), width=600)
-    assert [text["text"] for text in name] == ["∝ 1/√L"]
+    assert [text["text"] for text in name] == ["like 1/√L"]
     post, pre = points[:3], points[3:]
     assert len({point["y"] for point in post}) == 1
     assert pre[2]["x"] - pre[1]["x"] == pytest.approx(pre[1]["x"] - pre[0]["x"])
