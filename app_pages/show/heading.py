@@ -108,7 +108,6 @@ def presents() -> bool:
 def draw_present_button(page: pages.Page) -> None:
     """Draws the way there, on pages whose figure can stand alone, or the way back: a button, and the key Escape."""
     if presents():
-        st.html(_STYLE)
         st.button(
             "Back to the page",
             key="present_leave",
@@ -117,6 +116,7 @@ def draw_present_button(page: pages.Page) -> None:
             shortcut="Esc",
             help="Back to the page",
         )
+        st.html(_STYLE)  # behind the button: what hides the page has a way back from the first moment
     elif page in pages.PRESENTED:
         st.button(
             "Present",

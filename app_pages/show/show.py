@@ -137,10 +137,10 @@ def toggled(
 
     They are numbered in reading order, see `gestures.toggles`, also for `rows`. `in_file` is as in `show`.
     """
+    toggles(key, on, n, take, stamp=stamp, rows=rows)  # before the figure: no click on it is too early
     with st.container(key=key):
         st.vega_lite_chart(_with_data(figure), key=f"{key}_chart", width=width)
         download(in_file or figure, key, full_screen=True)
-    toggles(key, on, n, take, stamp=stamp, rows=rows)
 
 
 def _with_data(figure: VegaFigure) -> dict:

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -18,11 +19,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from model import checkpoint
 from tests.browser import chromium
 from tests.browser.server import ROOT, serve
-from tests.browser.watching import Complaints
+from tests.browser.watching import PATIENCE, Complaints
 from tests.model import tiny
 
-# Milliseconds that a page may take: torch is imported for the first one, on a machine that may be busy with other work.
-PATIENCE = 180_000
 FAILED = pytest.StashKey[bool]()
 FLAGS = (
     "--no-sandbox",
@@ -91,8 +90,9 @@ def context_with_models(app_with_models: str, browser: Browser) -> Iterator[Brow
 
 
 @contextmanager
-def new_context(browser: Browser, url: str) -> Iterator[BrowserContext]:
-    with browser.new_context(base_url=url) as context:
+def new_context(browser: Browser, url: str | None = None, **options: Any) -> Iterator[BrowserContext]:
+    """A context, with the `options` of Playwright, in which everything may take its time."""
+    with browser.new_context(base_url=url, **options) as context:
         context.set_default_timeout(PATIENCE)
         yield context
 

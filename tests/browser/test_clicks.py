@@ -11,6 +11,14 @@ from tests.browser.test_links import mark
 from tests.browser.watching import ready
 
 SLOW = 4  # times as slow as this machine
+# `runs` is fulfilled once the server has begun to draw the page, however soon it ends.
+RUNS = """() => {
+  const app = document.querySelector("[data-testid=stApp]");
+  window.runs = new Promise(begun => {
+    const changes = new MutationObserver(() => app.dataset.testScriptState === "running" && begun());
+    changes.observe(app, { attributeFilter: ["data-test-script-state"] });
+  });
+}"""
 
 
 @pytest.fixture
@@ -62,8 +70,9 @@ def test_a_link_that_is_pressed_while_the_page_is_drawn_is_followed(slow: Page) 
     slow.goto("/?text=it+is+not+a+bad+film")
     ready(slow)
     link = slow.locator(".st-key-navigation").get_by_role("link", name="Masks", exact=True)
+    slow.evaluate(RUNS)
     token(slow, 3).click()
-    slow.wait_for_selector("[data-testid=stApp][data-test-script-state=running]")
+    slow.evaluate("runs")
     press_at_once(slow, link)
     expect(slow).to_have_url(re.compile(r"/masks[?].*query=3\+not"))
 

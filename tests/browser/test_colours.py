@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from tests.browser import linked
-from tests.browser.watching import ready
+from tests.browser.watching import eventually, ready
 from viz.builders.palette import WEIGHTS
 
 pytestmark = pytest.mark.slow
@@ -32,23 +32,26 @@ def test_a_weight_has_one_colour_in_the_text_the_large_map_and_the_small_map(
     tile = _extent(page, linked.point_at_head(page, 1, 1), over_layer=1, over_head=1)
     page.mouse.move(2, 2)
     linked.wait_until_told(page, over_layer=None, over_head=None, over_query=None)
-    seen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), int)
-
     n = len(TOKENS)
-    # Beside the letters of a token, and in the large map beside the frame of the row and the number in the cell.
-    boxes = [linked.token(page, position).bounding_box() for position in range(n)]
-    in_text = np.array(
-        [seen[round(box["y"] + box["height"] / 2), round(box["x"]) + 3] for box in boxes if box]
-    )
-    in_large = np.array([_at(seen, row, (key + 0.15) / n, 0.25) for key in range(n)])
-    in_small = np.array([_at(seen, tile, (key + 0.5) / n, (QUERY + 0.5) / n) for key in range(n)])
-    assert np.abs(in_text - in_large).max() <= 1
-    inner = slice(1, -1)  # the green frame of the small map covers its borders
-    assert np.abs(in_small - in_large)[inner].max() <= 2  # a small map has 256 colours
     page_itself = Image.new("RGB", (1, 1), WEIGHTS[0 if color_scheme == "light" else -1]).getpixel((0, 0))
-    away = np.abs(in_large - page_itself).sum(axis=1)
-    assert away.max() > 150  # there is something to compare
-    assert away.min() < 12  # and what gets nothing is the page
+
+    def agree() -> bool:
+        seen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), int)
+        # Beside the letters of a token, and in the large map beside the frame of the row and the number in the cell.
+        boxes = [linked.token(page, position).bounding_box() for position in range(n)]
+        in_text = np.array([seen[round(box["y"] + box["height"] / 2), round(box["x"]) + 3] for box in boxes])
+        in_large = np.array([_at(seen, row, (key + 0.15) / n, 0.25) for key in range(n)])
+        in_small = np.array([_at(seen, tile, (key + 0.5) / n, (QUERY + 0.5) / n) for key in range(n)])
+        inner = slice(1, -1)  # the green frame of the small map covers its borders
+        away = np.abs(in_large - page_itself).sum(axis=1)
+        return bool(
+            np.abs(in_text - in_large).max() <= 1
+            and np.abs(in_small - in_large)[inner].max() <= 2  # a small map has 256 colours
+            and away.max() > 150  # there is something to compare
+            and away.min() < 12  # and what gets nothing is the page
+        )
+
+    eventually(page, agree)
 
 
 def _extent(

@@ -10,7 +10,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import new_context
-from tests.browser.server import ROOT
+from tests.browser.server import ROOT, START_UP
+from tests.browser.watching import eventually
 from tests.model.hub_server import Hub, serving
 from tests.model.huggingface.folders import build
 
@@ -49,9 +50,9 @@ def test_a_model_of_the_hub_opens_in_the_browser(tmp_path: Path, browser: Browse
                 expect(page.get_by_text("[CLS]", exact=True).first).to_be_visible()
                 expect(page.get_by_role("textbox", name="Text")).to_have_value(TEXT)
                 expect(page.locator(".st-key-answer")).to_contain_text("class 1")
-            assert opened.read_text().strip() == address
+                eventually(page, lambda: opened.exists() and opened.read_text().strip() == address)
             server.send_signal(signal.SIGINT)
-            _, errors = server.communicate(timeout=60)
+            _, errors = server.communicate(timeout=START_UP)
         finally:
             server.kill()
     assert server.returncode == 130

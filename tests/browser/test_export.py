@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.conftest import new_context
 from tests.browser.linked import canvas
-from tests.browser.watching import Complaints, ready
+from tests.browser.watching import Complaints, eventually, ready
 
 TEXT = "/?checkpoint=imdb-pre-ln&layer=1&head=2"
 CANVAS = "document.querySelector('#chart canvas').toDataURL()"
@@ -35,7 +36,7 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -
     assert drawn.get("width") == "8.50cm"
     assert "[CLS]" in ["".join(element.itertext()) for element in drawn.iter(f"{SVG}text")]
     page.keyboard.press("Escape")
-    assert canvas(page).bounding_box() == before
+    eventually(page, lambda: canvas(page).bounding_box() == before)
 
 
 @pytest.mark.slow
@@ -49,9 +50,8 @@ def test_the_menu_opens_whole_at_the_end_of_the_page(page: Page) -> None:
     for name, file in (("overview", "overview-mnist"), ("picture", "picture-L2-H1"), ("matrix", "L2-H1")):
         menu.get_by_role("radio", name=name, exact=True).click()
         expect(menu.get_by_text(f"attention-{file}")).to_be_visible()
-        expect(button).to_be_visible()
-        assert menu.evaluate("menu => menu.scrollHeight <= menu.offsetHeight")
         expect(button).to_be_in_viewport(ratio=1)
+        page.wait_for_function("menu => menu.scrollHeight <= menu.offsetHeight", arg=menu.element_handle())
 
 
 @pytest.mark.parametrize("color_scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
@@ -65,7 +65,7 @@ def test_the_offline_page_opens_from_disk(
     assert download.value.suggested_filename == "imdb-pre-ln-heads.html"
     download.value.save_as(tmp_path / "page.html")
     with (
-        browser.new_context(offline=True, color_scheme=color_scheme) as context,
+        new_context(browser, offline=True, color_scheme=color_scheme) as context,
         Complaints(context) as complaints,
     ):
         alone = context.new_page()

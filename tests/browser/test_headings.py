@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.watching import ready
+from tests.browser.watching import eventually, ready
 
 pytestmark = pytest.mark.slow
 
@@ -20,6 +20,5 @@ def test_nothing_covers_a_heading(page: Page, address: str) -> None:
     page.goto(address)
     ready(page)
     expect(page.locator("[data-testid=stMarkdownContainer] h2").last).to_be_visible()
-    covered = page.evaluate(COVERED)
-    assert covered
-    assert max(covered) <= 1
+    assert page.evaluate(COVERED)
+    eventually(page, lambda: max(page.evaluate(COVERED)) <= 1)

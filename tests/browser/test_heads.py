@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.conftest import new_context
+from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
 
@@ -46,8 +48,7 @@ def test_a_click_on_a_row_or_a_point_chooses_the_head(page: Page) -> None:
     rows.nth(5).locator("td").nth(3).click()
     expect(page).to_have_url(re.compile("layer=1&head=1"))
     page.get_by_text("Scatter", exact=True).click()
-    points = page.locator(".st-key-heads_plot [aria-label='L2 H3']")
-    points.first.click()
+    press(page, mark(page, "heads_plot", "L2 H3"))
     expect(page.locator(".st-key-head_line")).to_contain_text("L2 H3")
 
 
@@ -91,7 +92,7 @@ def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page: Pa
 
 @pytest.mark.slow
 def test_a_touch_shows_what_a_column_is(app: str, browser: Browser) -> None:
-    with browser.new_context(base_url=app, has_touch=True) as touched:
+    with new_context(browser, app, has_touch=True) as touched:
         page = touched.new_page()
         page.goto("/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")
         ready(page)

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import linked
 from tests.browser.test_links import mark, press
-from tests.browser.watching import ready
+from tests.browser.watching import eventually, ready
 
 STEPS = "history.length"
 
@@ -30,7 +30,8 @@ def test_a_click_that_chooses_layer_and_head_is_one_step_back(page: Page) -> Non
     page.go_back()
     chosen(page, "1", "1")
     begin = {"text": ["great film"], "layer": ["1"], "head": ["1"], "query": ["1 great"]}
-    assert parse_qs(urlsplit(page.url).query) == begin | {"coloured_by": ["attention"]}
+    begin["coloured_by"] = ["attention"]
+    eventually(page, lambda: parse_qs(urlsplit(page.url).query) == begin)
 
 
 def test_back_to_a_text_says_again_what_is_seen_of_a_text(page: Page) -> None:
@@ -83,6 +84,8 @@ def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(pa
         assert page.evaluate(STEPS) == before + 1
         page.go_back()
         expect(page).to_have_url(re.compile("/reading"))
+        expect(page.get_by_role("link", name="Step by step", exact=True)).to_be_visible()
+        ready(page)
 
 
 @pytest.mark.slow
@@ -92,7 +95,10 @@ def test_a_link_wins_over_what_was_chosen_before_even_where_it_is_what_stands_th
     page.goto("/training?training=Training+history&kind=Digit")
     ready(page)
     page.locator(".st-key-navigation").get_by_role("link", name="Norm placement", exact=True).click()
-    page.locator(".st-key-claims a[href*='training=Recording']").click()
+    link = page.locator(".st-key-claims a[href*='training=Recording']")
+    expect(link).to_be_visible()
+    ready(page)
+    link.click()
     expect(page.get_by_role("radio", name="Recording", exact=True)).to_be_checked()
 
 

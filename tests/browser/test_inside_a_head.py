@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_links import mark, opened_elsewhere, press, views
+from tests.browser.test_links import have_the_same_views, mark, opened_elsewhere, press
 from tests.browser.watching import ready
 
 
@@ -38,7 +38,7 @@ def test_from_the_diagram_to_a_key(page: Page, kind: str, color_scheme: str) -> 
 
     other = opened_elsewhere(page)
     expect(other.locator(".st-key-inside_table tr[aria-current] button")).to_have_text(name)
-    assert views(other) == views(page)
+    have_the_same_views(other, page)
 
 
 @pytest.mark.slow

@@ -62,6 +62,7 @@ def test_enter_applies_a_text_and_shift_breaks_the_line(page: Page) -> None:
     ready(page)
     box = page.get_by_role("textbox", name="Text")
     box.fill("a great")
+    expect(page.get_by_test_id("InputInstructions").first).to_be_visible()
     shown = box.evaluate(
         "box => getComputedStyle(box.closest('.stTextArea').querySelector('[data-testid=InputInstructions] > span'), '::after').content"
     )

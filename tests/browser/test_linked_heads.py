@@ -41,6 +41,7 @@ def test_pointing_is_answered_without_the_server(page: Page) -> None:
     page.goto("/?text=a+great+film&checkpoint=imdb-pre-ln")
     ready(page)
     wait_until_told(page, query=2)  # the longest word
+    expect(page).to_have_url(re.compile("coloured_by="))  # the address is whole
     before, url = len(sent), page.url
     assert before
     token(page, 1).hover()

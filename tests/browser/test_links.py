@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import linked
 from tests.browser.linked import token, wait_until_told
-from tests.browser.watching import ready
+from tests.browser.watching import eventually, ready
 
 
 @pytest.mark.slow
@@ -40,7 +40,7 @@ def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page:
         expect(page.locator(".st-key-here", has_text=name)).to_be_visible()  # the last page's mark goes later
         expect(page).to_have_url(re.compile(f"/{folder}[?].*drawing="))
         ready(page)
-        assert parse_qs(urlsplit(page.url).query).items() >= chosen.items()
+        eventually(page, lambda: parse_qs(urlsplit(page.url).query).items() >= chosen.items())
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_a_drawn_digit(page: Page) -> None:
     shows_the_same(other, page, layer=1, head=1)
     for window in (page, other):
         window.get_by_role("button", name="Choose or draw").click()
-    assert ink(other) == ink(page)
+    eventually(other, lambda: ink(other) == ink(page))
 
 
 def opened_elsewhere(page: Page) -> Page:
@@ -134,7 +134,7 @@ def shows_the_same(other: Page, page: Page, **chosen: int) -> None:
     stamp = linked.told(page)["stamp"]
     for window in (page, other):
         wait_until_told(window, stamp=stamp, over_layer=None, over_query=None, **chosen)
-    assert views(other) == views(page)
+    have_the_same_views(other, page)
 
 
 def mark(page: Page, key: str, name: str) -> Locator:
@@ -150,6 +150,11 @@ def press(page: Page, target: Locator) -> None:
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.click(x, y)
+
+
+def have_the_same_views(other: Page, page: Page) -> None:
+    """Waits until addresses and charts of both windows say the same."""
+    eventually(other, lambda: views(other) == views(page))
 
 
 def views(page: Page) -> tuple[dict, list[str]]:

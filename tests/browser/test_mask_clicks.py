@@ -53,6 +53,7 @@ def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> 
     expect(page).to_have_url(re.compile(r"[?&]masks_keys=3\.4\.5"))
     expect(page.get_by_text("Without “is”, “not” and “good”, the prediction")).to_be_visible()
 
+    ready(page)
     page.keyboard.press("ArrowLeft")  # the stroke began at “is”
     page.keyboard.press("Shift+ArrowLeft")
     expect(page).to_have_url(re.compile(r"[?&]masks_keys=1\.2\.3\.4\.5"))

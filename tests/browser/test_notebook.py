@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from loupe import attention_heatmap, capture, head_overview, load, show, token_strip
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import new_context
 from tests.browser.watching import Complaints
 
 TEXT = "A gripping, unforgettable film."
@@ -40,10 +40,9 @@ def notebook(request: pytest.FixtureRequest, browser: Browser, tmp_path: Path) -
     (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html>{style}{html}", encoding="utf-8")
     with (
         # emulated, the system's theme would be that of all frames
-        browser.new_context(offline=True, color_scheme="null") as context,
+        new_context(browser, offline=True, color_scheme="null") as context,
         Complaints(context) as complaints,
     ):
-        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         fetched: list[str] = []
         page.on("request", lambda sent: fetched.append(sent.url))

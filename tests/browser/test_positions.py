@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_links import opened_elsewhere
-from tests.browser.watching import ready
+from tests.browser.watching import eventually, ready
 
 
 @pytest.mark.slow
@@ -24,10 +24,8 @@ def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page
     page.goto("/positions?positions_length=32")
     ready(page)
     frame = page.locator(".st-key-shown_positions_table .shapelayer path").first
-    above, row = (
-        frame.bounding_box(),
-        frame.evaluate("path => path.getBBox().height"),
-    )  # a row without its frame
+    above = frame.bounding_box()
+    row = frame.evaluate("path => path.getBBox().height")  # without its frame
     handle = page.locator(".st-key-positions_t input").locator("../..")
     handle.hover()
     page.mouse.down()
@@ -37,14 +35,13 @@ def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page
     page.mouse.move(track["x"] + track["width"] * 20 / 31, track["y"])
     expect(clock(page, "k 0: 3.183 turns").first).to_be_attached()  # 20 / 2 pi
     assert "positions_t" not in page.url  # the server has not heard of it: 10 is the first value
-    below = frame.bounding_box()
-    assert below
-    assert below["y"] == pytest.approx(above["y"] + 10 * row, abs=3)
+    below = pytest.approx(above["y"] + 10 * row, abs=3)
+    eventually(page, lambda: frame.bounding_box()["y"] == below)
     page.mouse.up()
     expect(page).to_have_url(re.compile("positions_t=20"))
     ready(page)
     expect(clock(page, "k 0: 3.183 turns").first).to_be_attached()
-    assert frame.bounding_box()["y"] == pytest.approx(below["y"], abs=3)
+    eventually(page, lambda: frame.bounding_box()["y"] == below)
 
 
 @pytest.mark.slow

@@ -7,7 +7,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from app_pages.controls.pages import PRESENTED
 from tests.browser.linked import told, wait_until_told
-from tests.browser.watching import ready
+from tests.browser.test_first_screen import bottom, top
+from tests.browser.watching import eventually, ready
 
 FIGURES = {
     "attention": ".st-key-all_heads_chart",
@@ -43,10 +44,7 @@ def test_the_figure_has_the_window(page: Page, name: str) -> None:
         "[class*=st-key-parts_]",
     ):
         expect(page.locator(hidden).filter(visible=True)).to_have_count(0)
-    box = figure.bounding_box()
-    assert box is not None
-    assert box["y"] < 240
-    assert box["y"] + box["height"] <= 800
+    eventually(page, lambda: top(figure) < 240 and bottom(figure) <= 800)
 
 
 @pytest.mark.parametrize(
@@ -54,12 +52,9 @@ def test_the_figure_has_the_window(page: Page, name: str) -> None:
 )
 def test_on_attention_nothing_stands_above_the_chart(page: Page, kind: str, width: int, height: int) -> None:
     figure = presented(page, "attention", width, height, kind=kind)
-    box, tokens = figure.bounding_box(), page.locator(".st-key-all_heads_tokens .tokens").bounding_box()
-    assert box is not None
-    assert tokens is not None
-    assert box["y"] <= 0.015 * height
-    assert box["y"] + box["height"] <= height
-    assert tokens["y"] > box["y"] + box["height"] / 2
+    tokens = page.locator(".st-key-all_heads_tokens .tokens")
+    eventually(page, lambda: top(figure) <= 0.015 * height and bottom(figure) <= height)
+    eventually(page, lambda: top(tokens) > (top(figure) + bottom(figure)) / 2)
 
 
 @pytest.mark.slow
@@ -80,7 +75,8 @@ def test_titles_that_a_figure_needs_are_whole(page: Page) -> None:
     presented(page, "inside_a_head")
     titles = page.locator("thead tr:first-child th").filter(has_text="by component")
     expect(titles).to_have_count(2)
-    assert titles.evaluate_all("cells => cells.every(cell => cell.scrollWidth <= cell.clientWidth)")
+    are_whole = "cells => cells.every(cell => cell.scrollWidth <= cell.clientWidth)"
+    eventually(page, lambda: titles.evaluate_all(are_whole))
 
 
 @pytest.mark.slow
@@ -93,12 +89,15 @@ def test_many_inputs_are_whole_sentences(page: Page) -> None:
 
 def test_the_enlarged_chart_answers_pointer_and_keys(page: Page) -> None:
     figure = presented(page, "attention", 1920, 1080)
-    head = figure.get_by_text("H2", exact=True).bounding_box()
-    layer = figure.get_by_text("L1", exact=True).bounding_box()
-    assert head is not None
-    assert layer is not None
-    page.mouse.move(head["x"] + head["width"] / 2, layer["y"] + layer["height"] / 2)
-    wait_until_told(page, over_layer=1, over_head=2)
+    head, layer = (figure.get_by_text(name, exact=True) for name in ("H2", "L1"))
+
+    def points_at_the_head() -> bool:
+        across, down = head.bounding_box(), layer.bounding_box()
+        page.mouse.move(across["x"] + across["width"] / 2, down["y"] + down["height"] / 2)
+        values = told(page)
+        return (values.get("over_layer"), values.get("over_head")) == (1, 2)
+
+    eventually(page, points_at_the_head)
     page.mouse.move(2, 2)
     figure.focus()
     page.keyboard.press("ArrowDown")
@@ -114,6 +113,7 @@ def test_the_button_and_escape_lead_there_and_back(page: Page) -> None:
     page.get_by_role("button", name="Present").click()
     expect(page).to_have_url(re.compile("present=1"))
     expect(page.locator(".st-key-navigation")).to_be_hidden()
+    expect(page.get_by_role("button", name="Back to the page")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page).not_to_have_url(re.compile("present"))
     expect(page.locator(".st-key-navigation")).to_be_visible()
@@ -135,10 +135,7 @@ def test_a_tab_without_a_figure_shows_its_table(page: Page, address: str) -> Non
     ready(page)
     table = page.get_by_role("table").filter(visible=True).first
     expect(table).to_be_visible()
-    box = table.bounding_box()
-    assert box is not None
-    assert box["y"] < 100
-    assert box["height"] > 200
+    eventually(page, lambda: top(table) < 100 and bottom(table) > top(table) + 200)
 
 
 def test_by_keyboard_presenting_passes_the_focus_on_and_back(page: Page) -> None:

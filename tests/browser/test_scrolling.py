@@ -5,10 +5,11 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.watching import ready
+from tests.browser.test_first_screen import bottom, top
+from tests.browser.watching import eventually, ready
 
-TOP = "document.querySelector('[data-testid=stMain]').scrollTop"
-HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
+MAIN = "document.querySelector('[data-testid=stMain]')"
+TOP, HEIGHT = f"{MAIN}.scrollTop", f"{MAIN}.scrollHeight"
 WINDOW = {"width": 1280, "height": 800}
 
 
@@ -20,20 +21,19 @@ def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
     link(page, "Norm placement").click()
     expect(page.get_by_role("heading", name="Norm placement")).to_be_in_viewport()
     expect(page.locator(".st-key-claims a").last).to_be_visible()
-    ready(page)
-    assert page.evaluate(TOP) == 0
-    answer = page.locator(".st-key-norm_answer").bounding_box()
-    assert answer["y"] + answer["height"] < WINDOW["height"]  # whole, without scrolling
+    wait_at(page, 0)
+    answer = page.locator(".st-key-norm_answer")
+    eventually(page, lambda: bottom(answer) < WINDOW["height"])  # whole, without scrolling
     further_down = wheel(page, 600)
     page.go_back()
     expect(page.get_by_role("heading", name="Positions", level=1)).to_be_attached()
-    at(page, down)
+    wait_at(page, down)
     page.go_forward()
     expect(page.locator(".st-key-claims a").last).to_be_visible()
-    at(page, further_down)
+    wait_at(page, further_down)
     page.reload()
     expect(page.locator(".st-key-claims a").last).to_be_visible()
-    at(page, further_down)
+    wait_at(page, further_down)
 
 
 @pytest.mark.slow
@@ -44,14 +44,14 @@ def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_t
     down = wheel(page, 600)
     page.reload()
     expect(page.locator(".st-key-claims a").last).to_be_visible()
-    at(page, down)
+    wait_at(page, down)
     page.mouse.move(*middle())
     page.mouse.wheel(0, -5000)
-    at(page, 0)
+    wait_at(page, 0)
     before = page.evaluate(HEIGHT)
     page.set_viewport_size({**WINDOW, "width": 900})
     page.wait_for_function(f"{HEIGHT} != {before}")
-    at(page, 0)
+    wait_at(page, 0)
 
 
 @pytest.mark.slow
@@ -85,28 +85,17 @@ def test_a_step_that_the_guide_promises_is_in_sight(page: Page) -> None:
     expect(page.get_by_role("link", name="Post-LN", exact=True)).to_be_in_viewport()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["", "masks", "positions", "norm_placement", "compare", "training", "many_inputs"]
-)
-def test_no_page_is_wider_than_the_window(page: Page, name: str) -> None:
-    page.set_viewport_size(WINDOW)
-    page.goto(f"/{name}")
-    ready(page)
-    main = page.get_by_test_id("stMain")
-    expect(main.get_by_role("button", name="Download the figure").first).to_be_attached()
-    assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
-
-
 def link(page: Page, name: str) -> Locator:
     return page.locator(".st-key-navigation").get_by_role("link", name=name, exact=True)
 
 
 def wheel(page: Page, pixels: int) -> float:
     """Scrolls as the reader does, and returns how far down the page is then."""
+    ready(page)
+    page.wait_for_function(f"{HEIGHT} - {MAIN}.clientHeight > {pixels}")  # there is so much to scroll
     page.mouse.move(*middle())
     page.mouse.wheel(0, pixels)
-    at(page, pixels)
+    wait_at(page, pixels)
     return page.evaluate(TOP)
 
 
@@ -114,7 +103,7 @@ def middle() -> tuple[int, int]:
     return WINDOW["width"] - 20, WINDOW["height"] // 2
 
 
-def at(page: Page, pixels: float) -> None:
+def wait_at(page: Page, pixels: float) -> None:
     """Waits until the page is so far down and stays there, as far as its drawing goes."""
     ready(page)
     page.wait_for_function(f"Math.abs({TOP} - {pixels}) <= 1")
@@ -123,11 +112,5 @@ def at(page: Page, pixels: float) -> None:
 def below_the_navigation(page: Page, what: Locator) -> None:
     expect(what).to_be_visible()
     ready(page)
-    handle = what.element_handle()
-    page.wait_for_function(
-        """element => {
-          const covered = document.querySelector(".st-key-navigation").getBoundingClientRect().bottom;
-          return Math.abs(element.getBoundingClientRect().top - covered) < 40;
-        }""",
-        arg=handle,
-    )
+    navigation = page.locator(".st-key-navigation")
+    eventually(page, lambda: abs(top(what) - bottom(navigation)) < 40)

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.conftest import new_context
 from tests.browser.server import ROOT
 from tests.browser.watching import ready
 
@@ -51,7 +52,7 @@ def test_files_are_uploaded_and_their_encoder_is_opened(page: Page) -> None:
     row.get_by_role("button", name="Open").click()
     expect(page).to_have_url(re.compile(r"checkpoint=upload"))
     heads(page)
-    other = page.context.browser.new_context()
-    with other, other.new_page() as somebody_elses:
+    with new_context(page.context.browser) as other:
+        somebody_elses = other.new_page()
         somebody_elses.goto(page.url)
         expect(somebody_elses.get_by_text("seen only in the session that made it")).to_be_visible()

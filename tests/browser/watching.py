@@ -1,22 +1,39 @@
 """Waiting until a page is complete, and collecting the errors that it shows or logs."""
 
 import re
+import time
+from collections.abc import Callable
 from typing import Self
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebError, expect
 
 # A deep link makes Streamlit ask below the page's own path first, and then at the root.
+# Milliseconds that a page may take: torch is imported for the first one, on a machine that may be busy with other work.
+PATIENCE = 180_000
+# Streamlit hides what it only retains.
+DRAWN = """() => [...document.querySelectorAll(":is(.stVegaLiteChart, .stPlotlyChart):not([data-retained] *)")]
+  .filter(chart => chart.checkVisibility() && chart.offsetWidth > 0)
+  .every(chart => chart.querySelector("svg.marks, canvas.marks, .main-svg")?.getBoundingClientRect().height > 0)"""
 HARMLESS = re.compile(r"/_stcore/(health|host-config)$")
 
 
 def ready(page: Page) -> None:
-    """Waits until the script has ended, nothing in sight is a placeholder, and all changed figures are drawn.
+    """Waits until the script has ended, nothing in sight is a placeholder, and all figures are drawn.
 
     A click starts the next run only after a moment: wait with `expect` for what the click changes.
     """
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
     expect(page.get_by_test_id("stSkeleton").filter(visible=True)).to_have_count(0)
     expect(page.locator(".kept-figure")).to_have_count(0)
+    page.wait_for_function(DRAWN)
+
+
+def eventually(page: Page, holds: Callable[[], bool]) -> None:
+    """Waits until `holds()`, asked once a frame: for what is measured; `expect` waits for all else."""
+    give_up = time.monotonic() + PATIENCE / 1000
+    while not holds():
+        assert time.monotonic() < give_up, "it never held"
+        page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
 class Complaints(list[str]):

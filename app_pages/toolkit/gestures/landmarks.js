@@ -56,7 +56,7 @@ const MENU = ".stPopover button[aria-expanded]";
 const FIRST = ":is(button, input, textarea, a[href], [tabindex]):not([tabindex='-1'], :disabled, [aria-label^=Help])";
 let opener = null; // the button of a menu that was opened by keyboard, until the menu has something to take the focus
 let wasPresenting = null;
-let passesFocus = false; // from the button that was pressed to the one that leads back, which may come a moment later
+let passesFocus = false; // from the button that was pressed to the one that leads back, until the reader does something else
 
 function press(event) {
   if (event.detail === 0) opener = event.target.closest?.(MENU) ?? null; // by keyboard
@@ -74,10 +74,9 @@ function moveFocus() {
   if (button === null) return; // it is on its way
   if (wasPresenting !== null && wasPresenting !== isPresenting) passesFocus = true;
   wasPresenting = isPresenting;
-  passesFocus &&= document.activeElement === document.body || document.activeElement.closest("[class*=st-key-present]") !== null;
-  if (!passesFocus) return;
-  button.focus();
-  passesFocus = document.activeElement !== button;
+  const { activeElement } = document;
+  const isFree = activeElement === document.body || activeElement.closest("[class*=st-key-present]") !== null;
+  if (passesFocus && isFree && activeElement !== button) button.focus(); // once more where the button is drawn anew
 }
 
 // The linked chart, or the strip of tokens, or the first chart or table of some height; undefined on a page without one.
@@ -134,7 +133,9 @@ function nameFigures() {
 }
 
 function act() {
+  nameFigures(); // what stands there already is no change
   hasActed = true;
+  passesFocus = false;
 }
 
 let waiting = 0;
