@@ -37,7 +37,7 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("nowhere",), "no checkpoint 'nowhere'; there are imdb-article, "),
         (("checkpoints",), r"checkpoints/config\.json cannot be read: there is no such file"),
@@ -51,10 +51,10 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         (("convert", "nowhere"), "No such file or directory: nowhere"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(call, capsys, arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_done_is_one_sentence(call, capsys, arguments: tuple[str, ...], message: str) -> None:
     Path("checkpoints").mkdir()
     name = f"{command.PROGRAM} {arguments[0]}" if arguments[0] in command.COMMANDS else command.PROGRAM
-    with refused(capsys, f"^{name}: .*{said}"):
+    with refused(capsys, f"^{name}: .*{message}"):
         call(*arguments)
 
 
@@ -66,14 +66,14 @@ def test_a_port_that_is_taken_is_refused(call, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--models", "/nowhere"), "The models folder, nowhere, cannot be read."),
         (("--uploads", "many"), "`--uploads` takes a number of megabytes up to 100,000, not many."),
     ],
 )
 def test_options_of_the_app_are_checked_before_it_starts(
-    tmp_path: Path, options: tuple[str, ...], said: str
+    tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     # In a process of its own: they are read when the module is imported.
     arguments = [sys.executable, "-m", "loupe", *options]
@@ -81,7 +81,7 @@ def test_options_of_the_app_are_checked_before_it_starts(
     result = subprocess.run(
         arguments, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    assert (result.returncode, result.stderr) == (2, f"attention-loupe: {said}\n")
+    assert (result.returncode, result.stderr) == (2, f"attention-loupe: {message}\n")
 
 
 def test_a_package_that_is_missing_is_named(call, capsys, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ EVERY = [
     *((page, {}) for page in ("training", "cost", "norm_placement", "theory")),
     *(("heads", {"heads_scatter": is_on}) for is_on in ("false", "true")),
 ]
-SOME = [EVERY[at] for at in (0, 2, 7, 11, 13, 18, -2, -1)]
+SOME = [EVERY[index] for index in (0, 2, 7, 11, 13, 18, -2, -1)]
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_every_part_opens(open_imported: Open, page: str, part: dict[str, str], 
 
 def has_table(app: AppTest) -> bool:
     own = {"heads_table", "word_stroke"}
-    return any(each.proto.component_name in own for each in app.get("bidi_component"))
+    return any(item.proto.component_name in own for item in app.get("bidi_component"))
 
 
 @pytest.mark.slow
@@ -121,9 +121,11 @@ def test_the_second_part_is_read_behind_the_first(open_imported: Open) -> None:
 
 def test_each_token_has_its_class(open_imported: Open) -> None:
     app = open_imported("BertForTokenClassification", "attention")
-    (said,) = (block.proto.body for block in app.get("html") if 'class="token-answers"' in block.proto.body)
-    assert said.count("<code>") == 10
-    assert "<code>film</code><small>class " in said
+    (message,) = (
+        block.proto.body for block in app.get("html") if 'class="token-answers"' in block.proto.body
+    )
+    assert message.count("<code>") == 10
+    assert "<code>film</code><small>class " in message
     assert "This encoder predicts a class for each token: see below." in [
         caption.value for caption in app.caption
     ]
@@ -131,16 +133,16 @@ def test_each_token_has_its_class(open_imported: Open) -> None:
 
 def test_numbers_are_no_probabilities(open_imported: Open) -> None:
     app = open_imported("RobertaForSequenceClassification", "attention")
-    (said,) = (
+    (message,) = (
         block.proto.body for block in app.get("html") if "a number, not a probability" in block.proto.body
     )
-    assert "%" not in said
+    assert "%" not in message
 
 
 def test_a_digits_label_is_no_class_of_an_encoder_of_other_pictures(open_imported: Open) -> None:
     app = open_imported("ViTForImageClassification", "attention", source="Test digits")
-    (said,) = app.metric
-    assert said.delta == ""
+    (message,) = app.metric
+    assert message.delta == ""
 
 
 def test_the_patches_lie_on_the_picture_as_the_encoder_sees_it(open_imported: Open) -> None:

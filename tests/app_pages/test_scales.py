@@ -32,24 +32,24 @@ PAGES = [
 def reaches(app: AppTest) -> list[float]:
     """Where the colours of attention end, in each figure of the page but the overviews: of the chosen head."""
     assert not app.exception
-    found = [linked(app, key).top for key in charts(app)]
+    result = [linked(app, key).top for key in charts(app)]
     above_others = [data for data in tokens(app) if data["channel"] not in charts(app)]
-    found += [1.0 if data["tops"] is None else data["tops"][0] for data in above_others]
+    result += [1.0 if data["tops"] is None else data["tops"][0] for data in above_others]
     for chart in app.get("vega_lite_chart"):
         spec = json.loads(chart.proto.spec)
-        values = {each["name"]: each.get("value") for each in spec.get("params", ())}
+        values = {item["name"]: item.get("value") for item in spec.get("params", ())}
         if "legend_ticks" in values and "layers of" not in spec["description"]:
-            found.append(values["largest"])
+            result.append(values["largest"])
     for chart in app.get("plotly_chart"):
         trace = json.loads(chart.proto.spec)["data"][0]
         title = trace.get("colorbar", {}).get("title", {}).get("text", "")
         is_compact = chart.key.startswith(("masks_map_pattern", "positions_try_map", "ablate_map"))
         if title.startswith("attention weight") or is_compact:
-            found.append(trace["zmax"])
+            result.append(trace["zmax"])
     for block in app.get("bidi_component"):
         if block.proto.component_name == "word_stroke":
-            found.append(json.loads(block.proto.json)["largest"])
-    return found
+            result.append(json.loads(block.proto.json)["largest"])
+    return result
 
 
 @pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
@@ -66,17 +66,17 @@ def test_colours_reach_to_one_unless_something_else_is_chosen(
 def test_what_is_compared_shares_a_maximum_too(
     open_app: Open, kind: str, page: str, query: dict[str, str], n: int
 ) -> None:
-    found = reaches(open_app(f"app_pages/{page}/page.py", kind=kind, text=TEXT, scale=OWN, **query))
-    assert len(found) == n
-    assert 0 < min(found) == max(found) < 1
+    result = reaches(open_app(f"app_pages/{page}/page.py", kind=kind, text=TEXT, scale=OWN, **query))
+    assert len(result) == n
+    assert 0 < min(result) == max(result) < 1
 
 
 def test_the_maximum_is_that_of_the_larger_side(open_app: Open) -> None:
     query = {"checkpoint": "imdb-pre-ln", "compare_pairing": "of the same number", "scale": OWN}
-    found = reaches(open_app("app_pages/compare/page.py", text=TEXT, **query))
+    result = reaches(open_app("app_pages/compare/page.py", text=TEXT, **query))
     names = ("imdb-pre-ln", "imdb-post-ln")
     largest = max(float(LiveSubject(name, TEXT).record.pattern[0, 0].max()) for name in names)
-    assert found == pytest.approx([largest] * 2)
+    assert result == pytest.approx([largest] * 2)
 
 
 def test_norms_of_both_encoders_share_a_scale(open_app: Open) -> None:
@@ -92,8 +92,8 @@ def test_norms_of_both_encoders_share_a_scale(open_app: Open) -> None:
 def test_a_placement_has_its_hue_whichever_is_chosen_first(open_app: Open, first: str) -> None:
     app = open_app("app_pages/compare/page.py", text=TEXT, checkpoint=first, compare_part="Stream")
     scale = described(app, "mean length of the states")["layer"][0]["encoding"]["color"]["scale"]
-    found = dict(zip(scale["domain"], scale["range"], strict=True))
-    assert found == {"imdb-pre-ln": PRE_LN, "imdb-post-ln": POST_LN}
+    result = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert result == {"imdb-pre-ln": PRE_LN, "imdb-post-ln": POST_LN}
 
 
 def test_two_inputs_of_one_encoder_have_no_hue_of_a_placement(open_app: Open) -> None:
@@ -106,6 +106,6 @@ def test_two_inputs_of_one_encoder_have_no_hue_of_a_placement(open_app: Open) ->
 def test_the_browser_is_left_to_put_in_the_colours_of_the_theme(open_app: Open) -> None:
     app = open_app(text=TEXT, part="mean")
     (chart,) = app.get("plotly_chart")
-    found = json.loads(chart.proto.spec)["data"][0]["colorscale"]
+    result = json.loads(chart.proto.spec)["data"][0]["colorscale"]
     expected = plotly.io.templates["streamlit"].layout.colorscale.sequential
-    assert [tuple(stop) for stop in found] == list(expected)
+    assert [tuple(stop) for stop in result] == list(expected)

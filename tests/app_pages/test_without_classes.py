@@ -51,7 +51,7 @@ def test_every_part_draws_its_figures(
 def test_there_are_no_logits_to_read_off_the_stream(open_headless: Open) -> None:
     app = open_headless("compare", compare_part="Stream", compare_stream="answer by layer")
     assert not app.exception
-    assert [said.value for said in app.info] == [
+    assert [message.value for message in app.info] == [
         f"imdb-{ending}-ln has no classes, and so no logits." for ending in ("pre", "post")
     ]
 
@@ -63,7 +63,7 @@ def test_beside_an_encoder_with_classes_the_logits_of_that_one_are_drawn(
     checkpoint.save(checkpoints / "imdb-pre-ln", loaded.model, {}, loaded.tokenizer)
     app = open_headless("compare", compare_part="Stream", compare_stream="answer by layer")
     assert not app.exception
-    assert [said.value for said in app.info] == ["imdb-post-ln has no classes, and so no logits."]
-    (said,) = (caption.value for caption in app.caption if "any other class is grey" in caption.value)
-    assert said.startswith("imdb-pre-ln predicts **")
-    assert "Both" not in said
+    assert [message.value for message in app.info] == ["imdb-post-ln has no classes, and so no logits."]
+    (message,) = (caption.value for caption in app.caption if "any other class is grey" in caption.value)
+    assert message.startswith("imdb-pre-ln predicts **")
+    assert "Both" not in message

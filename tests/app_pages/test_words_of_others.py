@@ -16,12 +16,12 @@ NAME = "mnist-post-ln"
 def history(checkpoints: Path) -> None:
     """Of which every word is a picture."""
     path = checkpoints / NAME / "history.json"
-    said = json.loads(path.read_text())
-    said["figures"]["data"] = said["recipe"]["published"] = said["precision"] = IMAGE
-    for phase in said["recipe"]["phases"]:
+    content = json.loads(path.read_text())
+    content["figures"]["data"] = content["recipe"]["published"] = content["precision"] = IMAGE
+    for phase in content["recipe"]["phases"]:
         phase |= {"task": IMAGE, "optimizer": IMAGE}
-    said["probes"] = [IMAGE for _ in said["probes"]]
-    path.write_text(json.dumps(said))
+    content["probes"] = [IMAGE for _ in content["probes"]]
+    path.write_text(json.dumps(content))
 
 
 @pytest.mark.usefixtures("history")
@@ -34,18 +34,18 @@ def test_words_of_a_history_are_no_markdown(
 ) -> None:
     app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint=NAME, **part)
     assert not app.exception
-    said = "\n".join(each.value for each in (*app.markdown, *app.caption, *app.info, *app.warning))
-    assert IMAGE not in said
-    assert "\\!\\[x\\]" in said or "!\\[x\\]" in said
+    message = "\n".join(item.value for item in (*app.markdown, *app.caption, *app.info, *app.warning))
+    assert IMAGE not in message
+    assert "\\!\\[x\\]" in message or "!\\[x\\]" in message
 
 
 @pytest.fixture
 def classes(checkpoints: Path) -> None:
     """Of which every name is a picture."""
     path = checkpoints / NAME / "config.json"
-    said = json.loads(path.read_text())
-    said["class_names"] = [f"{IMAGE}{number}" for number in range(len(said["class_names"]))]
-    path.write_text(json.dumps(said))
+    content = json.loads(path.read_text())
+    content["class_names"] = [f"{IMAGE}{number}" for number in range(len(content["class_names"]))]
+    path.write_text(json.dumps(content))
 
 
 @pytest.mark.usefixtures("classes")
@@ -53,11 +53,11 @@ def classes(checkpoints: Path) -> None:
 def test_names_of_classes_are_no_markdown(open_app: Callable[..., AppTest], page: str) -> None:
     app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint=NAME)
     assert not app.exception
-    said = [each.value for each in (*app.markdown, *app.caption, *app.info, *app.warning)]
-    said += [f"{each.label}\n{each.value}\n{each.delta}" for each in app.metric]
-    assert IMAGE not in "\n".join(said)
+    texts = [item.value for item in (*app.markdown, *app.caption, *app.info, *app.warning)]
+    texts += [f"{item.label}\n{item.value}\n{item.delta}" for item in app.metric]
+    assert IMAGE not in "\n".join(texts)
     if page == "attention":
-        assert any("\\!\\[x\\]" in each for each in said)
+        assert any("\\!\\[x\\]" in item for item in texts)
     if page == "masks":  # as text of a page, in which Markdown means nothing
         assert any(
             "two-answers" in block.proto.body and "![x]" in block.proto.body for block in app.get("html")

@@ -155,19 +155,19 @@ def test_words_are_merged_behind_the_lens(open_app: Open) -> None:
 
 
 def test_what_rows_were_divided_by_stands_beside(open_app: Open) -> None:
-    def said(lens: str) -> str:
+    def captions_through(lens: str) -> str:
         app = open_app(text=TEXT, **through_lens(lens, **CHOSEN))
         return " ".join(caption.value for caption in app.caption)
 
-    assert "Before each row is divided by its sum" in said("norm-weighted")
-    assert "Mixing ratio 0." in said("residual and LayerNorm")
+    assert "Before each row is divided by its sum" in captions_through("norm-weighted")
+    assert "Mixing ratio 0." in captions_through("residual and LayerNorm")
 
 
 def test_long_work_goes_in_steps(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(module, "in_steps", lambda steps, text, _: asked.append((len(steps), text)))
+    requests = []
+    monkeypatch.setattr(module, "in_steps", lambda steps, text, _: requests.append((len(steps), text)))
     assert not open_app(text=TEXT, lens="value zeroing, rolled out", **CHOSEN).exception
-    assert asked[0] == (2, "Leaving out one value after another …")
+    assert requests[0] == (2, "Leaving out one value after another …")
 
 
 def opened(open_app: Open, record: object, **query: Any) -> AppTest:
@@ -223,13 +223,13 @@ def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.Monk
 
 
 def test_the_map_of_another_class_is_not_checked_against_the_answer(open_app: Open) -> None:
-    look = {"text": TEXT, "lens": "gradient × attention", **CHOSEN}
-    said = LiveSubject("imdb-post-ln", TEXT).record
-    names = list(said.class_names)
-    predicted = names.pop(int(said.logits.argmax()))
+    options = {"text": TEXT, "lens": "gradient × attention", **CHOSEN}
+    record = LiveSubject("imdb-post-ln", TEXT).record
+    names = list(record.class_names)
+    predicted = names.pop(int(record.logits.argmax()))
     unchecked = "Knock-outs are measured on the predicted class: choose that one to check this map."
     for name, is_unchecked in (("predicted", False), (predicted, False), (names[0], True)):
-        app = open_app(lens_class=name, faithful="true", **look)
+        app = open_app(lens_class=name, faithful="true", **options)
         assert not app.exception
         assert (unchecked in [line.value for line in app.markdown]) == is_unchecked
         assert any("Rank correlation with" in line.value for line in app.markdown) != is_unchecked

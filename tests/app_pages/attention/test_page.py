@@ -90,9 +90,9 @@ def test_of_a_digit_the_class_token_is_a_button_and_the_patches_are_the_picture(
 def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
     app = open_app(kind="Digit", digit="1")  # labelled 2
     probabilities = LiveSubject(subject_of(app).checkpoint, subject_of(app).model_input).record.probabilities
-    said = str(probabilities.argmax())
-    assert app.metric[0].value == said
-    assert app.metric[0].delta == ("correct" if said == "2" else "wrong, it is 2")
+    label = str(probabilities.argmax())
+    assert app.metric[0].value == label
+    assert app.metric[0].delta == ("correct" if label == "2" else "wrong, it is 2")
     (answer,) = (block.proto.body for block in app.get("html") if 'class="answer"' in block.proto.body)
     _, second, third = probabilities.argsort(kind="stable")[::-1][:3]
     others = re.findall(r'<span class="other">(\d): ', answer)  # "0 0.5 %" read as 00.5 %
@@ -152,8 +152,8 @@ def test_what_would_fill_a_mask_after_each_layer(open_app: Open) -> None:
 def test_an_encoder_that_never_learned_to_fill_a_mask_says_so(open_app: Open, checkpoints: Path) -> None:
     loaded = tiny.loaded(tiny.TEXT)
     checkpoint.save(checkpoints / "plain", loaded.model, {}, loaded.tokenizer)
-    said = [caption.value for caption in open_app(text="not [MASK] film", checkpoint="plain").caption]
-    assert "This encoder was not trained to fill in `[MASK]`." in said
+    texts = [caption.value for caption in open_app(text="not [MASK] film", checkpoint="plain").caption]
+    assert "This encoder was not trained to fill in `[MASK]`." in texts
 
 
 def test_without_a_mask_nothing_is_filled(open_app: Open) -> None:
@@ -163,8 +163,8 @@ def test_without_a_mask_nothing_is_filled(open_app: Open) -> None:
 def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Open) -> None:
     app = open_app(text="[MASK] " * 8, checkpoint="imdb-pre-ln")
     assert not app.exception
-    said = [block.value for block in app.markdown if "In place of" in block.value]
-    assert [line.partition(":")[0] for line in said] == [
+    texts = [block.value for block in app.markdown if "In place of" in block.value]
+    assert [line.partition(":")[0] for line in texts] == [
         f"In place of **\\[MASK\\]** number {number}" for number in range(1, 6)
     ]
     assert "3 more masked tokens are not listed." in [caption.value for caption in app.caption]
@@ -183,18 +183,18 @@ def test_a_head_is_described_by_what_it_looks_at_most(open_app: Open) -> None:
     by_what = {
         what: values[0, 0] for what, values in shares_by_kind(LiveSubject("imdb-pre-ln", TEXT).record).items()
     }
-    said = linked(app).about
-    assert max(by_what, key=by_what.get) in said
-    assert f"{100 * max(by_what.values()):.0f}" in said
+    sentences = linked(app).about
+    assert max(by_what, key=by_what.get) in sentences
+    assert f"{100 * max(by_what.values()):.0f}" in sentences
 
 
 def test_a_token_that_occurs_twice_is_called_as_in_the_matrix(open_app: Open) -> None:
-    look = {"text": "not great not x y z a", "checkpoint": "imdb-pre-ln", "query": "3 not"}
-    app = open_app(**look, view="lines")
+    options = {"text": "not great not x y z a", "checkpoint": "imdb-pre-ln", "query": "3 not"}
+    app = open_app(**options, view="lines")
     (listed,) = (html.proto.body for html in app.get("html") if "“3 not” attends to" in html.proto.body)
     assert "<td>1 not</td>" in listed or "<td>3 not</td>" in listed
     assert "sum of these 8" in listed
-    names = linked(open_app(**look)).frames["keys"]["label"].tolist()
+    names = linked(open_app(**options)).frames["keys"]["label"].tolist()
     assert names[1:4] == ["1 not", "great", "3 not"]
 
 

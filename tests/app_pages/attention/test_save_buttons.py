@@ -33,8 +33,8 @@ def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app: O
     expected = LiveSubject("imdb-post-ln", chosen.model_input).record
     assert result.record.pattern.tobytes() == expected.pattern.tobytes()
     assert result.record.tokens == expected.tokens  # a view is no part of it
-    said = {name: result.settings[name] for name in ("checkpoint", "text", "version", "weights_sha256")}
-    assert said == {
+    message = {name: result.settings[name] for name in ("checkpoint", "text", "version", "weights_sha256")}
+    assert message == {
         "checkpoint": "imdb-post-ln",
         "text": "not films",
         "version": VERSION,
@@ -97,10 +97,14 @@ def parts(chosen: Subject, *notes: str) -> Parts:
 
 def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app: Open) -> None:
     made = parts(selection(open_app(text="not great", checkpoint="imdb-post-ln")), "hidden: [CLS]")
-    said = made.settings()
-    assert (said["Text"], said["Encoder"], said["Shown"]) == ("not great", "imdb-post-ln", "hidden: [CLS]")
-    assert said["SHA-256 of the weights"] == weights_hash("imdb-post-ln")
-    assert said["Version of Attention Loupe"] == VERSION
+    message = made.settings()
+    assert (message["Text"], message["Encoder"], message["Shown"]) == (
+        "not great",
+        "imdb-post-ln",
+        "hidden: [CLS]",
+    )
+    assert message["SHA-256 of the weights"] == weights_hash("imdb-post-ln")
+    assert message["Version of Attention Loupe"] == VERSION
     assert made.data()["script"]["kept"] == {"layer": 1, "head": 2, "query": 3}
     assert sorted(made.answer()) == ["negative", "positive"]
 

@@ -59,8 +59,8 @@ def test_the_figures_say_it(open_app: Open, kind: str) -> None:
 
 
 def test_without_a_view_nothing_is_said(open_app: Open) -> None:
-    said = captions(open_app(**AT))
-    assert not any(words in said for words in ("merged", "hidden:", "renormalising"))
+    message = captions(open_app(**AT))
+    assert not any(words in message for words in ("merged", "hidden:", "renormalising"))
     app = open_app(**AT, part="mean")
     assert "title" not in described(app, "Attention of")
     assert shown(app)["layout"]["xaxis"]["title"]["text"] == "key"

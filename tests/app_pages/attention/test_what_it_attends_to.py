@@ -31,7 +31,7 @@ def of(pattern: np.ndarray, tokens: tuple[str, ...] | None = WORDS, **more: obje
     return from_arrays(np.asarray(pattern, np.float32)[None, None], tokens, **more)
 
 
-def said(record: AttentionRecord) -> str:
+def in_a_sentence(record: AttentionRecord) -> str:
     return in_words(attention_by_kind(record, 0, 0), record, "its weight").replace("\u2009", " ")
 
 
@@ -47,8 +47,8 @@ def column(key: int, weight: float) -> np.ndarray:
 def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
     open_app: Open, how: dict[str, str], layer: int, head: int
 ) -> None:
-    at, name = {"layer": str(layer), "head": str(head)}, f"L{layer} H{head}"
-    whole, viewed = line(open_app(**AT, **at), name), line(open_app(**AT, **at, **how), name)
+    address, name = {"layer": str(layer), "head": str(head)}, f"L{layer} H{head}"
+    whole, viewed = line(open_app(**AT, **address), name), line(open_app(**AT, **address, **how), name)
     assert viewed == whole
     called = ", ".join(
         role.name for role in roles_on_input(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head)
@@ -58,13 +58,15 @@ def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
 
 
 def test_a_kind_of_key_that_gets_much() -> None:
-    assert said(of(np.eye(N))) == "on average 100 % of its weight goes to the query itself"
-    assert said(of(column(N - 1, 0.6))) == "on average 60 % of its weight goes to the separator [SEP]"
+    assert in_a_sentence(of(np.eye(N))) == "on average 100 % of its weight goes to the query itself"
+    assert (
+        in_a_sentence(of(column(N - 1, 0.6))) == "on average 60 % of its weight goes to the separator [SEP]"
+    )
 
 
 def test_a_patch_is_named_by_its_row_and_column() -> None:
     patches = of(column(5, 0.6), None, patch_grid=(3, 3))
-    assert said(patches) == "on average 60 % of its weight goes to the patch in row 1, column 2"
+    assert in_a_sentence(patches) == "on average 60 % of its weight goes to the patch in row 1, column 2"
 
 
 def test_of_a_local_head_the_sentence_says_what_makes_it_local() -> None:
@@ -72,17 +74,17 @@ def test_of_a_local_head_the_sentence_says_what_makes_it_local() -> None:
     # Of 9 queries 8 have a token before and 8 one after: (9 * 0.2 + 8 * 0.6) / 9 of a weight that is not spread.
     rest = 1 - local.sum(axis=1, keepdims=True)
     far = np.abs(np.subtract.outer(range(N), range(N))) > 1
-    sentence = said(of(local + rest * far / far.sum(axis=1, keepdims=True)))
+    sentence = in_a_sentence(of(local + rest * far / far.sum(axis=1, keepdims=True)))
     assert sentence == "on average 73 % of its weight goes to the query itself and its two neighbours"
 
 
 def test_a_sink_is_named() -> None:
     """It gets more than any kind of key, so the weight is not spread."""
-    assert said(of(column(4, 0.42))) == "on average 42 % of its weight goes to “e”"
+    assert in_a_sentence(of(column(4, 0.42))) == "on average 42 % of its weight goes to “e”"
     twice = (*WORDS[:6], "e", *WORDS[7:])
-    assert said(of(column(4, 0.42), twice)) == "on average 42 % of its weight goes to “4 e”"
+    assert in_a_sentence(of(column(4, 0.42), twice)) == "on average 42 % of its weight goes to “4 e”"
     marked = (*WORDS[:4], "*", *WORDS[5:])
-    assert "to “*”" in said(of(column(4, 0.42), marked))
+    assert "to “*”" in in_a_sentence(of(column(4, 0.42), marked))
 
 
 def test_no_token_is_read_as_markup(open_app: Open) -> None:
@@ -97,11 +99,11 @@ def test_no_token_is_read_as_markup(open_app: Open) -> None:
 
 def test_where_most_of_the_weight_is_on_no_such_key_that_is_said_first() -> None:
     away = (np.roll(np.eye(N), 3, axis=1) + np.roll(np.eye(N), 5, axis=1)) / 2
-    assert said(of(away)) == (
+    assert in_a_sentence(of(away)) == (
         "no favourite: on average at most 11 % each to neighbours, itself, [CLS] and [SEP]"
     )
 
 
 def test_patches_have_no_neighbours() -> None:
     patches = of(np.full((N, N), 1 / N), None, patch_grid=(3, 3))
-    assert said(patches) == "no favourite: on average at most 11 % to itself"
+    assert in_a_sentence(patches) == "no favourite: on average at most 11 % to itself"

@@ -18,8 +18,10 @@ TEXT = "not great film"
 
 def by_number(lens: str) -> dict[str, str]:
     """What an address says: the same layer on both sides, and the same head where the lens has heads."""
-    look = {"checkpoint": SIDES[0], "layer": "1", "text": TEXT, "lens": lens}
-    return look | ({"compare_pairing": "of the same number", "head": "1"} if LENSES[lens].has_heads else {})
+    options = {"checkpoint": SIDES[0], "layer": "1", "text": TEXT, "lens": lens}
+    return options | (
+        {"compare_pairing": "of the same number", "head": "1"} if LENSES[lens].has_heads else {}
+    )
 
 
 def expected(lens: str, name: str) -> np.ndarray:
@@ -34,7 +36,7 @@ def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
         np.testing.assert_allclose(chart.map, expected(lens, name), atol=ROUNDING * chart.data["unit"] + 1e-6)
         assert chart.state("quantity") == LENSES[lens].quantity
         assert (f"lens: {lens}" in chart.state("notes")) == (lens != "attention")
-    assert any(LENSES[lens].formula in said.value for said in app.markdown)
+    assert any(LENSES[lens].formula in message.value for message in app.markdown)
 
 
 @pytest.mark.parametrize("lens", first_of(LENSES, 2))
@@ -49,7 +51,7 @@ def test_the_difference_is_that_of_what_is_shown(open_compare: Open, lens: str) 
 def test_layers_are_paired_by_number(open_compare: Open) -> None:
     app = open_compare(**by_number("rollout"))
     assert not app.exception
-    assert any("one map a layer, paired by number" in said.value for said in app.markdown)
+    assert any("one map a layer, paired by number" in message.value for message in app.markdown)
     assert app.selectbox(key="compare_view").options == ["all heads", "difference"]
     assert not any(button.key == "most_different" for button in app.button)
 

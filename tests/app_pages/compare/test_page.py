@@ -148,8 +148,8 @@ def test_two_texts_of_different_length_are_compared_where_they_can_be(open_compa
     app = open_compare(compare_view="difference", **query)
     assert titles(app) == []
     assert "first text has 4 tokens, second text 3" in app.info[0].value
-    assert any(said.startswith("change of entropy") for said in descriptions(app))
-    assert not any(said.startswith("head distance") for said in descriptions(app))
+    assert any(message.startswith("change of entropy") for message in descriptions(app))
+    assert not any(message.startswith("head distance") for message in descriptions(app))
     assert not app.get("button") or all(button.key != "most_different" for button in app.button)
     app = open_compare(query="3 [SEP]", **query)
     assert "no counterpart here" in captions(app)
@@ -180,10 +180,10 @@ def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare: Open,
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
     app = open_compare(checkpoint="headless", compare_what="two inputs", text="film", compare_text="not film")
     assert not app.metric
-    (said,) = (block.proto.body for block in app.get("html") if "Cosine similarity" in block.proto.body)
+    (message,) = (block.proto.body for block in app.get("html") if "Cosine similarity" in block.proto.body)
     one, other = (capture(load(checkpoints / "headless"), text).pooled for text in ("film", "not film"))
     cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
-    assert f"Cosine similarity of the two embeddings: {cosine:.3f}" in said
+    assert f"Cosine similarity of the two embeddings: {cosine:.3f}" in message
     app = open_compare(checkpoint="headless", compare_with="imdb-pre-ln")
     assert sides(app)[0] == "headless"  # it has no answer to tell
     assert sides(app)[1].startswith("imdb-pre-ln ")
@@ -247,8 +247,8 @@ def test_the_way_to_the_pair_that_differs_most(open_compare: Open) -> None:
 
 
 def test_the_matrix_of_distances(open_compare: Open) -> None:
-    said = descriptions(open_compare(text=TEXT, compare_view="distances of all heads"))
-    assert "Distances of the 4 heads of imdb-pre-ln from the 4 of imdb-post-ln" in said
+    description = descriptions(open_compare(text=TEXT, compare_view="distances of all heads"))
+    assert "Distances of the 4 heads of imdb-pre-ln from the 4 of imdb-post-ln" in description
 
 
 def test_the_difference_says_which_way_it_goes(open_compare: Open) -> None:
@@ -277,7 +277,7 @@ def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkp
     assert titles(app) == []
     assert "2 × 2 patches and a class token, fine sees 4 × 4 patches" in app.info[0].value
     assert app.warning[0].value.endswith("these sides have none in common.")
-    assert not any("mean distance" in said for said in descriptions(app))
+    assert not any("mean distance" in message for message in descriptions(app))
     for part in ("Heads", "Knock-out", "Stream"):
         assert not open_compare(compare_part=part, **query).exception
     assert not open_compare(compare_part="Stream", compare_stream="representations", **query).exception

@@ -27,20 +27,20 @@ from tests.model import tiny
 def test_the_stream_of_both(open_compare: Open, kind: str, shown: str, begins: str) -> None:
     app = open_compare(kind=kind, compare_part="Stream", compare_stream=shown)
     begins = begins.format({"Text": "imdb", "Digit": "mnist"}[kind])
-    assert any(said.startswith(begins) for said in descriptions(app))
+    assert any(message.startswith(begins) for message in descriptions(app))
 
 
 def test_the_last_logits_are_checked(open_compare: Open) -> None:
-    said = captions(open_compare(compare_part="Stream", compare_stream="answer by layer"))
-    assert "Checked: no final norm, the last stage gives the true logits" in said
-    assert "Checked: through the final norm, the last stage gives the true logits" in said
+    message = captions(open_compare(compare_part="Stream", compare_stream="answer by layer"))
+    assert "Checked: no final norm, the last stage gives the true logits" in message
+    assert "Checked: through the final norm, the last stage gives the true logits" in message
 
 
 def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
     query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "answer by layer"}
-    said = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
+    message = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
     record = LiveSubject("imdb-pre-ln", TEXT).record
-    assert f"Both predict **{record.class_names[record.logits.argmax()]}**" in said
+    assert f"Both predict **{record.class_names[record.logits.argmax()]}**" in message
 
 
 def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: Path) -> None:

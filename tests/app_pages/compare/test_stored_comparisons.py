@@ -24,10 +24,10 @@ def stored(checkpoints: Path) -> Path:
     """Over 30 examples each head of one is nearest to the head of the other with the opposite number."""
     mean = np.full((4, 4), 0.5)
     mean[np.arange(4), BACKWARDS] = [0.11, 0.12, 0.13, 0.14]
-    found = against(
+    result = against(
         weights=(weights_hash(PRE), weights_hash(POST)), distances=Spread(mean=mean, sd=mean / 10)
     )
-    write_comparison(checkpoints / PRE / comparison_file_name(POST), found)
+    write_comparison(checkpoints / PRE / comparison_file_name(POST), result)
     for name in (PRE, POST):
         write_results(checkpoints / name / LAYERS, layers(weights=weights_hash(name)))
     return checkpoints
@@ -59,9 +59,9 @@ def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: 
     here = distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (first, second)))[1, 2]
     mean = 0.12 if first == PRE else 0.13
     assert f"differ by {here:.3f} (0 to 0.69)" in words(app)
-    said = explanations(app)
-    assert f"Over 30 films it is {mean:.3f} ± {mean / 10:.3f} (mean ± standard deviation)" in said
-    assert "on average over 30 films" in said
+    message = explanations(app)
+    assert f"Over 30 films it is {mean:.3f} ± {mean / 10:.3f} (mean ± standard deviation)" in message
+    assert "on average over 30 films" in message
 
 
 @pytest.mark.usefixtures("stored")
@@ -71,17 +71,17 @@ def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
         0
     ]
     assert "**L0 H0** ↔ **L{} H{}**".format(*divmod(int(partner), 2)) in words(app)
-    said = explanations(app)
-    assert "smallest sum of distances on this input" in said
+    message = explanations(app)
+    assert "smallest sum of distances on this input" in message
     assert (
-        "5.0\N{THIN SPACE}% of them have the partner that they have over all" in said
+        "5.0\N{THIN SPACE}% of them have the partner that they have over all" in message
     )  # (0 + 1 + 2 + 3) / (4 · 30)
 
 
 @pytest.mark.usefixtures("stored")
 def test_every_pair_stands_between_its_mean_and_this_input(open_compare: Open) -> None:
     app = open_compare(text=TEXT, checkpoint=PRE, compare_view="distances of all heads")
-    assert any(said.startswith("Head distances of 4 pairs") for said in descriptions(app))
+    assert any(message.startswith("Head distances of 4 pairs") for message in descriptions(app))
     assert "**Over 30 films**; the dot is this input" in words(app)
     assert "No two seeds of such encoders were compared" in captions(app)
 
@@ -117,8 +117,8 @@ def test_a_damaged_file_is_one_sentence(open_compare: Open, stored: Path) -> Non
 )
 def test_a_band_lies_behind_the_stream(open_compare: Open, shown: str) -> None:
     app = open_compare(checkpoint=PRE, compare_part="Stream", compare_stream=shown)
-    said = "Thick: this input. Dashed and shaded: mean ± standard deviation over 30 films."
-    assert captions(app).count(said) == 1
+    message = "Thick: this input. Dashed and shaded: mean ± standard deviation over 30 films."
+    assert captions(app).count(message) == 1
 
 
 @pytest.mark.usefixtures("stored")
@@ -131,9 +131,9 @@ def test_a_band_of_one_side_alone(open_compare: Open, stored: Path) -> None:
     (stored / POST / LAYERS).unlink()
     assert "over 30 films" in captions(open_compare(checkpoint=PRE, compare_part="Stream"))
     (stored / PRE / LAYERS).write_text("PAR1")
-    said = captions(open_compare(checkpoint=PRE, compare_part="Stream"))
-    assert f"{PRE}/layers.parquet cannot be read" in said
-    assert "Dashed" not in said
+    message = captions(open_compare(checkpoint=PRE, compare_part="Stream"))
+    assert f"{PRE}/layers.parquet cannot be read" in message
+    assert "Dashed" not in message
 
 
 # Seeds

@@ -27,17 +27,17 @@ from viz.builders.number_format import format_number
 def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None:
     app = open_compare(text=text, checkpoint="imdb-pre-ln", compare_part="Knock-out")
     assert "hidden from every query" in captions(app)
-    asked = int(LiveSubject("imdb-pre-ln", text).record.logits.argmax())
+    label = int(LiveSubject("imdb-pre-ln", text).record.logits.argmax())
     for name in ("imdb-pre-ln", "imdb-post-ln"):
         record = LiveSubject(name, text).record
         answers = probabilities(cache.loaded(name), [text], list(map(without_keys, range(len(record)))))[0]
-        without, before = answers[:, asked], record.probabilities[asked]
+        without, before = answers[:, label], record.probabilities[label]
         moved = special.logit(without.astype(float)) - special.logit(float(before))
         strongest = int(np.abs(moved).argmax())
         flips = sum(answer.argmax() != record.logits.argmax() for answer in answers)
         line = next(block.value for block in app.markdown if block.value.startswith(f"**{name}**: P("))
         assert (
-            f"P({record.class_names[asked]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}` "
+            f"P({record.class_names[label]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}` "
             f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009% "
             f"({format_number(moved[strongest], '+.2f')} in log-odds), the largest change. "
         ) in line
@@ -49,9 +49,9 @@ def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Op
     app = open_compare(text=TEXT, checkpoint=names[0], compare_part="Knock-out")
     followed, every = int(LiveSubject(names[0], TEXT).record.logits.argmax()), []
     for name in names:
-        found = probabilities(cache.loaded(name), [TEXT], list(map(without_keys, range(5))))[0]
-        answers = found[:, followed], LiveSubject(name, TEXT).record.probabilities[followed]
-        after, before = (special.logit(each.astype(float)) for each in answers)
+        result = probabilities(cache.loaded(name), [TEXT], list(map(without_keys, range(5))))[0]
+        answers = result[:, followed], LiveSubject(name, TEXT).record.probabilities[followed]
+        after, before = (special.logit(answer.astype(float)) for answer in answers)
         every += (after - before).tolist()
     reach = max(map(abs, every))
     assert f"Both scales reach to {format_number(reach, '.3g')}." in captions(app)
@@ -65,7 +65,7 @@ def test_without_classes_the_pooled_state_is_measured(
     query = {"kind": "Text" if config.is_text else "Digit", "checkpoint": "headless"}
     app = open_compare(compare_what="two inputs", compare_part="Knock-out", **query)
     assert "cosine distance of the pooled state" in captions(app)
-    bars = [said for said in descriptions(app) if "pooled state (cosine distance) with each" in said]
+    bars = [message for message in descriptions(app) if "pooled state (cosine distance) with each" in message]
     assert len(bars) == 2
     selection = subject_of(app)
     record = selection.record
@@ -115,9 +115,9 @@ def test_of_two_answers_one_is_followed(open_compare: Open) -> None:
         == 2
     )
     query = {"kind": "Digit", "checkpoint": names[0], "digit": str(digit), "compare_part": "Knock-out"}
-    said = [str(LiveSubject(name, Picture.of(images[digit])).record.logits.argmax()) for name in names]
-    assert f"P({said[0]}) is" in words(open_compare(**query))
-    assert f"P({said[1]}) is" in words(open_compare(compare_class="what the second says", **query))
+    labels = [str(LiveSubject(name, Picture.of(images[digit])).record.logits.argmax()) for name in names]
+    assert f"P({labels[0]}) is" in words(open_compare(**query))
+    assert f"P({labels[1]}) is" in words(open_compare(compare_class="what the second says", **query))
 
 
 def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Path) -> None:

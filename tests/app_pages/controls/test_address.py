@@ -77,9 +77,9 @@ class Page:
     def found(self) -> Any:
         """What the control returned, which is also what it shows and what the session holds."""
         assert not self.app.exception
-        found = self.app.session_state["found"]
-        assert self.app.session_state["it"] == found
-        return found
+        result = self.app.session_state["found"]
+        assert self.app.session_state["it"] == result
+        return result
 
     @property
     def link(self) -> list[str] | None:
@@ -126,7 +126,7 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: type[Control],
 
 
 @pytest.mark.parametrize(
-    ("kind", "link", "found"),
+    ("kind", "link", "result"),
     [
         (Row, "b", "b"),
         (Box, "2", 2),
@@ -140,17 +140,17 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: type[Control],
         (Row, "c", "a"),
         (Box, "3", 1),
         (Number, "10", 5),
-        *((Number, said, 5) for said in ("nan", "inf", "-1e999", "9" * 400, ["x", "-inf"], ["9", "inf"])),
+        *((Number, text, 5) for text in ("nan", "inf", "-1e999", "9" * 400, ["x", "-inf"], ["9", "inf"])),
         (Slider, "-1", 5),
         (Slider, "inf", 5),
         (SelectSlider, "3", 2),
         (Toggle, "perhaps", True),
     ],
 )
-def test_a_link_brings_a_choice_back(kind: type[Control], link: str | list[str], found: Any) -> None:
+def test_a_link_brings_a_choice_back(kind: type[Control], link: str | list[str], result: Any) -> None:
     opened = Page(kind, *BEGINNINGS[kind], link=link)
-    assert opened.found == found
-    assert opened.draw(*BEGINNINGS[kind]) == found
+    assert opened.found == result
+    assert opened.draw(*BEGINNINGS[kind]) == result
 
 
 def test_a_number_is_bound_to_the_address_again_after_an_infinity_was_left_out_of_it() -> None:
@@ -205,15 +205,15 @@ def test_in_a_row_the_first_takes_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gone", "found"),
+    ("gone", "result"),
     [(address.first, 0), (address.nearest, 2), (lambda held, options: options[held - 4], 1)],
 )
-def test_in_a_box_it_is_as_declared(gone: Callable, found: int) -> None:
+def test_in_a_box_it_is_as_declared(gone: Callable, result: int) -> None:
     opened = Page(Box, range(6), gone=gone)
     assert opened.choose(5) == 5
     assert opened.draw(range(6)) == 5
-    assert opened.draw(range(3)) == found
-    assert opened.draw(range(6)) == found
+    assert opened.draw(range(3)) == result
+    assert opened.draw(range(6)) == result
 
 
 def test_in_a_box_a_choice_that_became_too_large_while_it_was_away_is_mended() -> None:
@@ -254,12 +254,12 @@ def test_under_other_labels_the_address_has_the_new_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gone", "found"), [(address.drop_option, [1, 0]), (address.nearest, [2, 1, 0]), (address.first, [0, 1])]
+    ("gone", "result"), [(address.drop_option, [1, 0]), (address.nearest, [2, 1, 0]), (address.first, [0, 1])]
 )
-def test_of_several_those_that_are_left_stay_in_their_order(gone: Callable, found: list[int]) -> None:
+def test_of_several_those_that_are_left_stay_in_their_order(gone: Callable, result: list[int]) -> None:
     opened = Page(Boxes, range(6), gone=gone)
     assert opened.choose([5, 1, 4, 0]) == [5, 1, 4, 0]
-    assert opened.draw(range(3)) == found
+    assert opened.draw(range(3)) == result
 
 
 @pytest.mark.parametrize("kind", [Number, Slider])

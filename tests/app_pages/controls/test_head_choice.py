@@ -110,11 +110,11 @@ def test_in_another_text_the_box_and_the_address_have_the_new_place_of_the_word(
 
 
 def test_the_help_tells_what_no_word_and_no_patch_is(open_app: Open) -> None:
-    said = open_app(ATTENTION, TEXT.to("not greatly"), query="0 [CLS]").selectbox(key="query").help
-    assert "`[CLS]` at the beginning stands for the whole: the classifier reads its row" in said
-    assert "`[SEP]` at the end marks it." in said
-    assert "`##…` goes on with the word before it." in said
-    assert "[MASK]" not in said
+    message = open_app(ATTENTION, TEXT.to("not greatly"), query="0 [CLS]").selectbox(key="query").help
+    assert "`[CLS]` at the beginning stands for the whole: the classifier reads its row" in message
+    assert "`[SEP]` at the end marks it." in message
+    assert "`##…` goes on with the word before it." in message
+    assert "[MASK]" not in message
     assert "##" not in open_app(ATTENTION, KIND.to("Digit")).selectbox(key="query").help
 
 

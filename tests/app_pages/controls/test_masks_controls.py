@@ -14,7 +14,7 @@ def address(monkeypatch: pytest.MonkeyPatch) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("code", "held", "found"),
+    ("code", "held", "result"),
     [
         (BLOCKED_KEYS, "1.4", ((1,), (4,))),
         (BLOCKED_KEYS, "4.1.4", ((1,), (4,))),
@@ -27,9 +27,9 @@ def address(monkeypatch: pytest.MonkeyPatch) -> dict:
         (BLOCKED_KEYS, "٣", ()),  # a digit, but not one of ours
     ],
 )
-def test_what_cannot_be_read_is_passed_over(address: dict, code: Code, held: str, found: tuple) -> None:
+def test_what_cannot_be_read_is_passed_over(address: dict, code: Code, held: str, result: tuple) -> None:
     address[code.key] = held
-    assert blocked(code, 10) == found
+    assert blocked(code, 10) == result
 
 
 def test_what_is_blocked_is_read_again(address: dict) -> None:

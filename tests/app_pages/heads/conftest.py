@@ -31,8 +31,8 @@ def store_heads(checkpoints: Path) -> Callable[..., None]:
 
     def stored(name: str, *, unknown: float | None = None, **values: np.ndarray) -> None:
         means = MEANS | (OF_TEXT if name.startswith("imdb") else {})
-        of_all = {each: np.full(SHAPE, value) for each, value in means.items()} | values
-        spreads = {each: Spread(mean=value, sd=np.full(SHAPE, 0.05)) for each, value in of_all.items()}
+        of_all = {name: np.full(SHAPE, value) for name, value in means.items()} | values
+        spreads = {name: Spread(mean=value, sd=np.full(SHAPE, 0.05)) for name, value in of_all.items()}
         z = np.zeros((*SHAPE, checkpoint.read_config(name).d_v), np.float32)
         of = replace(source(name, next=30), unknown=unknown)
         write_results(checkpoints / name / HEADS, HeadResults(source=of, spreads=spreads, z=z))
@@ -47,7 +47,7 @@ def store_examples(checkpoints: Path) -> Callable[..., None]:
     def stored(name: str, data: str, *rows: dict) -> None:
         row = {"layer": 0, "head": 0, "rank": 0, "weight": 0.9, "number": 1, "query": 1, "key": 2}
         row |= {"query_token": "not", "key_token": "great", "before": "", "between": " ", "after": " film"}
-        listed = pd.DataFrame([row | each for each in rows])
+        listed = pd.DataFrame([row | item for item in rows])
         write_results(checkpoints / name / EXAMPLES, ResultTable(source=source(name, data), rows=listed))
 
     return stored

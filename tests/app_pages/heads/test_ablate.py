@@ -37,13 +37,13 @@ def open_ablate(open_app: Open) -> Open:
 
 def captions(app: AppTest) -> str:
     assert not app.exception
-    return " ".join(each.value for each in app.caption)
+    return " ".join(item.value for item in app.caption)
 
 
 def headline(app: AppTest) -> str:
     assert not app.exception
-    (said,) = (each.proto.body for each in app.get("html") if each.proto.body.startswith(HEADLINE))
-    return said
+    (message,) = (item.proto.body for item in app.get("html") if item.proto.body.startswith(HEADLINE))
+    return message
 
 
 def grid(app: AppTest):
@@ -52,7 +52,7 @@ def grid(app: AppTest):
 
 def map_of(app: AppTest, when: str) -> dict:
     assert not app.exception
-    (chart,) = (each for each in app.get("plotly_chart") if each.key == f"ablate_map_{when}")
+    (chart,) = (item for item in app.get("plotly_chart") if item.key == f"ablate_map_{when}")
     return json.loads(chart.proto.spec)
 
 
@@ -60,16 +60,16 @@ def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
     app = open_ablate()
     loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
-    at = int(record.logits.argmax())
+    label = int(record.logits.argmax())
     rows = grid(app)
     heads = ablate_heads(loaded, [TEXT], answer="logits")[0]
     for layer, head in np.ndindex(2, 2):
-        (expected,) = class_changes(record, heads[layer, head][None], at)
+        (expected,) = class_changes(record, heads[layer, head][None], label)
         assert rows.loc[f"L{layer} H{head}", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
     wholes = [ablated(heads=((1, 0), (1, 1))), ablated(feed_forwards=(0,))]
-    expected = class_changes(record, probabilities(loaded, [TEXT], wholes, "logits")[0], at)
-    found = rows.loc[["L1 attn", "L0 FF"], "value"]
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+    expected = class_changes(record, probabilities(loaded, [TEXT], wholes, "logits")[0], label)
+    result = rows.loc[["L1 attn", "L0 FF"], "value"]
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-6)
     assert NO_PROOF in captions(app)
     assert "Nothing is taken away" in headline(app)
 
@@ -148,7 +148,7 @@ def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> Non
 
 def test_without_a_data_set_zero_is_all_there_is(open_ablate: Open) -> None:
     app = open_ablate()
-    assert "ablate_how" not in [each.key for each in app.segmented_control]
+    assert "ablate_how" not in [item.key for item in app.segmented_control]
     assert "--with ablation" in captions(app)
 
 
@@ -166,7 +166,7 @@ def test_what_takes_long_waits_for_a_click(open_ablate: Open, monkeypatch) -> No
     assert "–" not in set(grid(app)["written"])
     app.run()
     assert "–" not in set(grid(app)["written"])
-    assert "ablate_all" not in [each.key for each in app.button]
+    assert "ablate_all" not in [item.key for item in app.button]
 
 
 def test_of_many_positions_the_maps_show_those_around_the_query(

@@ -47,7 +47,7 @@ DIGIT_STATISTICS = ["entropy", "confidence", "distance", "same", "first", "sink"
 def drawn(app: AppTest) -> dict:
     """What the browser is given to draw the table from."""
     assert not app.exception
-    (made,) = (each.proto for each in app.get("bidi_component") if each.proto.component_name == "heads_table")
+    (made,) = (item.proto for item in app.get("bidi_component") if item.proto.component_name == "heads_table")
     return json.loads(made.json)
 
 
@@ -69,8 +69,8 @@ def columns(app: AppTest) -> list[str]:
     return [cell["name"] for cell in drawn(app)["headings"]][2:]
 
 
-def said(app: AppTest) -> str:
-    return " ".join(each.value for each in (*app.caption, *app.markdown, *app.info))
+def shown_text(app: AppTest) -> str:
+    return " ".join(item.value for item in (*app.caption, *app.markdown, *app.info))
 
 
 # Table
@@ -78,14 +78,14 @@ def said(app: AppTest) -> str:
 
 def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
-    found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
-    assert columns(app) == [*found, "adds", "importance", "zero"]
+    result = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
+    assert columns(app) == [*result, "adds", "importance", "zero"]
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
-    assert "Entropy 0: all on one key; 1: spread evenly." in said(app)
+    assert "Entropy 0: all on one key; 1: spread evenly." in shown_text(app)
     for row in rows(app).values():
-        expected = [COLUMNS[name].written(each[row["key"]]) for name, each in found.items()]
-        assert [cell["text"] for cell in row["numbers"]][: len(found)] == expected
-    assert measuring_sentence("imdb-pre-ln") in said(app)
+        expected = [COLUMNS[name].written(item[row["key"]]) for name, item in result.items()]
+        assert [cell["text"] for cell in row["numbers"]][: len(result)] == expected
+    assert measuring_sentence("imdb-pre-ln") in shown_text(app)
 
 
 def test_at_first_four_numbers_are_shown_and_the_others_by_choice(open_app: Open) -> None:
@@ -105,16 +105,16 @@ def test_a_column_that_is_not_shown_does_not_sort(open_app: Open) -> None:
 
 def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.KIND.to("Digit"), input_controls.DIGIT.to("3"), ALL)
-    found = statistics(LiveSubject("mnist-pre-ln", Picture.of(shipped_inputs.test_digits()[0][3])).record)
-    assert list(found) == DIGIT_STATISTICS
+    result = statistics(LiveSubject("mnist-pre-ln", Picture.of(shipped_inputs.test_digits()[0][3])).record)
+    assert list(result) == DIGIT_STATISTICS
     assert columns(app) == [*DIGIT_STATISTICS, "adds", "importance", "zero"]
-    assert "`python -m model.atlas mnist-pre-ln` measures it" in said(app)
+    assert "`python -m model.atlas mnist-pre-ln` measures it" in shown_text(app)
 
 
 def test_the_chosen_head_is_marked_and_named(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), map_controls.LAYER.to(1), map_controls.HEAD.to(1))
     assert [name for name, row in rows(app).items() if row["current"]] == ["L1 H1"]
-    assert any(each.value.startswith("**L1 H1**") for each in app.markdown)
+    assert any(item.value.startswith("**L1 H1**") for item in app.markdown)
 
 
 def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
@@ -128,11 +128,11 @@ def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
 def test_what_is_searched_is_left_and_all_come_back(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.SEARCH.to("h1"))
     assert list(rows(app)) == ["L0 H1", "L1 H1"]
-    assert "2 of 4 heads." in said(app)
+    assert "2 of 4 heads." in shown_text(app)
     app.button(key="heads_all").click().run()
     assert len(rows(app)) == 4
     app.text_input(key="heads_search").set_value("L9").run()
-    assert "No head matches the search and the filter." in said(app)
+    assert "No head matches the search and the filter." in shown_text(app)
     app.button(key="heads_all").click().run()
     assert len(rows(app)) == 4
 
@@ -148,18 +148,18 @@ def test_layers_and_roles_narrow_down(open_app: Open, store_heads: Callable) -> 
 def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads: Callable) -> None:
     store_heads("imdb-pre-ln", next=np.array([[0.1, 0.7], [0.2, 0.3]]))
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
-    found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
+    result = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     cell = rows(app)["L0 H1"]["numbers"][columns(app).index("next")]
-    assert cell["text"] == COLUMNS["next"].written(found["next"][0, 1])
+    assert cell["text"] == COLUMNS["next"].written(result["next"][0, 1])
     assert "±" not in str(drawn(app))
     app.segmented_control(key="heads_of").set_value("data set").run()
     cell = rows(app)["L0 H1"]["numbers"][columns(app).index("next")]
     assert (cell["text"], cell["bar"]) == ("0.70 ± 0.05", pytest.approx(0.7))
-    assert "Mean ± standard deviation over 40 sentences of our own." in said(app)
+    assert "Mean ± standard deviation over 40 sentences of our own." in shown_text(app)
     assert [role["text"] for role in rows(app)["L0 H1"]["roles"]] == ["next-token head"]
-    assert "40 sentences of our own" in said(app)
-    assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with importance,ablation`" in said(app)
-    assert columns(app) == [name for name in found if name != "confidence"]  # which was not stored
+    assert "40 sentences of our own" in shown_text(app)
+    assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with importance,ablation`" in shown_text(app)
+    assert columns(app) == [name for name in result if name != "confidence"]  # which was not stored
 
 
 def test_figures_of_other_weights_are_not_shown(
@@ -169,7 +169,7 @@ def test_figures_of_other_weights_are_not_shown(
     stored = (checkpoints / "imdb-pre-ln" / HEADS).read_bytes()
     (checkpoints / "imdb-post-ln" / HEADS).write_bytes(stored)
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("imdb-post-ln"))
-    assert measuring_sentence("imdb-post-ln") in said(app)
+    assert measuring_sentence("imdb-post-ln") in shown_text(app)
     assert not [control for control in app.segmented_control if control.key == "heads_of"]
 
 
@@ -186,16 +186,16 @@ def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_he
     text = "not great film x y z"
     app = open_app(PAGE, text=text)
     assert not app.exception
-    found = roles_on_input(LiveSubject("imdb-pre-ln", Text(text)).record, 0, 0)
-    here = ", ".join(role.name for role in found)
-    (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
+    result = roles_on_input(LiveSubject("imdb-pre-ln", Text(text)).record, 0, 0)
+    here = ", ".join(role.name for role in result)
+    (line,) = [item.value for item in app.markdown if item.value.startswith("**L0 H0**")]
     assert line == f"**L0 H0** · {here} here; over 40 sentences of our own: same-token head"
 
 
 def test_of_a_short_text_no_head_has_a_role(open_app: Open) -> None:
     """5 tokens with [CLS] and [SEP]: even weights would be "local" there."""
     app = open_app(PAGE, input_controls.TEXT.to(TEXT))
-    (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
+    (line,) = [item.value for item in app.markdown if item.value.startswith("**L0 H0**")]
     assert line == "**L0 H0** · :gray[too few tokens for a role]"
     assert not any(row["roles"] for row in rows(app).values())
 
@@ -213,10 +213,12 @@ def test_any_two_numbers_are_axes(open_app: Open) -> None:
         map_controls.HEAD.to(1),
     )
     points = table_of(app, "4 heads by confidence across and next up", "x", "y").set_index("name")
-    found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
+    result = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     for name, point in points.iterrows():
-        at = int(point["layer"]), int(point["head"])
-        assert (point["x"], point["y"]) == pytest.approx((found["confidence"][at], found["next"][at])), name
+        head = int(point["layer"]), int(point["head"])
+        assert (point["x"], point["y"]) == pytest.approx(
+            (result["confidence"][head], result["next"][head])
+        ), name
     assert points.index[points["selected"]].tolist() == ["L0 H1"]
 
 
@@ -237,14 +239,14 @@ def test_an_example_stands_in_its_context(open_app: Open, store_examples: Callab
         "imdb-pre-ln", "sentences of our own", like, {"rank": 1}, {"head": 1, "query_token": "other"}
     )
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"))
-    (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
+    (html,) = [item.proto.body for item in app.get("html") if 'class="liked"' in item.proto.body]
     assert html.count("<tr>") == 3
     assert "other" not in html
     first = html.split("<tr>")[2]
     assert "0.88" in first
     assert "1,234" in first
     assert 'a &lt;b&gt;<b title="query">&lt;i&gt;</b> <mark title="key">great</mark> film' in first
-    assert "40 sentences of our own" in said(app)
+    assert "40 sentences of our own" in shown_text(app)
 
 
 def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store_examples: Callable) -> None:
@@ -253,7 +255,7 @@ def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store
     app = open_app(
         PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"), map_controls.LAYER.to(1)
     )
-    (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
+    (html,) = [item.proto.body for item in app.get("html") if 'class="liked"' in item.proto.body]
     (address,) = re.findall(r'<a href="\./\?([^"]+)" title="open in Attention">3</a>', html)
     assert parse_qs(unescape(address)) == {
         "kind": ["Text"],
@@ -267,13 +269,13 @@ def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store
     app = open_app(
         PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"), map_controls.LAYER.to(1)
     )
-    assert not any("<a " in each.proto.body for each in app.get("html") if "liked" in each.proto.body)
+    assert not any("<a " in item.proto.body for item in app.get("html") if "liked" in item.proto.body)
 
 
 def test_a_key_before_its_query_comes_first(open_app: Open, store_examples: Callable) -> None:
     store_examples("imdb-pre-ln", "texts", {"query": 3, "key": 1}, {"rank": 1, "query": 2, "key": 2})
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"))
-    (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
+    (html,) = [item.proto.body for item in app.get("html") if 'class="liked"' in item.proto.body]
     assert '<mark title="key">great</mark> <b title="query">not</b> film' in html
     assert '<b title="query and key"><mark>great</mark></b> film' in html
 
@@ -287,12 +289,12 @@ def test_a_digit_shows_query_and_key_on_its_picture(open_app: Open, store_exampl
 
 def test_without_examples_the_command_is_said(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"))
-    assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with examples`" in said(app)
+    assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with examples`" in shown_text(app)
 
 
 def test_a_head_without_examples_says_so(open_app: Open, store_examples: Callable) -> None:
     store_examples("imdb-pre-ln", "texts", {})
-    assert "None of the examples" in said(
+    assert "None of the examples" in shown_text(
         open_app(
             PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"), map_controls.HEAD.to(1)
         )
@@ -312,14 +314,14 @@ def opened(open_app: Open, **query: str) -> AppTest:
 def test_a_record_shows_its_own_numbers(open_app: Open) -> None:
     app = opened(open_app)
     assert len(rows(app)) == 6
-    assert "A record holds one input" in said(app)
-    assert not [each for each in app.button if each.key == "heads_to_inside_a_head"]
+    assert "A record holds one input" in shown_text(app)
+    assert not [item for item in app.button if item.key == "heads_to_inside_a_head"]
     assert described(opened(open_app, heads_scatter="true"), "6 heads by entropy")
 
 
 def test_what_needs_the_encoder_says_so_of_a_record(open_app: Open) -> None:
     app = opened(open_app, heads_part="Examples")
-    assert [each.value for each in app.info] == [NO_ENCODER]
+    assert [item.value for item in app.info] == [NO_ENCODER]
 
 
 # What a head is worth
@@ -400,7 +402,7 @@ def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Op
     assert heads["distance"] == "How many tokens away the keys are, on average. Click to sort."
     assert all(heads.values())
     assert not any(sign in explained for explained in heads.values() for sign in ("$", "\\", "{"))
-    (listed,) = (each.value for each in app.markdown if each.value.startswith("- **entropy**"))
+    (listed,) = (item.value for item in app.markdown if item.value.startswith("- **entropy**"))
     lines = dict(zip(columns(app), listed.splitlines(), strict=True))
     for name, line in lines.items():
         words = heads[name].removesuffix(". Click to sort.")
@@ -428,14 +430,14 @@ def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) 
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
     assert "size of the change of log P\\(“great” at \\[MASK\\]\\), in nats, with zeros" in listed
     assert "here −log P\\(“great” at \\[MASK\\]\\), in nats" in listed
-    assert "is measured on this input alone, not over the data set" in said(app)
+    assert "is measured on this input alone, not over the data set" in shown_text(app)
 
 
 def test_an_encoder_without_classes_has_another_loss(open_app: Open, checkpoints: Path) -> None:
     made = tiny.loaded(replace(tiny.TEXT, class_names=()))
     checkpoint.save(checkpoints / "states", made.model, {}, made.tokenizer)
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("states"))
-    (listed,) = (each.value for each in app.markdown if each.value.startswith("- **entropy**"))
+    (listed,) = (item.value for item in app.markdown if item.value.startswith("- **entropy**"))
     assert "$\\ln |p|$ of the pooled state" in listed
     assert "cross-entropy" not in listed
 
@@ -449,8 +451,8 @@ def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_he
         "0.50 ± 0.050",
         "2.0 ± 0.050",
     ]
-    assert "Some numbers were measured on fewer examples: next on 30." in said(app)
-    assert "fewer examples" not in said(open_app(PAGE, input_controls.TEXT.to(TEXT)))
+    assert "Some numbers were measured on fewer examples: next on 30." in shown_text(app)
+    assert "fewer examples" not in shown_text(open_app(PAGE, input_controls.TEXT.to(TEXT)))
 
 
 @pytest.mark.parametrize(
@@ -462,8 +464,8 @@ def test_unknown_tokens_of_the_data_set_are_said(
     store_heads("imdb-pre-ln", unknown=unknown)
     sentence = f"Of the tokens of 40 sentences of our own, {expected} are unknown to this encoder."
     app = open_app(PAGE, input_controls.TEXT.to(TEXT))
-    assert (sentence in said(app)) == bool(expected)
-    assert ("unknown" in said(app)) == bool(expected)
+    assert (sentence in shown_text(app)) == bool(expected)
+    assert ("unknown" in shown_text(app)) == bool(expected)
 
 
 def test_where_it_takes_long_a_button_measures_it(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

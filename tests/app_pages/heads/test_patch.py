@@ -26,10 +26,10 @@ def open_patch(open_app: Open) -> Open:
     return lambda **query: open_app(PAGE, **defaults | query)
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     assert not app.exception
-    bodies = [each.proto.body for each in app.get("html")]
-    return " ".join([*bodies, *(each.value for each in (*app.caption, *app.info))])
+    bodies = [item.proto.body for item in app.get("html")]
+    return " ".join([*bodies, *(item.value for item in (*app.caption, *app.info))])
 
 
 def drawn_parts(app: AppTest) -> np.ndarray:
@@ -53,7 +53,7 @@ def test_parts_and_states_have_their_effects(open_patch: Open, second: str) -> N
     app = open_patch(patch_text=second)
     loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
-    at = int(record.logits.argmax())
+    label = int(record.logits.argmax())
     np.testing.assert_allclose(drawn_parts(app), expected_parts(second, "z"), rtol=1e-4, atol=1e-6)
     states = table_of(app, STATES, "stage", "position", "value")
     stages = {stage: number for number, stage in enumerate(record.stages)}
@@ -63,13 +63,15 @@ def test_parts_and_states_have_their_effects(open_patch: Open, second: str) -> N
         if np.isnan(answer).any():
             assert row.exact == "no partner"
         else:
-            assert row.value == pytest.approx(class_changes(record, answer[None], at)[0], rel=1e-3, abs=1e-5)
+            assert row.value == pytest.approx(
+                class_changes(record, answer[None], label)[0], rel=1e-3, abs=1e-5
+            )
 
 
 def test_it_begins_with_one_word_changed(open_patch: Open) -> None:
     app = open_patch()
     assert app.text_area(key="patch_text").value == "very great film"
-    assert "5 tokens and 8" in said(app)  # the tiny tokenizer has no piece for "very"
+    assert "5 tokens and 8" in shown_text(app)  # the tiny tokenizer has no piece for "very"
     app.text_area(key="text").set_value("the best film").run()
     assert app.text_area(key="patch_text").value == "the worst film"
 
@@ -83,18 +85,18 @@ def test_a_second_text_of_ones_own_stays(open_patch: Open) -> None:
 
 def test_other_lengths_are_said(open_patch: Open) -> None:
     app = open_patch(patch_text="great film")
-    assert "5 tokens and 4" in said(app)
-    assert "left as they are: 1." in said(app)
+    assert "5 tokens and 4" in shown_text(app)
+    assert "left as they are: 1." in shown_text(app)
 
 
 def test_without_a_second_text_it_asks_for_one(open_patch: Open) -> None:
     app = open_patch(patch_text=" ")
-    assert "Type a second text" in said(app)
+    assert "Type a second text" in shown_text(app)
 
 
 def test_digits(open_patch: Open) -> None:
     app = open_patch(kind="Digit", checkpoint="mnist-pre-ln", patch_digit="3")
-    assert "each of which is paired with the same one" in said(app)
+    assert "each of which is paired with the same one" in shown_text(app)
     assert len(table_of(app, STATES, "stage", "position", "value")) == 5 * 5
 
 
@@ -102,7 +104,7 @@ def test_digits(open_patch: Open) -> None:
 def test_queries_keys_and_values_can_be_taken(open_patch: Open, taken: str, part: str) -> None:
     app = open_patch(patch_part=taken, patch_text="a great film")
     np.testing.assert_allclose(drawn_parts(app), expected_parts("a great film", part), rtol=1e-4, atol=1e-6)
-    assert f"its {taken.partition(' ')[0]} of the second text" in said(app)
+    assert f"its {taken.partition(' ')[0]} of the second text" in shown_text(app)
 
 
 def test_a_share_of_the_way_is_1_at_the_end(open_patch: Open) -> None:
@@ -137,10 +139,10 @@ def test_without_classes_a_share_of_the_way_falls_where_the_similarity_falls(
     expected = (similarity(heads) - similarity(clean)) / (1 - similarity(clean))
     np.testing.assert_allclose(rows[rows["column"] < 2]["value"], expected.ravel(), atol=1e-4)
     assert (expected < 0).any()
-    assert "(cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other))" in said(app)
+    assert "(cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other))" in shown_text(app)
 
 
 def test_equal_answers_have_no_share_and_no_figure(open_patch: Open) -> None:
     app = open_patch(patch_effect="share of the way", patch_text=TEXT)
-    assert "too little to divide by" in said(app)
+    assert "too little to divide by" in shown_text(app)
     assert not app.get("vega_lite_chart") + app.get("arrow_vega_lite_chart")

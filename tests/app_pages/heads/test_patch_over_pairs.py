@@ -44,9 +44,9 @@ def open_pairs(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     return opened
 
 
-def said(app: AppTest) -> str:
-    bodies = [each.proto.body for each in app.get("html")]
-    texts = [each.value for each in (*app.caption, *app.info, *app.warning, *app.markdown)]
+def shown_text(app: AppTest) -> str:
+    bodies = [item.proto.body for item in app.get("html")]
+    texts = [item.value for item in (*app.caption, *app.info, *app.warning, *app.markdown)]
     return " ".join([*bodies, *texts])
 
 
@@ -77,7 +77,7 @@ def test_without_pairs_it_asks_for_a_file_and_offers_examples(open_pairs: Callab
     assert app.get("file_uploader")
     app.button(key="pairs_examples").click().run()
     assert not app.exception
-    assert "the examples, each with one word replaced" in said(app)
+    assert "the examples, each with one word replaced" in shown_text(app)
     app.button(key="pairs_other").click().run()
     assert app.get("file_uploader")
 
@@ -94,15 +94,15 @@ def test_equal_answers_are_left_out_of_shares_and_counted(open_pairs: Callable[.
     app = open_pairs([*TEXTS, ("a film", "a film")], patch_effect="share of the way")
     expected = patch_pairs(cache.loaded(ENCODER), [*TEXTS, ("a film", "a film")], normalised=True)
     assert expected.n_equal >= 1
-    assert f"Over {expected.n} pairs" in said(app)
-    assert re.search(rf"Left out: {expected.n_equal} pairs? whose two answers are too close", said(app))
+    assert f"Over {expected.n} pairs" in shown_text(app)
+    assert re.search(rf"Left out: {expected.n_equal} pairs? whose two answers are too close", shown_text(app))
     app = open_pairs([("a film", "a film")], patch_effect="share of the way")
-    assert "too close to divide by their difference in the only pair" in said(app)
+    assert "too close to divide by their difference in the only pair" in shown_text(app)
 
 
 def test_one_pair_shows_nothing(open_pairs: Callable[..., AppTest]) -> None:
     app = open_pairs(TEXTS[:1])
-    assert "at least two pairs are needed to tell an effect from chance" in said(app)
+    assert "at least two pairs are needed to tell an effect from chance" in shown_text(app)
     assert set(table_of(app, MEAN, "interval")["interval"]) == {"not known: one pair"}
 
 
@@ -113,24 +113,27 @@ def test_a_headline_names_the_largest_effect_with_n_and_interval(
     rows = table_of(app, "share of the way", "name", "value", "interval", "n", "result")
     is_shown = rows["result"] != "no clear effect"
     largest = rows.sort_values("value", key=abs).iloc[-1]
-    assert f"Over {largest['n']} pairs, {largest['name']} has the largest mean effect" in said(app)
-    assert f"95 % interval {largest['interval']}" in said(app)
-    assert f"{is_shown.sum()} of 6 parts" in said(app)
-    assert "after Holm's correction for all 6 parts that are tested" in said(app)
+    assert f"Over {largest['n']} pairs, {largest['name']} has the largest mean effect" in shown_text(app)
+    assert f"95 % interval {largest['interval']}" in shown_text(app)
+    assert f"{is_shown.sum()} of 6 parts" in shown_text(app)
+    assert "after Holm's correction for all 6 parts that are tested" in shown_text(app)
 
 
 def test_where_no_effect_is_clear_no_part_is_named(open_pairs: Callable[..., AppTest]) -> None:
     """A text patched by itself changes nothing."""
     app = open_pairs([("great film", "great film"), ("a b", "a b")])
-    assert "Over 2 pairs, no part has an effect." in said(app)
+    assert "Over 2 pairs, no part has an effect." in shown_text(app)
 
 
 def test_a_pair_given_again_counts_once(open_pairs: Callable[..., AppTest]) -> None:
     app = open_pairs([TEXTS[0], TEXTS[0]])
-    assert "Over 1 pair: at least two pairs are needed to tell an effect from chance." in said(app)
-    assert "Left out: 1 pair that the encoder reads like an earlier one: equal pairs count once." in said(app)
+    assert "Over 1 pair: at least two pairs are needed to tell an effect from chance." in shown_text(app)
+    assert (
+        "Left out: 1 pair that the encoder reads like an earlier one: equal pairs count once."
+        in shown_text(app)
+    )
     app = open_pairs([*TEXTS, TEXTS[1]])
-    assert "Over 3 pairs" in said(app)
+    assert "Over 3 pairs" in shown_text(app)
 
 
 COLUMNS = Columns(("H0", "FF"), 1)
@@ -226,17 +229,17 @@ def test_long_work_waits_for_a_button_that_says_how_long_it_takes(
     app = open_pairs(TEXTS)
     button = app.button(key="patch_pairs_all")
     assert button.label == "Patch each part in 3 pairs, about 1 s"
-    assert "Over 3 pairs" not in said(app)
+    assert "Over 3 pairs" not in shown_text(app)
     button.click().run()
-    assert "Over 3 pairs" in said(app)
+    assert "Over 3 pairs" in shown_text(app)
     app.run()
-    assert "Over 3 pairs" in said(app)
+    assert "Over 3 pairs" in shown_text(app)
 
 
 def test_a_pair_without_a_masked_word_is_named_by_its_line(open_pairs: Callable[..., AppTest]) -> None:
     texts = [("a [MASK] film", "not [MASK] film"), ("great film", "a film")]
     app = open_pairs(texts, text="not [MASK] film", answer_of="masked word")
-    assert "The pair in line 3 cannot be read: the text has no [MASK]" in said(app).replace("\\", "")
+    assert "The pair in line 3 cannot be read: the text has no [MASK]" in shown_text(app).replace("\\", "")
 
 
 DIGITS = {"kind": "Digit", "checkpoint": "mnist-pre-ln", "text": "not great film"}
@@ -251,7 +254,7 @@ def test_of_pairs_of_digits_the_means_are_those_of_the_library(
     listed = tuple(Pair(*pair, line) for line, pair in enumerate(NUMBERS, 1))
     app.session_state["digit_pairs_held"] = PairList("“d.csv”", listed)
     app.run()
-    assert "3 pairs of digits from “d.csv”." in said(app)
+    assert "3 pairs of digits from “d.csv”." in shown_text(app)
     start = "share of the way" if normalised else MEAN
     rows = table_of(app, start, "layer", "column", "value", "sd", "low", "high", "n")
     rows = rows.sort_values(["layer", "column"])
@@ -264,8 +267,8 @@ def test_of_pairs_of_digits_the_means_are_those_of_the_library(
         expected = np.concatenate((getattr(heads, name), getattr(feed_forwards, name)), axis=1)
         np.testing.assert_allclose(rows[column], expected.ravel(), rtol=1e-3, atol=1e-4)
     assert set(rows["n"]) == {heads.n}
-    assert "taken from the second digit: mean over pairs" in said(app)
-    assert "text" not in said(app).split("mean over pairs")[1].split("What")[0]
+    assert "taken from the second digit: mean over pairs" in shown_text(app)
+    assert "text" not in shown_text(app).split("mean over pairs")[1].split("What")[0]
 
 
 def test_without_pairs_of_digits_it_asks_for_a_file_and_offers_examples(
@@ -276,7 +279,7 @@ def test_without_pairs_of_digits_it_asks_for_a_file_and_offers_examples(
     assert upload.proto.label == "Pairs of digits (CSV or TSV, two columns)"
     app.button(key="pairs_examples").click().run()
     assert not app.exception
-    assert "the first test digits, each with the next one of another class" in said(app)
+    assert "the first test digits, each with the next one of another class" in shown_text(app)
     app.button(key="pairs_other").click().run()
     assert app.get("file_uploader")
 

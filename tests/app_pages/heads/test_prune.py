@@ -41,14 +41,14 @@ def way(how: str, turned: Turned) -> pd.DataFrame:
 
 
 def write(folder: Path, name: str, **ways: Turned) -> None:
-    rows = pd.concat([way(how, each) for how, each in ways.items()])
+    rows = pd.concat([way(how, item) for how, item in ways.items()])
     made = replace(source(name, choosing=128, judging=1000), n=1128)
     write_results(folder / name / PRUNING, ResultTable(source=made, rows=rows))
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     assert not app.exception
-    values = (each.value for each in (*app.markdown, *app.caption, *app.info))
+    values = (item.value for item in (*app.markdown, *app.caption, *app.info))
     return " ".join(values).replace("\u2009", " ")
 
 
@@ -60,12 +60,14 @@ def test_both_placements_and_when_accuracy_is_lower(open_prune: Open, checkpoint
         "**imdb-pre-ln**, judged on 1,000 sentences of our own: with 2 of 4 heads gone accuracy is not clearly lower, accuracy 90.0 % → "
         "89.7 %, a change of −0.3 ± 0.5 points. With one more gone it is, accuracy 90.0 % → 87.0 %, a change of "
         "−3.0 ± 0.7 points (L1 H1)."
-    ) in said(app)
+    ) in shown_text(app)
     assert (
         "**imdb-post-ln**, judged on 1,000 sentences of our own: accuracy is lower as soon as the first head is gone, accuracy 90.0 % → "
         "88.5 %, a change of −1.5 ± 0.5 points (L0 H1). With 2 gone: accuracy 90.0 % → 86.5 %, a change of −3.5 ± 0.7 points."
-    ) in said(app)
-    assert "128 of 1,128 sentences of our own choose the head; accuracy is of 1,000 others." in said(app)
+    ) in shown_text(app)
+    assert "128 of 1,128 sentences of our own choose the head; accuracy is of 1,000 others." in shown_text(
+        app
+    )
     rows = table_of(app, "Accuracy of", "encoder", "step", "accuracy")
     assert rows["encoder"].nunique() == 2
     assert rows["went"].tolist()[:3] == ["", "L0 H1", "L1 H0"]
@@ -76,13 +78,13 @@ def test_zeros_or_means(open_prune: Open, checkpoints: Path) -> None:
     nothing = [(0, 0)] * 5
     write(checkpoints, "imdb-pre-ln", zero=nothing, mean=[*nothing[:4], (400, 0)])
     app = open_prune(prune_how="means")
-    assert "with 3 of 4 heads gone accuracy is not clearly lower" in said(app)
-    assert "imdb-post-ln: " in said(app)  # which was not measured
-    assert "accuracy is not clearly lower even with all 4 heads gone" in said(open_prune())
+    assert "with 3 of 4 heads gone accuracy is not clearly lower" in shown_text(app)
+    assert "imdb-post-ln: " in shown_text(app)  # which was not measured
+    assert "accuracy is not clearly lower even with all 4 heads gone" in shown_text(open_prune())
 
 
 def test_without_a_file_it_says_how_to_make_one(open_prune: Open) -> None:
-    assert "--with pruning" in said(open_prune())
+    assert "--with pruning" in shown_text(open_prune())
 
 
 def test_it_has_no_controls_of_an_input_until_it_goes_back_to_one(open_prune: Open) -> None:

@@ -69,7 +69,7 @@ def one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def words(app: AppTest) -> str:
     assert not app.exception
-    values = (each.value for each in (*app.markdown, *app.caption, *app.info))
+    values = (item.value for item in (*app.markdown, *app.caption, *app.info))
     return " ".join(values).replace("\u2009", " ")
 
 
@@ -226,7 +226,7 @@ def test_each_head_s_relations_the_best_first() -> None:
 def rows_of_table(app: AppTest) -> tuple[list[str], dict[str, list[str]]]:
     """Names of the columns, and the relations of each head by its name."""
     assert not app.exception
-    (made,) = (each.proto for each in app.get("bidi_component") if each.proto.component_name == "heads_table")
+    (made,) = (item.proto for item in app.get("bidi_component") if item.proto.component_name == "heads_table")
     drawn = json.loads(made.json)
     relations = {
         row["cells"][0]["text"]: [

@@ -95,19 +95,19 @@ def test_a_reopened_text_gives_the_same_pictures(open_app: Open, query: dict[str
     )
     again = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), query="2 great", **query)
     assert not again.exception
-    figures = [[chart.proto.spec for chart in each.get("plotly_chart")] for each in (app, again)]
+    figures = [[chart.proto.spec for chart in item.get("plotly_chart")] for item in (app, again)]
     assert figures[0] == figures[1]
     assert len(figures[0]) == ("part" in query)
     charts = [
         [
             (chart.proto.spec, [part.data.data for part in chart.proto.datasets])
-            for chart in each.get("vega_lite_chart")
+            for chart in item.get("vega_lite_chart")
         ]
-        for each in (app, again)
+        for item in (app, again)
     ]
     assert charts[0] == charts[1]
     assert charts[0]
-    of_tokens = [[data["queries"] for data in tokens(each)] for each in (app, again)]
+    of_tokens = [[data["queries"] for data in tokens(item)] for item in (app, again)]
     assert of_tokens[0] == of_tokens[1] != []
     assert [metric.value for metric in app.metric] == [metric.value for metric in again.metric]
 
@@ -162,8 +162,8 @@ def test_rows_that_do_not_sum_to_one_are_counted(open_app: Open) -> None:
     odd = PATTERN.copy()
     odd[0, 1] *= 0.5
     app = show(open_app, opened(dump(from_arrays(odd, TOKENS), {})))
-    said = [caption.value for caption in app.caption]
-    assert "4 of 24 rows do not sum to 1 but to 0.5. They are shown as they are." in said
+    texts = [caption.value for caption in app.caption]
+    assert "4 of 24 rows do not sum to 1 but to 0.5. They are shown as they are." in texts
     assert any("**sum of a row**" in block.value for block in app.markdown)
     np.testing.assert_allclose(linked(app).map, odd[0, 0], atol=ROUNDING)
 
@@ -172,12 +172,12 @@ def test_a_file_of_many_positions_shows_a_window(open_app: Open) -> None:
     n = 90
     pattern = np.tril(np.ones((1, 1, n, n))) / np.arange(1, n + 1)[:, None]
     app = show(
-        open_app, opened(dump(from_arrays(pattern, [f"w{at}" for at in range(n)]), {})), query="80 w80"
+        open_app, opened(dump(from_arrays(pattern, [f"w{index}" for index in range(n)]), {})), query="80 w80"
     )
     assert len(linked(app).map) == n
     app.session_state["cell_by_cell"] = True  # as a click on the heading does
     app.run()
-    assert shown(app, "matrix_cells")["data"][0]["y"] == [f"w{at}" for at in range(50, 90)]
+    assert shown(app, "matrix_cells")["data"][0]["y"] == [f"w{index}" for index in range(50, 90)]
 
 
 def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,8 +206,8 @@ def test_an_upload_that_is_no_record_is_said_and_what_is_open_stays(open_app: Op
     app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})))
     app.file_uploader[0].upload("a *bold* [link](x).npz", b"nothing").run()
     assert not app.exception
-    (said,) = (warning.value for warning in app.warning)
-    assert said.startswith(r"a \*bold\* \[link\]\(x\).npz cannot be read")
+    (message,) = (warning.value for warning in app.warning)
+    assert message.startswith(r"a \*bold\* \[link\]\(x\).npz cannot be read")
     assert any("`a.npz`" in block.value for block in app.markdown)
 
 
@@ -248,7 +248,7 @@ def test_a_record_can_be_closed(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("half", "alone", "said"),
+    ("half", "alone", "message"),
     [
         (False, False, ""),
         (True, False, "saved in half precision: they, and the measures made of them, are right to"),
@@ -258,14 +258,14 @@ def test_a_record_can_be_closed(open_app: Open) -> None:
 )
 @pytest.mark.parametrize("page", [None, "app_pages/heads/page.py"])
 def test_a_record_says_what_it_holds(
-    open_app: Open, half: bool, alone: bool, said: str, page: str | None
+    open_app: Open, half: bool, alone: bool, message: str, page: str | None
 ) -> None:
     record = LiveSubject("imdb-pre-ln", Text(TEXT)).record
     app = show(open_app, opened(dump(attention_alone(record) if alone else record, {}, half=half)), page)
     assert not app.exception
     captions = [
-        each.value
-        for each in app.caption
-        if each.value.startswith(("The record holds", "The numbers were saved"))
+        item.value
+        for item in app.caption
+        if item.value.startswith(("The record holds", "The numbers were saved"))
     ]
-    assert [said in each for each in captions] == [True] * bool(said)
+    assert [message in caption for caption in captions] == [True] * bool(message)

@@ -20,8 +20,8 @@ Open = Callable[..., AppTest]
 
 def facts(app: AppTest) -> list[str]:
     assert not app.exception
-    (said,) = (caption.value for caption in app.caption if " parameters  \n" in caption.value)
-    return [line.strip() for line in said.splitlines()]
+    (message,) = (caption.value for caption in app.caption if " parameters  \n" in caption.value)
+    return [line.strip() for line in message.splitlines()]
 
 
 def tables(app: AppTest) -> list[str]:
@@ -88,8 +88,8 @@ def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(
     assert not app.exception
     assert not app.info
     assert not app.metric
-    said = "This encoder has no classification head, and so no prediction."
-    assert (said in [caption.value for caption in app.caption]) == (page == "attention")
+    message = "This encoder has no classification head, and so no prediction."
+    assert (message in [caption.value for caption in app.caption]) == (page == "attention")
     app.selectbox(key="checkpoint").set_value("mnist-pre-ln").run()
     assert bool(app.metric) == (page == "attention")
 
@@ -98,8 +98,8 @@ def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkp
     (checkpoints / "mnist-pre-ln" / "history.json").write_text('{"figures": {"accuracy": "high"}}')
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not app.exception
-    (said,) = (block.value for block in app.info)
-    assert said.startswith("The encoder mnist-pre-ln cannot be used (mnist-pre-ln/history.json")
+    (message,) = (block.value for block in app.info)
+    assert message.startswith("The encoder mnist-pre-ln cannot be used (mnist-pre-ln/history.json")
 
 
 def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app: Open, checkpoints: Path) -> None:

@@ -118,12 +118,12 @@ def pair_processor() -> processors.TemplateProcessing:
 def test_each_of_two_texts_has_its_own_button(open_app: Open, proteins: str) -> None:
     chosen = {"compare_what": "two inputs", "compare_text": "MLV", "text": "MKV"}
     app = open_app(COMPARE, CHECKPOINT.to(proteins), **chosen)
-    said = "1 of 1 token is unknown to this encoder."
-    assert sentences(app) == [said, f"In the second text {said}"]
+    message = "1 of 1 token is unknown to this encoder."
+    assert sentences(app) == [message, f"In the second text {message}"]
     app.button(key="separate_compare_text").click().run()
     assert app.text_area(key="compare_text").value == "M L V"
     assert app.text_area(key="text").value == "MKV"
-    assert sentences(app) == [said]
+    assert sentences(app) == [message]
 
 
 def test_of_two_encoders_each_is_said(open_app: Open, proteins: str) -> None:

@@ -19,12 +19,12 @@ TEXT = "not great film"
 PART = {"text": TEXT, "inside": "LayerNorm"}
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     return "\n".join(block.value for block in (*app.markdown, *app.caption))
 
 
 def test_the_example_is_worked_with_the_population_formula(opened: Open) -> None:
-    text = said(opened())
+    text = shown_text(opened())
     assert r"\tfrac{1}{3} (0.5 + (-3) + 8.5) = 2$" in text
     assert r"((0.5 - 2)^2 + (-3 - 2)^2 + (8.5 - 2)^2) = 23.17$" in text
     assert r"\mathbf{4.81}" in text
@@ -33,28 +33,28 @@ def test_the_example_is_worked_with_the_population_formula(opened: Open) -> None
 
 
 def test_the_deviations_that_slides_give_are_put_right(opened: Open) -> None:
-    for text in (said(opened()), said(opened(inside_vectors="-1 2 5\n0.5 -3 8.5"))):
+    for text in (shown_text(opened()), shown_text(opened(inside_vectors="-1 2 5\n0.5 -3 8.5"))):
         assert (
             "(0.5, −3, 8.5) is often printed with σ = 2; by the formula σ is 4.81." in text
         )  # the root of (1.5² + 5² + 6.5²) / 3
         assert (
             "(−1, 2, 5) is often printed with σ = 2; by the formula σ is 2.45." in text
         )  # the root of (3² + 0² + 3²) / 3
-    assert "often printed" not in said(opened(inside_vectors="1 2 3"))
+    assert "often printed" not in shown_text(opened(inside_vectors="1 2 3"))
 
 
 def test_other_numbers_come_from_the_address(opened: Open) -> None:
-    assert r"(1 + 2 + 3 + 4) = 2.5$" in said(opened(inside_vectors="1 2 3 4"))
+    assert r"(1 + 2 + 3 + 4) = 2.5$" in shown_text(opened(inside_vectors="1 2 3 4"))
 
 
 def test_large_numbers_hold_no_letter(opened: Open) -> None:
-    text = said(opened(inside_vectors="500, -300, 85"))
+    text = shown_text(opened(inside_vectors="500, -300, 85"))
     assert r"= {1.067 \times 10^{5}}$" in text
     assert "e+" not in text
 
 
 def test_many_terms_are_left_out(opened: Open) -> None:
-    assert r"(1 + 2 + \dots + 6) = 3.5$" in said(opened(inside_vectors="1 2 3 4 5 6"))
+    assert r"(1 + 2 + \dots + 6) = 3.5$" in shown_text(opened(inside_vectors="1 2 3 4 5 6"))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_nonsense_gets_one_sentence(opened: Open, text: str, sentence: str) -> N
     assert not app.exception
     assert len(app.info) == 1
     assert sentence in app.info[0].value
-    assert "The token's own" in said(app)
+    assert "The token's own" in shown_text(app)
 
 
 @pytest.mark.parametrize("text", ["", " \n "])
@@ -88,15 +88,15 @@ def test_nothing_typed_says_what_to_do(opened: Open, text: str) -> None:
 
 
 def test_a_constant_vector_has_no_deviation(opened: Open) -> None:
-    text = said(opened(inside_vectors="3 3 3"))
+    text = shown_text(opened(inside_vectors="3 3 3"))
     assert "the deviation is 0" in text
     assert r"\mathbf{0.00316}" in text  # the root of epsilon
     assert "(0.00" in text
 
 
 def test_a_batch_of_one_leaves_batch_normalisation_nothing(opened: Open) -> None:
-    assert "Your batch holds one vector" in said(opened(inside_vectors="1 2"))
-    assert "Your batch holds one vector" not in said(opened())
+    assert "Your batch holds one vector" in shown_text(opened(inside_vectors="1 2"))
+    assert "Your batch holds one vector" not in shown_text(opened())
 
 
 @pytest.mark.parametrize("placement", ["pre", "post"])
@@ -107,10 +107,10 @@ def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None
     steps = steps_of(LiveSubject(name, TEXT), 1, 0, 2)
     of_attention = steps.norm_attention
     used = of_attention if norm == "LayerNorm of the attention" else steps.norm_feed_forward
-    assert f"= {used.mean:.4g}$" in said(app)
+    assert f"= {used.mean:.4g}$" in shown_text(app)
     assert (
         f"`great`, {'the residual stream' if placement == 'post' else 'the residual stream on its way'}"
-        in said(app)
+        in shown_text(app)
     )
     residual = LiveSubject(name, TEXT).record.residual
     if placement == "pre":  # what is normalised is the stream itself
@@ -126,7 +126,7 @@ def test_an_encoder_with_rms_norm_has_that_of_both_vectors(opened: Open, checkpo
         layer="1",
         inside_norm="RMSNorm of the feed-forward layer",
     )
-    text = said(app)
+    text = shown_text(app)
     # (0.25 + 9 + 72.25) / 3, and 0.5, -3 and 8.5 divided by its root
     assert r"(0.5^2 + (-3)^2 + 8.5^2) = 27.17$" in text
     assert r"\mathbf{5.21}" in text
@@ -144,11 +144,11 @@ def test_where_there_is_no_first_norm_that_is_said(opened: Open, checkpoints: Pa
     build(checkpoints / "own", "ModernBertModel")
     (info,) = opened(checkpoint="own", layer="0").info
     assert "Layer 0 of this encoder has no norm before its attention" in info.value
-    assert "there is no shift β" in said(opened(checkpoint="own", layer="1"))
+    assert "there is no shift β" in shown_text(opened(checkpoint="own", layer="1"))
 
 
 def test_digits_have_vectors_too(opened: Open) -> None:
-    assert "`r1c0`" in said(opened(kind="Digit", query="r1c0"))
+    assert "`r1c0`" in shown_text(opened(kind="Digit", query="r1c0"))
 
 
 @pytest.mark.parametrize(

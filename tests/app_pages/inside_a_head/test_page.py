@@ -37,7 +37,7 @@ def address_of(name: str) -> dict[str, str]:
     return kind | {"checkpoint": name, "layer": "1", "head": "1"}
 
 
-def said(app: AppTest) -> list[str]:
+def shown_texts(app: AppTest) -> list[str]:
     return [block.value for block in (*app.markdown, *app.caption, *app.get("latex"))]
 
 
@@ -83,7 +83,7 @@ def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(
         assert (step in TABLE_STEPS) == any(
             part.proto.component_name == "attention_table" for part in app.get("bidi_component")
         )
-        (bounds,) = (text for text in said(app) if "the encoder's own by more than" in text)
+        (bounds,) = (text for text in shown_texts(app) if "the encoder's own by more than" in text)
         assert bound(bounds) < 1e-4
 
 
@@ -113,7 +113,7 @@ def test_every_step_of_other_families_can_be_chosen(
     for step in order:
         go_to(app, step)
         assert not app.info
-        (bounds,) = (text for text in said(app) if "the encoder's own by more than" in text)
+        (bounds,) = (text for text in shown_texts(app) if "the encoder's own by more than" in text)
         assert bound(bounds) < 1e-4
 
 
@@ -135,13 +135,13 @@ def test_positions_on_the_grid_of_patches_are_recomputed_too(
 ) -> None:
     app = open_own(architecture, kind="Picture", query="r1c0")
     go_to(app, step)
-    (bounds,) = (text for text in said(app) if "the encoder's own by more than" in text)
+    (bounds,) = (text for text in shown_texts(app) if "the encoder's own by more than" in text)
     assert bound(bounds) < 1e-4
     words = {
         "rotate": "grows with the row or the column of the patch",
         "bias": "so many rows and so many columns",
     }
-    assert any(words[step] in text for text in said(app))
+    assert any(words[step] in text for text in shown_texts(app))
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_positions_of_the_class_token_are_not_those_of_a_patch(
 ) -> None:
     app = open_own(architecture, kind="Picture", query="[CLS]")
     go_to(app, step)
-    assert any(words in text for text in said(app))
-    assert not any("how far apart query and key" in text for text in said(app))
+    assert any(words in text for text in shown_texts(app))
+    assert not any("how far apart query and key" in text for text in shown_texts(app))
 
 
 def test_three_score_maps_add_up_in_the_table(open_own: Open) -> None:
@@ -170,8 +170,8 @@ def test_three_score_maps_add_up_in_the_table(open_own: Open) -> None:
     ]
     np.testing.assert_allclose(sum(map(np.array, maps[:3])), maps[3], atol=2.1e-3)
     np.testing.assert_allclose(maps[3], scores, atol=6e-4)
-    assert any("3 score maps add up" in text for text in said(app))
-    assert any(r"\sqrt{3 \, d_k}" in text for text in said(app))
+    assert any("3 score maps add up" in text for text in shown_texts(app))
+    assert any(r"\sqrt{3 \, d_k}" in text for text in shown_texts(app))
 
 
 def test_a_bias_is_added_to_scores_that_are_not_divided(open_own: Open) -> None:
@@ -180,8 +180,8 @@ def test_a_bias_is_added_to_scores_that_are_not_divided(open_own: Open) -> None:
     sums = [number(row["scaled"]) + number(row["bias"]) for row in rows]
     scores = subject_of(app).record.scores[1, 0, 2]
     np.testing.assert_allclose(sums, scores, atol=1.1e-3)
-    assert any("2 to the right of the query" in text for text in said(app))
-    assert any("does not divide by √d_k" in text for text in said(go_to(app, "scale")))
+    assert any("2 to the right of the query" in text for text in shown_texts(app))
+    assert any("does not divide by √d_k" in text for text in shown_texts(go_to(app, "scale")))
     assert app.selectbox(key="inside_step").value == "scale"
 
 
@@ -191,20 +191,20 @@ def test_rotated_queries_are_what_is_multiplied(open_own: Open) -> None:
     rows = table(app, "component of q, k", "name", "value").groupby("name", sort=False)["value"].apply(list)
     np.testing.assert_allclose(rows["rotated: q̃ᵢ"], record.q[1, 0, 2], atol=1e-5)
     np.testing.assert_allclose(rows["rotated: k̃ⱼ"], record.k[1, 0, 4], atol=1e-5)
-    assert any("2 radians at the query and by 4 radians at the key" in text for text in said(app))
+    assert any("2 radians at the query and by 4 radians at the key" in text for text in shown_texts(app))
     go_to(app, "products")
-    assert any(r"\tilde{q}_i \cdot \tilde{k}_j" in text for text in said(app))
+    assert any(r"\tilde{q}_i \cdot \tilde{k}_j" in text for text in shown_texts(app))
 
 
 def test_shared_keys_and_gates_and_missing_parts_are_named(open_own: Open) -> None:
     app = open_own("EuroBertModel", head="3", inside_step="Query, key and value")
-    assert any("Heads 2–3 have $W_K$ and $W_V$ in common" in text for text in said(app))
-    assert not any("b_Q" in text for text in said(app))
+    assert any("Heads 2–3 have $W_K$ and $W_V$ in common" in text for text in shown_texts(app))
+    assert not any("b_Q" in text for text in shown_texts(app))
     go_to(app, "norm_attention")
-    assert any("RMSNorm (Zhang & Sennrich 2019) subtracts no mean" in text for text in said(app))
+    assert any("RMSNorm (Zhang & Sennrich 2019) subtracts no mean" in text for text in shown_texts(app))
     assert app.selectbox(key="inside_step").options[1] == "RMSNorm of the attention"
     go_to(app, "expand")
-    assert any(r"\mathrm{SiLU}(\hat{x}_i' W_1) \odot (\hat{x}_i' W_3)" in text for text in said(app))
+    assert any(r"\mathrm{SiLU}(\hat{x}_i' W_1) \odot (\hat{x}_i' W_3)" in text for text in shown_texts(app))
 
 
 def test_without_a_first_norm_attention_reads_the_embedding(open_own: Open) -> None:
@@ -214,17 +214,17 @@ def test_without_a_first_norm_attention_reads_the_embedding(open_own: Open) -> N
     assert app.selectbox(key="inside_step").value == "products"  # there is no such step
     assert "LayerNorm of the attention" not in app.selectbox(key="inside_step").options
     go_to(app, "project")
-    assert any("Layer 0 has no norm before its attention" in text for text in said(app))
+    assert any("Layer 0 has no norm before its attention" in text for text in shown_texts(app))
 
 
 def test_keys_beyond_a_window_are_said_to_be_out_of_reach(open_own: Open) -> None:
     app = open_own("ModernBertModel", query="2 film", inside_step="Mask")
-    assert any("looks at most 2 positions to either side" in text for text in said(app))
+    assert any("looks at most 2 positions to either side" in text for text in shown_texts(app))
 
 
 def test_the_last_token_of_a_causal_encoder_is_not_said_to_be_read_by_all(open_own: Open) -> None:
     app = open_own("CLIPTextModel", inside_step="Mask", query="9 [SEP]")
-    (sentence,) = (text for text in said(app) if "Nothing is masked here" in text)
+    (sentence,) = (text for text in shown_texts(app) if "Nothing is masked here" in text)
     assert "sees what came before it" in sentence
     assert "bidirectional" not in sentence
 
@@ -267,7 +267,7 @@ def test_the_stream_and_what_is_added_to_it(open_inside: Open) -> None:
     go_to(app, "add_feed_forward")
     sums = table(app, "value of x′ᵢ", "value")["value"].to_numpy().reshape(3, -1)
     np.testing.assert_allclose(sums, [mid, after - mid, after], atol=1e-5)
-    assert any("last block" in text for text in said(app))
+    assert any("last block" in text for text in shown_texts(app))
 
 
 def test_buttons_lead_to_the_neighbouring_steps(open_inside: Open) -> None:
@@ -293,7 +293,7 @@ def test_rows_can_be_sorted_by_weight(open_inside: Open) -> None:
 def test_the_strongest_key_is_the_first(open_inside: Open) -> None:
     app = open_inside(**address_of("imdb-post-ln"), query="0 [CLS]")
     strongest = LiveSubject("imdb-post-ln", TEXT).record.pattern[1, 1, 0].argmax()
-    assert any(rf"q_i \cdot k_{{{strongest}}} =" in text for text in said(app))
+    assert any(rf"q_i \cdot k_{{{strongest}}} =" in text for text in shown_texts(app))
 
 
 @pytest.mark.parametrize("nonsense", ["99 film", "-1", "<b>", ""])
@@ -328,23 +328,23 @@ def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(
     keys = [int(row["key"]["text"].split()[0]) for row in rows]
     assert set(keys) == {7, *np.argsort(-pattern)[:48].tolist()}
     assert keys == sorted(keys)
-    assert any(text.startswith(f"{len(keys)} of 80 keys") for text in said(app))
+    assert any(text.startswith(f"{len(keys)} of 80 keys") for text in shown_texts(app))
     assert others["key"]["text"] == f"the other {80 - len(keys)}"
     weights = [pattern[keys].sum(), number(others["weight"]), number(z["weight"])]
     assert weights == pytest.approx([weights[0], 1 - weights[0], 1], abs=5.1e-4)
 
     app.toggle(key="inside_every_key").set_value(True).run()
     assert len(of_keys(app)) == 80
-    assert not any("of 80 keys" in text for text in said(app))
+    assert not any("of 80 keys" in text for text in shown_texts(app))
 
 
 def test_masked_keys_are_said_to_be_so(open_inside: Open) -> None:
     app = open_inside(
         text="film [PAD] not", checkpoint="imdb-pre-ln", inside_key="2 [PAD]", inside_step="Mask"
     )
-    assert any("attend to 4 of 5 positions" in text for text in said(app))
+    assert any("attend to 4 of 5 positions" in text for text in shown_texts(app))
     assert [row["weight"]["text"] == "masked" for row in of_keys(app)] == [False, False, True, False, False]
-    assert any("key } 2" in text and "masked" in text for text in said(go_to(app, "softmax")))
+    assert any("key } 2" in text and "masked" in text for text in shown_texts(go_to(app, "softmax")))
 
 
 def test_an_encoder_of_twelve_heads_can_be_followed(open_inside: Open, checkpoints: Path) -> None:

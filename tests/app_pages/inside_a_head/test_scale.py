@@ -23,14 +23,14 @@ def charts(app: AppTest) -> dict[str, dict]:
     return {spec["description"].partition(" over")[0]: spec for spec in specs}
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     return "\n".join(block.value for block in (*app.markdown, *app.latex))
 
 
 def test_random_vectors_to_begin_with(opened: Open) -> None:
     app = opened()
-    assert "c = 0.0625" in said(app)
-    assert "c^2 d_k = 1$" in said(app)
+    assert "c = 0.0625" in shown_text(app)
+    assert "c^2 d_k = 1$" in shown_text(app)
     assert {
         "Variance of scaled dot products",
         "Entropy of the softmax",
@@ -47,7 +47,7 @@ def test_random_vectors_to_begin_with(opened: Open) -> None:
     ],
 )
 def test_the_sliders_are_in_the_address(opened: Open, query: dict[str, str], expected: str) -> None:
-    assert expected in said(opened(**query))
+    assert expected in shown_text(opened(**query))
 
 
 @pytest.mark.parametrize(
@@ -63,22 +63,22 @@ def test_the_sliders_are_in_the_address(opened: Open, query: dict[str, str], exp
 )
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
     sensible = {"inside_factor": "another power"} if "inside_power" in query else {}
-    assert said(opened(**query, forgiven=query.keys() - sensible)) == said(opened(**sensible))
+    assert shown_text(opened(**query, forgiven=query.keys() - sensible)) == shown_text(opened(**sensible))
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 def test_the_checkpoints_own_vectors(opened: Open, kind: str) -> None:
     app = opened(kind=kind, inside_scale="this encoder", layer="1", head="1")
-    assert "L1 H1 on this input" in said(app)
-    assert f"d_k = {4 if kind == 'Text' else 3}$" in said(app)
-    found = charts(app)
-    assert sum("heads" in description for description in found) == 3
+    assert "L1 H1 on this input" in shown_text(app)
+    assert f"d_k = {4 if kind == 'Text' else 3}$" in shown_text(app)
+    result = charts(app)
+    assert sum("heads" in description for description in result) == 3
 
 
 def test_the_numbers_are_those_of_the_record(opened: Open) -> None:
     app = opened(inside_scale="this encoder", checkpoint="imdb-pre-ln", layer="1")
     scores = LiveSubject("imdb-pre-ln", TEXT).record.scores[1, 0].astype(float)
-    assert f"variance **{scores.var() * 4:.3g}**" in said(app)
+    assert f"variance **{scores.var() * 4:.3g}**" in shown_text(app)
 
 
 @pytest.mark.parametrize(
@@ -110,24 +110,24 @@ def test_the_page_opens_where_one_sees_what_the_scale_is_for(opened: Open) -> No
     """Without it the gradient is less than half as large; and the example stands above the figures."""
     app = opened()
     with_scale, without = (
-        float(found)
-        for found in re.search(
-            r"a median of \*\*(\S+)\*\*; without a scale they are \S+ and (\S+)\.", said(app)
+        float(result)
+        for result in re.search(
+            r"a median of \*\*(\S+)\*\*; without a scale they are \S+ and (\S+)\.", shown_text(app)
         ).groups()
     )
     assert without < with_scale / 2
-    assert said(app).index("By hand") < said(app).index("With the scale")
+    assert shown_text(app).index("By hand") < shown_text(app).index("With the scale")
 
 
 def test_what_is_so_without_a_scale_is_said_once(opened: Open) -> None:
     app = opened(inside_factor="1")
-    assert "(0: all on one key, 1: the same on all)" in said(app)
-    assert "without a scale they are" not in said(app)
+    assert "(0: all on one key, 1: the same on all)" in shown_text(app)
+    assert "without a scale they are" not in shown_text(app)
 
 
 def test_two_scores_by_hand(opened: Open) -> None:
     """softmax(112, 96) and softmax(14, 12): 1 / (1 + e^16) and 1 / (1 + e^-2)."""
     app = opened()
-    (said,) = (block.value for block in app.markdown if block.value.startswith("By hand"))
-    assert r"1.13 \times 10^{-7}" in said
-    assert "14 and 12, the weights 0.88 and 0.12" in said
+    (message,) = (block.value for block in app.markdown if block.value.startswith("By hand"))
+    assert r"1.13 \times 10^{-7}" in message
+    assert "14 and 12, the weights 0.88 and 0.12" in message

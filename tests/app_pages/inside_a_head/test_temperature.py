@@ -27,7 +27,7 @@ TEXT = "not great film"
 PART = {"text": TEXT, "inside": "Why √d_k", "inside_scale": "temperature"}
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     return "\n".join(block.value for block in app.markdown)
 
 
@@ -43,7 +43,7 @@ def test_as_trained_to_begin_with(opened: Open) -> None:
         block.proto.body for block in app.get("html") if "At T = 1, the prediction" in block.proto.body
     )
     assert "as before" in verdict
-    assert "Total variation" not in said(app)
+    assert "Total variation" not in shown_text(app)
     assert len(strips(app, "tokens of the text")) == 1
 
 
@@ -71,13 +71,13 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
     at_the_end = points[points["temperature"] == "∞"]["probability"]
     trained = LiveSubject("imdb-pre-ln", TEXT).record.probabilities
     shift = abs(changed.probabilities - trained).sum() / 2
-    assert f"Total variation of the prediction: {shift:#.2g}." in said(app)
+    assert f"Total variation of the prediction: {shift:#.2g}." in shown_text(app)
     shares = [
         entropy(record.pattern[1, 0], record.mask[1, 0])[0]
         for record in (LiveSubject("imdb-pre-ln", TEXT).record, changed)
     ]
     for title, share in zip(("As trained", "At T = ∞: uniform"), shares, strict=True):
-        assert f"**{title}**: weights of query 0 in L1 H0, entropy {share:.2f} of 1" in said(app)
+        assert f"**{title}**: weights of query 0 in L1 H0, entropy {share:.2f} of 1" in shown_text(app)
     assert at_the_end.to_list() == pytest.approx(changed.probabilities, abs=encoder_rounding(changed.config))
 
 

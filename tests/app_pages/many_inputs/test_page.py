@@ -131,23 +131,23 @@ def test_without_a_list_there_is_no_stepper(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pasted", "said"),
+    ("pasted", "message"),
     [
         ("", "What was pasted is empty."),
         ("text,label\n ,1", "There is no text in it."),
         ('text,label\n"a', "a quotation mark is opened and never closed"),
     ],
 )
-def test_what_cannot_be_read_is_one_sentence(open_list: Open, pasted: str, said: str) -> None:
+def test_what_cannot_be_read_is_one_sentence(open_list: Open, pasted: str, message: str) -> None:
     app = open_list(pasted)
     (warning,) = (block.value for block in app.warning)
-    assert said in warning
+    assert message in warning
     assert len(table(app)) == len(sentences())  # still the examples
     assert app.text_area(key="several_paste_0").value == pasted
 
 
 def test_much_is_read_in_part_and_that_is_said(open_list: Open) -> None:
-    app = open_list("\n".join(f"great film {at}" for at in range(600)))
+    app = open_list("\n".join(f"great film {index}" for index in range(600)))
     assert len(table(app)) == 500
     assert "There are 600 texts, of which the first 500 are read." in [block.value for block in app.caption]
 
@@ -186,7 +186,7 @@ def test_an_encoder_without_classes_compares_its_states(open_list: Open, checkpo
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=()))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     app = open_list(checkpoint="headless")
-    assert {row["answer"] for row in table(app)} <= {f"number {at}" for at in range(1, 5)}
+    assert {row["answer"] for row in table(app)} <= {f"number {index}" for index in range(1, 5)}
 
 
 def test_a_text_and_a_cell_filter_together(open_list: Open) -> None:
@@ -273,8 +273,8 @@ def test_the_heads_are_measured_over_the_list_for_this_session_alone(
         "Measure all heads over these 4 inputs, about"
     )
     press(app, "many_measure_heads")
-    said = "All heads are measured over 4 texts of the list on Many inputs, for this session alone"
-    assert any(block.value.startswith(said) for block in app.markdown)
+    message = "All heads are measured over 4 texts of the list on Many inputs, for this session alone"
+    assert any(block.value.startswith(message) for block in app.markdown)
     assert not [button for button in app.button if button.key == "many_measure_heads"]
     assert sorted(path for path in checkpoints.rglob("*")) == before
     app.switch_page(HEADS).run()

@@ -19,10 +19,10 @@ def labels(listed: InputList) -> list[str]:
 def refused(read: Callable[[], InputList]) -> str:
     with pytest.raises(ValueError) as error:  # noqa: PT011 - what it says is looked at by the tests
         read()
-    said = str(error.value)
-    assert said.count("\n") == 0
-    assert len(said) < 300
-    return said
+    message = str(error.value)
+    assert message.count("\n") == 0
+    assert len(message) < 300
+    return message
 
 
 def test_each_line_is_a_text_as_it_stands() -> None:
@@ -64,7 +64,7 @@ def test_what_was_left_out_is_counted() -> None:
 
 
 def test_so_many_are_read_and_the_rest_is_counted() -> None:
-    listed = from_text("\n".join(f"text {at}" for at in range(10_000)))
+    listed = from_text("\n".join(f"text {index}" for index in range(10_000)))
     assert len(listed.items) == MOST
     assert listed.notes == (f"There are 10,000 texts, of which the first {MOST} are read.",)
 
@@ -77,7 +77,7 @@ def test_a_long_text_is_cut_to_what_the_box_takes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("a.csv", b"", "is empty"),
         ("a.txt", b" \n ", "is empty"),
@@ -95,8 +95,8 @@ def test_a_long_text_is_cut_to_what_the_box_takes() -> None:
         ("a.txt", b"x" * (MOST_SIGNS + 1), "at most 5,000,000 can be read"),
     ],
 )
-def test_what_cannot_be_read_is_one_sentence(name: str, content: bytes, said: str) -> None:
-    assert said in refused(lambda: from_file(name, content))
+def test_what_cannot_be_read_is_one_sentence(name: str, content: bytes, message: str) -> None:
+    assert message in refused(lambda: from_file(name, content))
 
 
 @pytest.mark.parametrize(
@@ -123,13 +123,13 @@ def test_what_a_spreadsheet_writes_as_unicode_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ('text,label\n"a" b,1', "in line 2 a quotation mark inside a text is not doubled"),
     ],
 )
-def test_odd_tables_are_refused_in_one_sentence(content: str, said: str) -> None:
-    assert said in refused(lambda: from_text(content))
+def test_odd_tables_are_refused_in_one_sentence(content: str, message: str) -> None:
+    assert message in refused(lambda: from_text(content))
 
 
 @pytest.mark.parametrize("content", ["text,text\na,b", "text,\na,b", '"', "text,a\n\0,1"])

@@ -66,7 +66,7 @@ def test_what_is_no_picture_is_named_and_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ([], "no picture among these files"),
         ([("a.png", b"")], "is not a picture"),
@@ -75,13 +75,13 @@ def test_what_is_no_picture_is_named_and_left_out() -> None:
         ([("a.csv", b"")], "cannot be read as a table"),
     ],
 )
-def test_nothing_to_read_is_one_sentence(files: list[tuple[str, bytes]], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_nothing_to_read_is_one_sentence(files: list[tuple[str, bytes]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         from_files(uploads(*files))
 
 
 def test_so_many_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "MOST", 2)
-    listed = from_files(uploads(*((f"{at}.png", file(STROKE)) for at in range(3))))
+    listed = from_files(uploads(*((f"{index}.png", file(STROKE)) for index in range(3))))
     assert len(listed.items) == 2
     assert listed.notes == ("There are 3 pictures, of which the first 2 are read.",)

@@ -128,7 +128,7 @@ def test_every_kind_of_answer(
     else:
         assert result.notes == ("1 label not compared: this encoder does not choose one of several classes.",)
     if surprise == "distance":
-        assert [result.lines[at].nearest for at in (0, 3)] == [3, 0]
+        assert [result.lines[index].nearest for index in (0, 3)] == [3, 0]
         assert values[0] == pytest.approx(0, abs=1e-5)
         assert predict("own", FILM[:1]).surprise == ""
 

@@ -85,8 +85,8 @@ def test_a_blocked_token_is_unread_only_where_the_mask_holds(text: ForwardRecord
     assert f"{everywhere}." in explained(blocked, text)
     assert f"{everywhere}." in explained(replace(blocked, **every), text)
     for some in ({"layers": (0,)}, {"heads": (1,)}):
-        said = explained(replace(blocked, **some), text)
-        assert f"{everywhere} in the chosen layers and heads; the others still do" in said
+        message = explained(replace(blocked, **some), text)
+        assert f"{everywhere} in the chosen layers and heads; the others still do" in message
 
 
 def test_of_a_repeated_token_it_is_said_which_one_is_blocked() -> None:

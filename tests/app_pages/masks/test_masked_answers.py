@@ -61,16 +61,16 @@ def number(value: float) -> str:
 def test_the_mask_changes_log_p_of_the_chosen_word(
     open_masks: Open, choices: tuple, mask: MaskChoice, clause: str
 ) -> None:
-    said = headline(open_masks(*choices))
+    message = headline(open_masks(*choices))
     old, new = log_probability(), log_probability(mask)
     direction = "falls" if new < old else "rises"
     numbers = f"from {number(old)} to {number(new)} nats, {number(new - old)} nats"
-    assert f"{clause}, log P(“great” at [MASK]) {direction}: {numbers}" in said
+    assert f"{clause}, log P(“great” at [MASK]) {direction}: {numbers}" in message
 
 
 def test_without_a_mask_it_is_one_number(open_masks: Open) -> None:
-    said = headline(open_masks(MASK.to("None")))
-    assert f"Nothing is masked: log P(“great” at [MASK]) is {number(log_probability())} nats" in said
+    message = headline(open_masks(MASK.to("None")))
+    assert f"Nothing is masked: log P(“great” at [MASK]) is {number(log_probability())} nats" in message
 
 
 def test_padding_that_is_masked_leaves_it_and_padding_that_is_not_does_not(open_masks: Open) -> None:
@@ -78,8 +78,8 @@ def test_padding_that_is_masked_leaves_it_and_padding_that_is_not_does_not(open_
     padding = MaskChoice(kind="padding", n_padding=4)
     old, ignored = log_probability(), log_probability(padding, "ignored")
     assert f"stays as it is: {number(old)} nats" in headline(app)
-    (said,) = (c.value for c in app.caption if c.value.startswith("Change of log P\\(“great” at"))
-    assert said.endswith(f"masked, {format_number(ignored - old, '+.2g')} where it is not.")
+    (message,) = (c.value for c in app.caption if c.value.startswith("Change of log P\\(“great” at"))
+    assert message.endswith(f"masked, {format_number(ignored - old, '+.2g')} where it is not.")
 
 
 def test_every_way_of_masking_has_its_own_log_p(open_masks: Open) -> None:

@@ -50,8 +50,8 @@ def open_masks(open_app: Open) -> Open:
 
 def sentence(app: AppTest) -> str:
     assert not app.exception
-    (said,) = (html.proto.body for html in app.get("html") if html.proto.body.startswith(HEADLINE))
-    return said
+    (message,) = (html.proto.body for html in app.get("html") if html.proto.body.startswith(HEADLINE))
+    return message
 
 
 def figures(app: AppTest) -> dict[str, dict]:
@@ -84,18 +84,18 @@ def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: O
     app = open_masks(BLOCKED_KEYS.to("1.3"))
     assert app.multiselect(key="masks_positions").value == [1, 3]
     after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1, 3)))).record
-    said = after.class_names[after.probabilities.argmax()]
+    label = after.class_names[after.probabilities.argmax()]
     (bars,) = (
         block.proto.body
         for block in app.get("html")
         if block.proto.body.startswith('<div class="two-answers')
     )
-    assert said in bars
+    assert label in bars
     before = LiveSubject("imdb-pre-ln", TEXT).record
     name = before.class_names[before.probabilities.argmax()]
-    assert (f"<span>{name} after</span>" in bars) == (name != said)
+    assert (f"<span>{name} after</span>" in bars) == (name != label)
     assert "Without “not” and “film”" in sentence(app)
-    assert said in sentence(app)
+    assert label in sentence(app)
 
 
 def test_the_box_blocks_and_frees(open_masks: Open) -> None:
@@ -119,15 +119,15 @@ def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(
     query = app.selectbox(key="query").value
     assert np.abs(change[query]).sum() == pytest.approx(np.abs(change).sum(axis=-1).max())
     assert np.abs(change[query]).sum() / 2 > 0.2
-    said = record.probabilities.argmax()
+    label = record.probabilities.argmax()
     after = [
         LiveSubject(name, text, changed=masked(MaskChoice(kind="keys", keys=(key,)))).record.probabilities[
-            said
+            label
         ]
         for key in record.positions_with_role("word", "continuation", "unknown")
     ]
     hidden = LiveSubject(name, text, changed=masked(MaskChoice(kind="keys", keys=(blocked,)))).record
-    assert hidden.probabilities[said] == pytest.approx(min(after), abs=1e-6)
+    assert hidden.probabilities[label] == pytest.approx(min(after), abs=1e-6)
     app.button(key="masks_free").click().run()
     assert "Nothing is masked" in sentence(app)
 
@@ -143,12 +143,12 @@ def test_a_causal_mask_is_looked_at_from_the_middle(open_masks: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "said"), [({}, "text"), ({"kind": "Digit", "checkpoint": "mnist-pre-ln"}, "digit")]
+    ("what", "message"), [({}, "text"), ({"kind": "Digit", "checkpoint": "mnist-pre-ln"}, "digit")]
 )
-def test_an_answer_that_is_of_no_input_is_said_to_be_so(open_masks: Open, what: dict, said: str) -> None:
+def test_an_answer_that_is_of_no_input_is_said_to_be_so(open_masks: Open, what: dict, message: str) -> None:
     app = open_masks(MASK.to("Causal"), **what)
-    assert f"the answer no longer depends on the {said}" in sentence(app)
-    assert f"for every {said}." in sentence(app)
+    assert f"the answer no longer depends on the {message}" in sentence(app)
+    assert f"for every {message}." in sentence(app)
     in_one_layer = open_masks(MASK.to("Causal"), masks_layers="L0", **what)
     assert "the prediction" in sentence(in_one_layer)
 
@@ -169,8 +169,8 @@ def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
     ],
 )
 def test_nonsense_in_the_address_falls_back(open_masks: Open, kind: str, nonsense: dict) -> None:
-    found = sentence(open_masks(masks_kind=kind, **nonsense, forgiven=nonsense))
-    assert found == sentence(open_masks(masks_kind=kind))
+    result = sentence(open_masks(masks_kind=kind, **nonsense, forgiven=nonsense))
+    assert result == sentence(open_masks(masks_kind=kind))
 
 
 def test_a_kind_of_mask_that_there_is_not_is_the_first(open_masks: Open) -> None:
@@ -227,12 +227,12 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
         "Padding, not masked",
     ]
     assert app.metric[0].value == app.metric[1].value
-    (said,) = (c.value for c in app.caption if c.value.startswith("Change of the log-odds of"))
+    (message,) = (c.value for c in app.caption if c.value.startswith("Change of the log-odds of"))
     padding = MaskChoice(kind="padding", n_padding=4)
     plain = LiveSubject("imdb-pre-ln", TEXT).record
     ignored = LiveSubject("imdb-pre-ln", TEXT, changed=masked(padding, "ignored")).record.logits
     (change,) = class_changes(plain, ignored[None], plain.predicted_class)
-    assert said.endswith(f"masked, {format_number(change, '+.2g')} where it is not.")
+    assert message.endswith(f"masked, {format_number(change, '+.2g')} where it is not.")
     assert len(figures(app)["masks_map_pattern"]["data"][0]["x"]) == 9
 
 
@@ -282,12 +282,12 @@ def test_the_ways_of_masking_in_numbers(open_masks: Open) -> None:
 
 def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
     app = open_masks(BLOCKED_KEYS.to("1"), PART.to("What follows"))
-    (said,) = (
+    (message,) = (
         block.proto.body for block in app.get("html") if "cannot look any more where" in block.proto.body
     )
-    assert "“not”" in said
+    assert "“not”" in message
     before = LiveSubject("imdb-pre-ln", TEXT).record.pattern[0, 0, 0, 1]
-    assert f"{100 * before:.1f}\u2009%" in said
+    assert f"{100 * before:.1f}\u2009%" in message
 
 
 def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks: Open) -> None:
@@ -310,8 +310,10 @@ def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks: Op
 def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks: Open) -> None:
     query = {"masks_keys": "1", "masks_heads": "H0", "masks_part": "What follows"}
     app = open_masks(LOST_BY.to("mean of the layer"), **query)
-    (said,) = (block.proto.body for block in app.get("html") if "for the class token" in block.proto.body)
-    assert "No key is masked for the class token in all heads of this layer, but some are in 1 of 2." in said
+    (message,) = (block.proto.body for block in app.get("html") if "for the class token" in block.proto.body)
+    assert (
+        "No key is masked for the class token in all heads of this layer, but some are in 1 of 2." in message
+    )
 
 
 @pytest.mark.parametrize(("kind", "key"), [("Local window", "masks_radius"), ("Padding", "masks_padding")])

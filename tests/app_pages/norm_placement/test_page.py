@@ -23,13 +23,13 @@ PAGE = "app_pages/norm_placement/page.py"
 BLOCKS_AND_AXIS = 3  # the blocks of both placements, and the axis of the effects
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     assert not app.exception
     return "\n".join(block.value for kind in (app.markdown, app.caption, app.info) for block in kind)
 
 
 def test_without_measurements_the_page_says_how_to_make_them(open_app: Open) -> None:
-    text = said(open_app(PAGE))
+    text = shown_text(open_app(PAGE))
     assert "Nothing is measured yet" in text
     assert COMMAND in text
 
@@ -37,7 +37,7 @@ def test_without_measurements_the_page_says_how_to_make_them(open_app: Open) -> 
 @pytest.mark.parametrize("content", ["{", '{"command": "c", "measured": [{}]}'])
 def test_a_damaged_file_is_said_to_be_so(open_app: Open, checkpoints: Path, content: str) -> None:
     (checkpoints / STORED).write_text(content)
-    text = said(open_app(PAGE))
+    text = shown_text(open_app(PAGE))
     assert "claims.json cannot be read" in text
     assert COMMAND in text
 
@@ -47,12 +47,12 @@ def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
     closed = open_app(PAGE)
     drawn = [claim for claim in CLAIMS if not isinstance(claim.rule, FurtherThanSeeds)]
     assert len(closed.get("vega_lite_chart")) == BLOCKS_AND_AXIS + len(drawn)
-    assert all(claim.says in said(closed) for claim in CLAIMS)
+    assert all(claim.says in shown_text(closed) for claim in CLAIMS)
     n_claimed, n_own = (sum(bool(claim.by) == is_claimed for claim in CLAIMS) for is_claimed in (True, False))
-    assert f"**{n_claimed} claims of papers**" in said(closed)  # who claims nothing is not counted
-    assert said(closed).count("Our own question.") == n_own == 3
+    assert f"**{n_claimed} claims of papers**" in shown_text(closed)  # who claims nothing is not counted
+    assert shown_text(closed).count("Our own question.") == n_own == 3
     app = open_app(PAGE, **{f"norm_{claim.key}": "true" for claim in CLAIMS})
-    text = said(app)
+    text = shown_text(app)
     assert all(claim.by in text for claim in CLAIMS)
     assert len(app.get("vega_lite_chart")) == BLOCKS_AND_AXIS + len(drawn) + len(CLAIMS)
     links = app.get("page_link")
@@ -129,7 +129,7 @@ def test_the_link_of_a_claim_opens_its_figure(
 def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:
     write_measurements(checkpoints / STORED, [invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0))])
     app = open_app(PAGE)
-    text = said(app)
+    text = shown_text(app)
     assert len(app.get("vega_lite_chart")) == BLOCKS_AND_AXIS + 1
     assert text.count("Not measured") == len(CLAIMS) - 1
 
@@ -139,7 +139,7 @@ def test_the_contradictions_have_the_numbers_of_the_file_that_is_shipped(
 ) -> None:
     shipped_file = Path(__file__).parents[3] / "checkpoints" / STORED
     shutil.copy(shipped_file, checkpoints)
-    text = said(open_app(PAGE))
+    text = shown_text(open_app(PAGE))
     means = {
         (measurement.figure, measurement.where): [fmean(measurement.pre), fmean(measurement.post)]
         for measurement in read_measurements(shipped_file)
@@ -169,7 +169,7 @@ def test_the_contradictions_have_the_numbers_of_the_file_that_is_shipped(
 def test_what_is_measured_meanwhile_is_read(open_app: Open, checkpoints: Path) -> None:
     app = open_app(PAGE)
     write_measurements(checkpoints / STORED, of_every_claim())
-    assert CLAIMS[0].says in said(app.run())
+    assert CLAIMS[0].says in shown_text(app.run())
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def open_part(open_app: Open) -> Open:
     return lambda *choices, **query: open_app(PAGE, positions_controls.PART.to(PART), *choices, **query)
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     """All text on the page."""
     assert not app.exception
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
@@ -38,19 +38,19 @@ def said(app: AppTest) -> str:
 
 def test_a_text_checkpoint_adds_sinusoids(open_part: Open) -> None:
     app = open_part(input_controls.TEXT.to(TEXT))
-    assert "adds **sinusoids**: a table of 12 × 8 numbers" in said(app)
-    assert r"$x_t + p_t$" in said(app)
+    assert "adds **sinusoids**: a table of 12 × 8 numbers" in shown_text(app)
+    assert r"$x_t + p_t$" in shown_text(app)
     assert [metric.delta for metric in app.metric] == ["added", "not used here", "added"]
     assert app.metric[2].value == "2.00"  # sqrt(8 / 2)
-    assert "4.0000" not in said(app)
-    assert "2.0000 to 2.0000" in said(app)
+    assert "4.0000" not in shown_text(app)
+    assert "2.0000 to 2.0000" in shown_text(app)
 
 
 def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> None:
     scaled = tiny.loaded(replace(tiny.TEXT, embedding_scaled=True))
     checkpoint.save(checkpoints / "imdb-pre-ln", scaled.model, {}, scaled.tokenizer)
     app = open_part(input_controls.TEXT.to(TEXT), CHECKPOINT.to("imdb-pre-ln"))
-    assert r"\sqrt{8} = 2.8" in said(app)
+    assert r"\sqrt{8} = 2.8" in shown_text(app)
     looked_up, added = (float(metric.value) for metric in app.metric[:2])
     assert added == pytest.approx(looked_up * 8**0.5, abs=0.03)
     assert "|√d_model x|, added" in described(app, "Lengths of")["description"]
@@ -58,21 +58,21 @@ def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> No
 
 def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part: Open) -> None:
     app = open_part(KIND.to("Digit"), query="r1c0")
-    assert "has a **learned table** of positions: 5 × 8 numbers" in said(app)
-    assert "**The position of r1c0**" in said(app)
+    assert "has a **learned table** of positions: 5 × 8 numbers" in shown_text(app)
+    assert "**The position of r1c0**" in shown_text(app)
     described(app, "How alike the position vectors of 4 patches are")
     rows = position_table(checkpoint.load("mnist-pre-ln"))
     expected = cosine_similarities(rows[3:4], rows[1:])[0]
     cells = table(app, "How alike the position vector of r1c0", "name", "cosine").set_index("name")["cosine"]
     assert cells[["r0c0", "r0c1", "r1c0", "r1c1"]].tolist() == pytest.approx(expected, abs=rounding(3 * 8))
     class_token = cosine_similarities(rows[3:4], rows[:1])[0, 0]
-    assert f"that of the class token: **{format_short(class_token)}**" in said(app)
+    assert f"that of the class token: **{format_short(class_token)}**" in shown_text(app)
 
 
 def test_the_class_token_is_apart(open_part: Open) -> None:
     app = open_part(KIND.to("Digit"))
-    assert "**The position of the class token** against those of all patches" in said(app)
-    assert "and against that of the class token" not in said(app)
+    assert "**The position of the class token** against those of all patches" in shown_text(app)
+    assert "and against that of the class token" not in shown_text(app)
 
 
 def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part: Open) -> None:
@@ -80,8 +80,8 @@ def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part: Open) -> N
     assert weights(shown(app, "positions_own_pairs")).shape == (5, 5)
     app.segmented_control(key="positions_own_range").set_value("all").run()
     rows = position_table(checkpoint.load("imdb-pre-ln"))
-    found = weights(shown(app, "positions_own_pairs"))
-    np.testing.assert_allclose(found, cosine_similarities(rows, rows), atol=rounding(3 * 8))
+    result = weights(shown(app, "positions_own_pairs"))
+    np.testing.assert_allclose(result, cosine_similarities(rows, rows), atol=rounding(3 * 8))
 
 
 def test_the_numbers_are_the_table(open_part: Open) -> None:
@@ -97,9 +97,9 @@ def test_one_token_alone(open_app: Open, checkpoints: Path) -> None:
     alone = {"text": "film", "checkpoint": "bare"}
     app = open_app(PAGE, positions_controls.PART.to(PART), OWN_TABLE.to("all pairs"), **alone)
     assert weights(shown(app, "positions_own_pairs")).shape == (1, 1)
-    assert "Two different positions" not in said(app)
+    assert "Two different positions" not in shown_text(app)
     embeddings = open_app(PAGE, positions_controls.PART.to("Embeddings"), **alone)
-    assert "No other vector is drawn that could be near to this one." in said(embeddings)
+    assert "No other vector is drawn that could be near to this one." in shown_text(embeddings)
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
@@ -109,13 +109,13 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, kin
     assert app.segmented_control(key="positions_own").value == (
         "lengths" if kind == "Text" else "patch by patch"
     )
-    assert said(app)
+    assert shown_text(app)
 
 
 def test_from_a_digit_to_a_text(open_part: Open) -> None:
     app = open_part(KIND.to("Digit"), OWN_TABLE.to("patch by patch"))
     app.segmented_control(key="kind").set_value("Text").run()
-    assert "adds **sinusoids**" in said(app)
+    assert "adds **sinusoids**" in shown_text(app)
     assert app.segmented_control(key="positions_own").value == "lengths"
 
 
@@ -125,9 +125,9 @@ def test_an_imported_grid_is_not_said_to_come_from_digits(open_part: Open, check
     weights = load_file(path)
     name = next(name for name in weights if name.endswith("position_embeddings"))
     rows, columns = np.divmod(np.arange(16), 4)
-    near = [np.exp(-((at[:, None] - np.arange(4)) ** 2.0)) for at in (rows, columns)]
+    near = [np.exp(-((axis[:, None] - np.arange(4)) ** 2.0)) for axis in (rows, columns)]
     weights[name][0, 1:, :8] = 10 * np.hstack(near)  # patches side by side, or one above the other, are alike
     save_file(weights, path, metadata={"format": "pt"})
-    page = said(open_part(KIND.to("Picture"), CHECKPOINT.to("own")))
+    page = shown_text(open_part(KIND.to("Picture"), CHECKPOINT.to("own")))
     assert "which patches touch: the grid was learned in training." in page
     assert "digits" not in page

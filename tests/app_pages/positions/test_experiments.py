@@ -20,7 +20,7 @@ from model.capture.intervention import repositioned
 from model.config import ModelConfig
 from model.theory.permutation_equivariance import shuffled_order
 from tests.app_pages.charts import described, shown, table, weights
-from tests.app_pages.positions.test_checkpoint import said
+from tests.app_pages.positions.test_checkpoint import shown_text
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from tests.model.huggingface.folders import SENTENCE, build
@@ -51,16 +51,18 @@ def written(formula: str) -> float:
 def test_without_positions_only_rounding_is_left(open_part: Open, query: dict, placement: str) -> None:
     stem = "mnist" if query else "imdb"
     app = open_part(CHECKPOINT.to(f"{stem}-{placement}-ln"), ORDER_SEED.to(2), **query)
-    found = re.search(r"\*\*\$(.*?)\$\*\* with positions, \*\*\$(.*?)\$\*\* without", said(app)).groups()
-    with_positions, without = map(written, found)
+    result = re.search(
+        r"\*\*\$(.*?)\$\*\* with positions, \*\*\$(.*?)\$\*\* without", shown_text(app)
+    ).groups()
+    with_positions, without = map(written, result)
     assert with_positions > 1e-4
     assert without < 1e-5
-    assert "What is permuted is the content" in said(app)
+    assert "What is permuted is the content" in shown_text(app)
 
 
 def test_without_positions_a_bias_by_distance_is_left_out_too(open_app: Open, checkpoints: Path) -> None:
     build(checkpoints / "own", "MPNetModel")
-    page = said(
+    page = shown_text(
         open_app(
             PAGE,
             positions_controls.PART.to(PART),
@@ -99,7 +101,7 @@ def test_put_back_in_order_without_positions_both_maps_are_the_same(open_part: O
 def test_the_difference_is_token_by_token(open_part: Open) -> None:
     app = open_part(ORDER_SEED.to(7), IN_BOTH_ORDERS.to("without positions"), MAPS.to("after minus before"))
     assert np.abs(weights(shown(app, "positions_try_map_difference"))).max() < 1e-5
-    assert "with rows and columns put back in order" in said(app)
+    assert "with rows and columns put back in order" in shown_text(app)
 
 
 @pytest.mark.parametrize("view", ["side by side", "difference"])
@@ -121,8 +123,9 @@ def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Op
     before = LiveSubject("imdb-pre-ln", TEXT).record.pattern
     change = LiveSubject("imdb-pre-ln", TEXT, changed=repositioned(shift=3)).record.pattern - before
     np.testing.assert_allclose(weights(shown(app, "positions_try_map_difference")), change[0, 0], atol=1e-6)
-    assert f"Largest change of any weight in this head: {number(np.abs(change[0, 0]).max(), '.2g')}." in said(
-        app
+    assert (
+        f"Largest change of any weight in this head: {number(np.abs(change[0, 0]).max(), '.2g')}."
+        in shown_text(app)
     )
 
 
@@ -142,13 +145,13 @@ def test_many_orders_are_shown_with_and_without_positions(open_part: Open) -> No
     selection = subject_of(app)
     record = selection.record
     orders = [repositioned(order=shuffled_order(record.roles, seed)) for seed in range(32)]
-    found = [selection.under(order).record.probabilities for order in orders]
+    result = [selection.under(order).record.probabilities for order in orders]
     followed = record.probabilities.argmax()
-    kept = sum(each.argmax() == followed for each in found)
-    lowest, *_, highest = sorted(f"{100 * each[followed]:05.2f}" for each in found)
+    kept = sum(values.argmax() == followed for values in result)
+    lowest, *_, highest = sorted(f"{100 * values[followed]:05.2f}" for values in result)
     reached = f"{float(lowest):.2f}\u2009% to {float(highest):.2f}\u2009%."
-    assert f"With positions, **{kept} of 32** orders keep the prediction {followed}, whose" in said(app)
-    assert f"probability goes from {reached}" in said(app)
+    assert f"With positions, **{kept} of 32** orders keep the prediction {followed}, whose" in shown_text(app)
+    assert f"probability goes from {reached}" in shown_text(app)
 
 
 @pytest.mark.parametrize(
@@ -165,11 +168,11 @@ def test_many_forward_passes_that_take_long_wait_for_a_button(
     app = open_part(*choices)
     button = app.button(key=f"positions_try_{what}_wanted")
     assert f"{what}, about 1 s" in button.label
-    assert sentence not in said(app)
+    assert sentence not in shown_text(app)
     button.click().run()
     for _ in range(2):  # and it stays
         assert not app.exception
-        assert sentence in said(app)
+        assert sentence in shown_text(app)
         app.run()
 
 
@@ -195,7 +198,7 @@ def test_one_token_alone_has_no_other_order(open_app: Open) -> None:
     ],
 )
 def test_what_stays_is_named(open_app: Open, query: dict, stay: str) -> None:
-    assert stay in said(open_app(PAGE, positions_controls.PART.to(PART), **query))
+    assert stay in shown_text(open_app(PAGE, positions_controls.PART.to(PART), **query))
 
 
 def test_left_out_positions_are_zeros(open_part: Open) -> None:
@@ -203,7 +206,7 @@ def test_left_out_positions_are_zeros(open_part: Open) -> None:
     after = capture(checkpoint.load("imdb-pre-ln"), TEXT, repositioned(zeroed=True))
     np.testing.assert_allclose(weights(shown(app, "positions_try_map_after")), after.pattern[1, 1], atol=1e-6)
     change = np.abs(after.pattern - LiveSubject("imdb-pre-ln", TEXT).record.pattern).max()
-    assert f"**{change:.4f}**" in said(app)
+    assert f"**{change:.4f}**" in shown_text(app)
     assert [metric.label for metric in app.metric] == ["With positions", "Without positions"]
 
 
@@ -213,13 +216,13 @@ def test_a_shift(open_part: Open, query: dict, text: str | None) -> None:
     assert [metric.label for metric in app.metric] == ["As trained", "Shifted by 2"]
     points = table(app, "Probability of", "shift", "says")
     assert points["shift"].tolist() == list(range(12 if text else 4))
-    assert ("positions 2 to 9" if text else "2 is a whole row") in said(app)
-    assert ("hollow" in said(app)) == (points["says"].nunique() > 1)
+    assert ("positions 2 to 9" if text else "2 is a whole row") in shown_text(app)
+    assert ("hollow" in shown_text(app)) == (points["says"].nunique() > 1)
 
 
 def test_a_shift_beyond_the_table_says_so(open_part: Open) -> None:
-    assert "never" not in said(open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(4)))
-    assert "was never met in training" in said(open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(5)))
+    assert "never" not in shown_text(open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(4)))
+    assert "was never met in training" in shown_text(open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(5)))
 
 
 def test_another_checkpoint_can_have_fewer_shifts(open_part: Open) -> None:
@@ -244,12 +247,14 @@ def test_another_checkpoint_can_have_fewer_shifts(open_part: Open) -> None:
 )
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, key: str, nonsense: str) -> None:
     experiment = {"positions_try": SHIFT} if key == "positions_try_shift" else {}
-    assert said(open_part(**experiment | {key: nonsense}, forgiven=[key])) == said(open_part(**experiment))
+    assert shown_text(open_part(**experiment | {key: nonsense}, forgiven=[key])) == shown_text(
+        open_part(**experiment)
+    )
 
 
 @pytest.mark.parametrize("text", ["x", "[PAD] film [SEP] great", "<b>*x*</b> `$y$`"])
 def test_any_text_can_be_shuffled(open_app: Open, text: str) -> None:
-    assert said(
+    assert shown_text(
         open_app(PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to(text), ORDER_SEED.to(2))
     )
 
@@ -280,6 +285,6 @@ def test_shifts_that_leave_rounding_are_a_sentence_and_no_curve(open_app: Open, 
         CHECKPOINT.to("own"),
         EXPERIMENT.to(SHIFT),
     )
-    assert re.search(r"\*\*\d+ shifts\*\* of the same input (leave|move) the pooled state", said(app))
+    assert re.search(r"\*\*\d+ shifts\*\* of the same input (leave|move) the pooled state", shown_text(app))
     charts = [chart.proto.spec for chart in app.get("vega_lite_chart")]
     assert not any("cosine distance of the pooled state" in chart for chart in charts)

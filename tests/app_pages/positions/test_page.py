@@ -41,7 +41,7 @@ def open_positions(open_app: Open) -> Open:
     )
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     assert not app.exception
     return "\n".join(block.value for block in (*app.markdown, *app.caption, *app.latex))
 
@@ -85,7 +85,7 @@ def test_nonsense_in_the_address(open_app: Open, key: str, nonsense: str, defaul
 )
 def test_each_kind_by_distance_is_drawn(open_positions: Open, kind: str, promise: str) -> None:
     choices = [] if kind == "rotated" else [positions_controls.RELATIVE_KIND.to(kind)]
-    assert promise in said(open_positions("By distance", *choices))
+    assert promise in shown_text(open_positions("By distance", *choices))
 
 
 # Sinusoids
@@ -94,7 +94,7 @@ def test_each_kind_by_distance_is_drawn(open_positions: Open, kind: str, promise
 def test_the_table_is_of_the_chosen_size(open_positions: Open) -> None:
     app = open_positions(positions_d_model="8", positions_length="32", positions_t="31")
     assert np.array_equal(numbers(shown(app, "positions_table")["data"][0]), position_table(32, 8))
-    assert "as 4 clocks" in said(app)
+    assert "as 4 clocks" in shown_text(app)
 
 
 def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
@@ -108,11 +108,11 @@ def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
         [-0.7568, -0.6536, 0.0400, 0.9992],
     ]
     np.testing.assert_allclose(numbers(shown(app, "positions_table")["data"][0]), by_hand, atol=5e-5)
-    assert "as 2 clocks" in said(app)
+    assert "as 2 clocks" in shown_text(app)
 
 
 def test_the_wavelengths_are_said(open_positions: Open) -> None:
-    words = said(open_positions(positions_d_model="8"))
+    words = shown_text(open_positions(positions_d_model="8"))
     assert "how many positions one turn takes: from 6.28 to 6,283" in words  # 2 pi times 1 and 1000
 
 
@@ -163,14 +163,14 @@ def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
     np.testing.assert_allclose(
         numbers(shown(app, "positions_shift_matrix")["data"][0]), shift_matrix(3, 8), atol=1e-6
     )
-    worked = said(app)
+    worked = shown_text(app)
     assert "-0.9900 & 0.1411" in worked  # cos 3 and sin 3
     assert worked.count(r"-0.9589 \\ 0.2837") == 2  # sin 5 and cos 5: by the matrix, and in the table
     assert "up to 0.2955 in size" in worked  # sin 0.3: more than sin 3, sin 0.03 and sin 0.003
 
 
 def test_a_shift_by_nothing_is_exact(open_positions: Open) -> None:
-    worked = said(open_positions("Sinusoids", OFFSET.to(0)))
+    worked = shown_text(open_positions("Sinusoids", OFFSET.to(0)))
     assert "by at most **$0$**" in worked
     assert "**With sines alone** an offset of 0 is exact too" in worked
 
@@ -192,7 +192,7 @@ def test_the_maps_add_up(open_positions: Open) -> None:
     parts = embedding_parts(cache.loaded("imdb-post-ln"), TEXT)
     weights = checkpoint.load("imdb-post-ln").model.blocks[0].attention.w_q.weight.detach().numpy()[4:].T
     np.testing.assert_allclose(whole, parts.total @ weights, atol=1e-5)
-    assert "not the same as adding" not in said(app)
+    assert "not the same as adding" not in shown_text(app)
 
 
 def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, checkpoints: Path) -> None:
@@ -206,9 +206,9 @@ def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, c
         forgiven=["positions_w2"],
     )
     assert app.segmented_control(key="positions_w2").options == ["the same, W_Q"]
-    assert "In shared one matrix serves as $W_Q$, $W_K$ and $W_V$" in said(app)
-    assert "not the same as adding" not in said(app)
-    assert r"What enters the first layer is $\text{LN}(x_t + p_t)$" in said(
+    assert "In shared one matrix serves as $W_Q$, $W_K$ and $W_V$" in shown_text(app)
+    assert "not the same as adding" not in shown_text(app)
+    assert r"What enters the first layer is $\text{LN}(x_t + p_t)$" in shown_text(
         open_positions("This encoder", input_controls.TEXT.to(TEXT), CHECKPOINT.to("shared"))
     )
 
@@ -216,7 +216,7 @@ def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, c
 def test_untied_weights_are_not_adding(open_positions: Open) -> None:
     app = open_positions("Sinusoids", input_controls.TEXT.to(TEXT))
     app.segmented_control(key="positions_w2").set_value("another, W_K").run()
-    assert "with untied weights it is not the same as adding" in said(app)
+    assert "with untied weights it is not the same as adding" in shown_text(app)
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
 
@@ -230,10 +230,10 @@ def test_untied_weights_are_not_adding(open_positions: Open) -> None:
     ],
 )
 def test_what_the_head_itself_reads(open_positions: Open, name: str, layer: str, words: str) -> None:
-    assert words in said(open_positions("Sinusoids", CHECKPOINT.to(name), layer=layer))
+    assert words in shown_text(open_positions("Sinusoids", CHECKPOINT.to(name), layer=layer))
 
 
 def test_an_encoder_that_normalises_the_sum(open_positions: Open, checkpoints: Path) -> None:
     made = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False, embedding_norm=True))
     checkpoint.save(checkpoints / "mine", made.model, {}, made.tokenizer)
-    assert "after a norm" in said(open_positions("Sinusoids", CHECKPOINT.to("mine")))
+    assert "after a norm" in shown_text(open_positions("Sinusoids", CHECKPOINT.to("mine")))

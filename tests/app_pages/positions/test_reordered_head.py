@@ -54,9 +54,9 @@ def test_the_order_that_changes_nothing(opened: Open) -> None:
     assert "keeps its row 2" in "\n".join(block.value for block in app.markdown)
     app.segmented_control(key="positions_order_mask").set_value("causal mask").run()
     assert "<b>=</b>" in annotations(app)
-    said = "\n".join(block.value for block in app.markdown)
-    assert "nothing can change" in said
-    assert "the equation fails" not in said
+    message = "\n".join(block.value for block in app.markdown)
+    assert "nothing can change" in message
+    assert "the equation fails" not in message
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_positions_within_the_attention_are_said_to_make_the_order_count(
 ) -> None:
     build(checkpoints / "own", architecture)
     app = opened(checkpoint="own")
-    said = "\n".join(block.value for block in (*app.markdown, *app.caption))
+    message = "\n".join(block.value for block in (*app.markdown, *app.caption))
     assert "<b>≠</b>" in annotations(app)
-    assert f"its output changes: this encoder {reason}" in said
-    assert "Without that the equation would hold" in said
-    assert "takes its output along unchanged" not in said
-    assert ("so they move with them" in said) == moves_along
+    assert f"its output changes: this encoder {reason}" in message
+    assert "Without that the equation would hold" in message
+    assert "takes its output along unchanged" not in message
+    assert ("so they move with them" in message) == moves_along

@@ -22,7 +22,7 @@ from model.capture import activations, capture
 from model.checkpoint import load
 from model.experiments.position_kinds import distance_bias, grid_biases, map_sizes
 from tests.app_pages.charts import described, shown, table, weights
-from tests.app_pages.positions.test_checkpoint import said
+from tests.app_pages.positions.test_checkpoint import shown_text
 from tests.app_pages.positions.test_experiments import written
 from tests.model.huggingface.folders import SENTENCE, build
 from viz.builders.number_format import format_number, percent
@@ -55,8 +55,8 @@ def open_own(open_app: Open, checkpoints: Path) -> Open:
 def test_a_score_over_the_distance(open_own: Open, checkpoints: Path, architecture: str) -> None:
     app = open_own(architecture, LAYER.to(1), HEAD.to(2), query="3 is", positions_own_key="6 at")
     score = capture(load(str(checkpoints / "own")), SENTENCE).scores[1, 2, 3, 6]
-    assert "L1 H2, query `3 is` and key `6 at`" in said(app)
-    assert f"At their own offset, +3, the score is **{format_number(score, '.3f')}**" in said(app)
+    assert "L1 H2, query `3 is` and key `6 at`" in shown_text(app)
+    assert f"At their own offset, +3, the score is **{format_number(score, '.3f')}**" in shown_text(app)
     total = described(app, "Score over the offset")["tables"]
     curve = next(rows for rows in total if list(rows.columns) == ["offset", "amount"]).set_index("offset")
     assert curve.loc[3, "amount"] == pytest.approx(score, abs=1e-5)
@@ -66,14 +66,14 @@ def test_a_score_over_the_distance(open_own: Open, checkpoints: Path, architectu
 
 
 def test_a_layer_with_a_window_says_how_far_it_sees(open_own: Open) -> None:
-    assert "Grey: keys that a query of L1 does not see; it sees ±2 positions" in said(
+    assert "Grey: keys that a query of L1 does not see; it sees ±2 positions" in shown_text(
         open_own("ModernBertModel", LAYER.to(1))
     )
 
 
 def test_a_pair_moved_along_keeps_its_score(open_own: Open) -> None:
     app = open_own("EsmModel", OWN_ROTATED.to("moved along"), query="3 is", positions_own_key="6 at")
-    page = said(app)
+    page = shown_text(app)
     assert "bold the key's, by its position 6, faint the query's, by 3" in page
     assert "Over all 37 places with the same offset" in page
     (largest,) = re.findall(r"the largest difference is \$(.*?)\$, which is rounding", page)
@@ -85,14 +85,14 @@ def test_patches_are_rotated_by_row_and_column(open_own: Open, checkpoints: Path
     # patches of a 4 × 4 grid behind class token and four registers: r1c2 and r2c0
     app = open_own("DINOv3ViTModel", LAYER.to(1), query="r1c2", positions_own_key="r2c0")
     loaded = load(str(checkpoints / "own"))
-    assert "The key is 1 row below and 2 columns to the left of the query" in said(app)
-    (own,) = re.findall(r"the score is \*\*(.*?)\*\*", said(app))
+    assert "The key is 1 row below and 2 columns to the left of the query" in shown_text(app)
+    (own,) = re.findall(r"the score is \*\*(.*?)\*\*", shown_text(app))
     values = weights(shown(app, "positions_score_pairs"))
     assert values.shape == (7, 7)
     assert format_number(values[3 + 1, 3 - 2], ".3f") == own
     assert loaded.config.n_before_patches == 5
     app.segmented_control(key=OWN_ROTATED.key).set_value("moved along").run()
-    assert "Over all 6 places with the same offset" in said(app)  # 3 rows, 2 columns
+    assert "Over all 6 places with the same offset" in shown_text(app)  # 3 rows, 2 columns
 
 
 def test_the_class_token_is_not_offered_where_it_is_not_rotated(open_own: Open) -> None:
@@ -110,14 +110,14 @@ def test_the_class_token_is_not_offered_where_it_is_not_rotated(open_own: Open) 
 )
 def test_a_bias_over_the_distance(open_own: Open, checkpoints: Path, architecture: str, remark: str) -> None:
     app = open_own(architecture, LAYER.to(1), HEAD.to(2))
-    assert remark in said(app)
+    assert remark in shown_text(app)
     bias = distance_bias(load(str(checkpoints / "own")), 1)
     rows = table(app, "Bias on the scores over", "head", "offset", "bias")
     for head in range(4):
         own = rows[rows["head"] == head].sort_values("offset")["bias"]
         np.testing.assert_allclose(own, bias.by_head[head], rtol=1e-5)
     assert rows[rows["chosen"]]["head"].unique().tolist() == [2]
-    assert f"L1 H2 adds most, **{format_number(bias.by_head[2].max(), '+.2f')}**" in said(app)
+    assert f"L1 H2 adds most, **{format_number(bias.by_head[2].max(), '+.2f')}**" in shown_text(app)
 
 
 def test_far_keys_share_a_bias_from_the_distance_that_the_curve_shows(
@@ -125,7 +125,7 @@ def test_far_keys_share_a_bias_from_the_distance_that_the_curve_shows(
 ) -> None:
     app = open_own("T5EncoderModel")
     bias = distance_bias(load(str(checkpoints / "own")), 0)
-    (distance,) = re.findall(r"keys (\d+) or more positions away share", said(app))
+    (distance,) = re.findall(r"keys (\d+) or more positions away share", shown_text(app))
     later = dict(zip(bias.offsets.tolist(), bias.by_head.T.tolist(), strict=True))
     n = int(distance)
     assert all(later[n] == later[further] for further in range(n, max(later)))
@@ -136,9 +136,9 @@ def test_far_keys_share_a_bias_from_the_distance_that_the_curve_shows(
 def test_an_encoder_with_vectors_and_a_bias_has_both(open_own: Open) -> None:
     app = open_own("MPNetModel")
     assert app.segmented_control(key="positions_own_kind").options == ["added", "biased"]
-    assert "learned table" in said(app)
+    assert "learned table" in shown_text(app)
     app.segmented_control(key="positions_own_kind").set_value("biased").run()
-    assert "What is added to a score, over the distance" in said(app)
+    assert "What is added to a score, over the distance" in shown_text(app)
 
 
 def test_a_bias_on_the_grid(open_own: Open, checkpoints: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_bias_on_the_grid(open_own: Open, checkpoints: Path) -> None:
     np.testing.assert_allclose(weights(shown(app, "positions_own_bias_map")), bias.by_offset[3], rtol=1e-5)
     assert table(app, "Bias on the scores by", "head", "row", "column", "bias")["head"].nunique() == 4
     as_query = format_number(bias.of_class_token[3, 0], "+.2f")
-    assert f"**{as_query}** with the class token as query and a patch as key" in said(app)
+    assert f"**{as_query}** with the class token as query and a patch as key" in shown_text(app)
 
 
 # Windowed
@@ -157,9 +157,9 @@ def test_windows_are_read_off_the_masks(open_own: Open) -> None:
     app = open_own("ModernBertModel", OWN_KIND.to("windowed"))
     assert (
         "L0 sees everything; L1, L2 see ±2 positions. After L0, a token can hold information from everywhere."
-        in said(app)
+        in shown_text(app)
     )
-    assert "every token sees all others in 1 of 3 layers" in said(app)
+    assert "every token sees all others in 1 of 3 layers" in shown_text(app)
     bars = table(app, "How far each of 3 layers sees", "layer", "before", "after")
     assert bars["before"].tolist() == [-19, -19, -19, -19, -2, -2]
 
@@ -167,9 +167,9 @@ def test_windows_are_read_off_the_masks(open_own: Open) -> None:
 def test_a_causal_mask_lets_tokens_see_what_came_before(open_own: Open) -> None:
     app = open_own("CLIPTextModel", OWN_KIND.to("causal"))
     assert app.segmented_control(key="positions_own_kind").options == ["added", "causal"]
-    assert "see the token itself and all earlier ones" in said(app)
-    assert "No layer sees later tokens: the mask is causal." in said(app)
-    assert "there is no layer in which every token sees all others" in said(app)
+    assert "see the token itself and all earlier ones" in shown_text(app)
+    assert "No layer sees later tokens: the mask is causal." in shown_text(app)
+    assert "there is no layer in which every token sees all others" in shown_text(app)
 
 
 # Disentangled
@@ -179,7 +179,7 @@ def test_terms_of_relative_positions(open_own: Open, checkpoints: Path) -> None:
     app = open_own("DebertaV2Model", LAYER.to(1), HEAD.to(2), query="3 is", positions_own_key="6 at")
     loaded = load(str(checkpoints / "own"))
     score = capture(loaded, SENTENCE).scores[1, 2, 3, 6]
-    assert f"the score is **{format_number(score, '.3f')}**" in said(app)
+    assert f"the score is **{format_number(score, '.3f')}**" in shown_text(app)
     names = [f"blocks.1.attention.{name}" for name in ("content_to_position", "position_to_content")]
     expected = [float(values[0, 2, 3, 6]) for values in activations(loaded, [SENTENCE], names).values()]
     rows = table(app, "Score over the offset", "part", "offset", "amount")
@@ -189,7 +189,7 @@ def test_terms_of_relative_positions(open_own: Open, checkpoints: Path) -> None:
     )
     sizes = map_sizes(loaded, SENTENCE, 1)
     share = sizes["content_to_content"][2] / sum(values[2] for values in sizes.values())
-    assert f"content to content **{percent(float(share), 0)}**" in said(app)
+    assert f"content to content **{percent(float(share), 0)}**" in shown_text(app)
 
 
 # Experiments
@@ -208,10 +208,10 @@ SAID = {
 
 @pytest.mark.parametrize("architecture", RELATIVE)
 def test_shuffling_without_positions_leaves_rounding_or_windows(open_own: Open, architecture: str) -> None:
-    page = said(open_own(architecture, ORDER_SEED.to(2), part="Experiments"))
-    found = re.search(r"\*\*\$(.*?)\$\*\* with positions, \*\*\$(.*?)\$\*\* without", page)
-    assert found is not None
-    with_positions, without = map(written, found.groups())
+    page = shown_text(open_own(architecture, ORDER_SEED.to(2), part="Experiments"))
+    result = re.search(r"\*\*\$(.*?)\$\*\* with positions, \*\*\$(.*?)\$\*\* without", page)
+    assert result is not None
+    with_positions, without = map(written, result.groups())
     assert with_positions > 1e-3
     if architecture == "ModernBertModel":
         assert without > 1e-3
@@ -224,20 +224,20 @@ def test_shuffling_without_positions_leaves_rounding_or_windows(open_own: Open, 
 @pytest.mark.parametrize("architecture", SAID)
 def test_leaving_positions_out_says_what_is_left_out(open_own: Open, architecture: str) -> None:
     app = open_own(architecture, EXPERIMENT.to(LEAVE_OUT), part="Experiments")
-    assert SAID[architecture][0] in said(app)
-    (change,) = re.findall(r"A_\{ij\}\|\$: \*\*(.*?)\*\*", said(app))
+    assert SAID[architecture][0] in shown_text(app)
+    (change,) = re.findall(r"A_\{ij\}\|\$: \*\*(.*?)\*\*", shown_text(app))
     assert float(change) > 1e-3
-    assert ("Masks stay" in said(app)) == (architecture == "ModernBertModel")
+    assert ("Masks stay" in shown_text(app)) == (architecture == "ModernBertModel")
 
 
 @pytest.mark.parametrize("architecture", SAID)
 def test_a_shift_leaves_rounding_where_distances_count(open_own: Open, architecture: str) -> None:
     app = open_own(architecture, EXPERIMENT.to(SHIFT), SHIFT_BY.to(2), part="Experiments")
-    assert SAID[architecture][1] in said(app)
-    (change,) = re.findall(r"A_\{ij\}\|\$: \*\*(.*?)\*\*", said(app))
+    assert SAID[architecture][1] in shown_text(app)
+    (change,) = re.findall(r"A_\{ij\}\|\$: \*\*(.*?)\*\*", shown_text(app))
     if architecture == "DINOv3ViTModel":
         assert float(change) > 1e-4
-        assert "rounding" not in said(app)
+        assert "rounding" not in shown_text(app)
     else:
         assert written(change.strip("$")) < 1e-5
-        assert "Any change is rounding" in said(app)
+        assert "Any change is rounding" in shown_text(app)

@@ -56,7 +56,7 @@ def broken(open_app: Open, link: GuideLink) -> str | None:
         app.query_params
     ):  # another step of the history, to which Back would return
         return f"{link.address}: {', '.join(dropped)} stands for what is chosen to begin with"
-    if not any(plain(link.promise) in plain(said) for said in words(app)):
+    if not any(plain(link.promise) in plain(message) for message in words(app)):
         return f"{link.address} shows nowhere: {link.promise}"
     return None
 
@@ -75,7 +75,7 @@ def plain(markup: str) -> str:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_shows_what_it_promises(open_app: Open, page: str) -> None:
     of_page = [link for link in LINKS if link.page == page]
-    assert [said for link in of_page if (said := broken(open_app, link))] == []
+    assert [message for link in of_page if (message := broken(open_app, link))] == []
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_link_that_leads_astray_is_noticed(open_app: Open, link: GuideLink) ->
 def test_no_link_is_overlooked() -> None:
     written = set(re.findall(r"\]\(([^\s)]+)", TEXT))
     assert written == {link.address for link in LINKS} | {
-        each for each in written if each.startswith("https://")
+        address for address in written if address.startswith("https://")
     }
 
 
@@ -124,30 +124,32 @@ def test_links_of_the_page_stay_in_the_window_and_below_the_address_of_the_app()
     assert "](/" not in shown
     assert shown.count('target="_self"') == shown.count('<a href="./')
     targets = re.findall(r'<a href="([^"]+)"', shown)
-    found = {urljoin("https://some.where/loupe/reading", each.replace("&amp;", "&")) for each in targets}
-    assert found == {f"https://some.where/loupe{link.address}" for link in LINKS}
+    result = {urljoin("https://some.where/loupe/reading", target.replace("&amp;", "&")) for target in targets}
+    assert result == {f"https://some.where/loupe{link.address}" for link in LINKS}
 
 
 def test_links_keep_the_reader_s_own_sentence_or_say_beside_them_what_they_need_instead() -> None:
     guide = '[One](/masks "p"), [two](/?view=lines "p"), [three](/?text=great%20film "p") and [four](/?kind=Digit "p").'
     shown = opening_here(guide, "Is 1 & 1 = 2?")
-    addresses = [each.replace("&amp;", "&") for each in re.findall(r'<a href="([^"]+)"', shown)]
-    assert [parse_qs(urlsplit(each).query).get("text") for each in addresses] == [
+    addresses = [target.replace("&amp;", "&") for target in re.findall(r'<a href="([^"]+)"', shown)]
+    assert [parse_qs(urlsplit(target).query).get("text") for target in addresses] == [
         ["Is 1 & 1 = 2?"],
         ["Is 1 & 1 = 2?"],
         ["great film"],
         None,
     ]
     assert parse_qs(urlsplit(addresses[1]).query)["view"] == ["lines"]
-    said = re.sub("<[^>]+>", "", shown)
-    assert said == "One, two, three (reads a sentence of its own) and four (reads a digit)."
+    message = re.sub("<[^>]+>", "", shown)
+    assert message == "One, two, three (reads a sentence of its own) and four (reads a digit)."
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_links_keep_their_promise_with_another_sentence(open_app: Open, page: str) -> None:
     others = (GuideLink(link.with_text("A quiet film."), link.promise) for link in LINKS if link.page == page)
-    assert [said for link in others if "quiet" in link.address and (said := broken(open_app, link))] == []
+    assert [
+        message for link in others if "quiet" in link.address and (message := broken(open_app, link))
+    ] == []
 
 
 def test_what_the_guide_says_of_warm_up_is_what_was_measured() -> None:

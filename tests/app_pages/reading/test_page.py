@@ -59,9 +59,9 @@ def test_every_place_can_be_opened(open_app: Open) -> None:
         if title == LECTURES:
             continue
         app.selectbox(key="reading_paper").select(title).run()
-        for place in paper.sections:
-            app.segmented_control(key="reading_place").set_value(place).run()
-            assert place in shown(app)
+        for section in paper.sections:
+            app.segmented_control(key="reading_place").set_value(section).run()
+            assert section in shown(app)
 
 
 def test_the_reader_s_own_sentence_goes_into_the_links_and_the_address_of_the_guide(open_app: Open) -> None:

@@ -64,10 +64,10 @@ def test_a_download_outlives_the_runs_of_other_windows(storage: MemoryMediaFileS
 
 
 def test_one_that_is_asked_for_again_stays(storage: MemoryMediaFileStorage) -> None:
-    asked = (b"a figure", "image/png", MediaFileKind.DOWNLOADABLE, "figure.png")
-    file_id = storage.load_and_get_id(*asked)
+    requests = (b"a figure", "image/png", MediaFileKind.DOWNLOADABLE, "figure.png")
+    file_id = storage.load_and_get_id(*requests)
     storage.delete_file(file_id)
-    assert storage.load_and_get_id(*asked) == file_id
+    assert storage.load_and_get_id(*requests) == file_id
     (due,) = Due.all
     assert due.is_cancelled
     due.come()  # just before it was cancelled

@@ -21,8 +21,8 @@ def test_a_page_without_enough_memory_says_so_in_one_sentence(
     monkeypatch.setattr(capture, "available_memory", lambda: 1000)
     app = open_app(page, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not app.exception
-    (said,) = (error.value for error in app.error)
-    assert said.startswith(
+    (message,) = (error.value for error in app.error)
+    assert message.startswith(
         "This page needs more memory than there is: a forward pass over 5 positions in 2 × 2 heads"
     )
 

@@ -62,7 +62,7 @@ def test_a_picture_in_colour_is_held_for_every_session(
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "is_picture", "said"),
+    ("name", "text", "is_picture", "message"),
     [
         ("mnist-pre-ln", "a film", False, "mnist-pre-ln reads pictures: name one with --picture FILE"),
         ("imdb-pre-ln", None, True, 'imdb-pre-ln reads text: give it with --text "..."'),
@@ -70,11 +70,11 @@ def test_a_picture_in_colour_is_held_for_every_session(
     ],
 )
 def test_an_input_that_does_not_fit_is_refused(
-    tmp_path: Path, name: str | None, text: str | None, is_picture: bool, said: str
+    tmp_path: Path, name: str | None, text: str | None, is_picture: bool, message: str
 ) -> None:
     file = tmp_path / "a.png"
     file.write_text("no picture")
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         query_of(name, text, file if is_picture else None)
 
 
@@ -112,7 +112,7 @@ def test_one_of_two_encoders_in_a_folder_is_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "said"),
+    ("kept", "message"),
     [
         (("config.json",), "model.safetensors is missing"),
         ((), "config.json"),
@@ -123,14 +123,14 @@ def test_one_of_two_encoders_in_a_folder_is_opened(tmp_path: Path) -> None:
     ],
 )
 def test_a_folder_that_cannot_be_opened_is_refused_in_one_sentence(
-    tmp_path: Path, kept: tuple[str, ...], said: str
+    tmp_path: Path, kept: tuple[str, ...], message: str
 ) -> None:
     build(tmp_path / "bert", "BertModel")
     (tmp_path / "bert" / "pytorch_model.bin").write_bytes(b"\x80\x04.")
     for path in (tmp_path / "bert").iterdir():
         if path.name not in kept:
             path.unlink()
-    with pytest.raises((ValueError, FileNotFoundError), match=said):
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
         name_in_app(str(tmp_path / "bert"), None)
 
 

@@ -18,11 +18,11 @@ def test_without_options_nothing_is_allowed() -> None:
 
 
 def test_options_and_variables_say_the_same(tmp_path: Path) -> None:
-    said = read_options(["--models", str(tmp_path), "--hub", "--uploads", "500"], {})
-    assert said == Options(models=tmp_path, hub=True, uploads_mb=500)
+    message = read_options(["--models", str(tmp_path), "--hub", "--uploads", "500"], {})
+    assert message == Options(models=tmp_path, hub=True, uploads_mb=500)
     assert locations.root() == tmp_path
     variables = {"LOUPE_MODELS": str(tmp_path), "LOUPE_HUB": "1", "LOUPE_UPLOADS_MB": "500"}
-    assert read_options([], variables) == said
+    assert read_options([], variables) == message
 
 
 def test_an_option_goes_before_its_variable(tmp_path: Path) -> None:
@@ -48,11 +48,11 @@ def test_an_option_goes_before_its_variable(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_sentence(arguments: list[str], problem: str) -> None:
-    said = read_options(arguments, {})
-    (sentence,) = said.problems
+    message = read_options(arguments, {})
+    (sentence,) = message.problems
     assert sentence.startswith(problem)
     assert "/secret" not in sentence
-    assert (said.models, said.hub, said.uploads_mb) == (None, False, 0)
+    assert (message.models, message.hub, message.uploads_mb) == (None, False, 0)
 
 
 def test_the_arguments_are_those_of_the_app_alone(monkeypatch: pytest.MonkeyPatch) -> None:

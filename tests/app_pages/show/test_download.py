@@ -110,17 +110,17 @@ def test_the_numbers_of_a_figure_are_shown_before_they_become_a_file() -> None:
 def test_the_file_is_made_when_it_is_asked_for(
     made: dict, kind: str, begins: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    requests = []
     monkeypatch.setattr(
-        download, "figure_bytes", lambda *arguments: asked.append(arguments) or figure_bytes(*arguments)
+        download, "figure_bytes", lambda *arguments: requests.append(arguments) or figure_bytes(*arguments)
     )
     from viz.export.save import figure_bytes
 
     app = opened(kind=kind)
     assert [block.value for block in app.caption][-1] == made["file_name"]
-    assert not asked
+    assert not requests
     assert made["data"]().startswith(begins)
-    assert len(asked) == 1
+    assert len(requests) == 1
     assert made["file_name"].endswith(f".{kind}")
 
 

@@ -56,15 +56,15 @@ def test_marks_and_clicks_stand_for_positions(
 
 
 @pytest.mark.parametrize(
-    ("record", "said"), [(TEXT, []), (DIGIT, [f"{DIGIT.pattern[0, 0, 3, 0]:.3f}"]), (WITHOUT_CLASS, [])]
+    ("record", "message"), [(TEXT, []), (DIGIT, [f"{DIGIT.pattern[0, 0, 3, 0]:.3f}"]), (WITHOUT_CLASS, [])]
 )
 def test_what_a_digit_leaves_out_is_said(
-    monkeypatch: pytest.MonkeyPatch, record: AttentionRecord, said: list[str]
+    monkeypatch: pytest.MonkeyPatch, record: AttentionRecord, message: list[str]
 ) -> None:
     captions = []
     monkeypatch.setattr(widget.st, "caption", captions.append)
     shown(monkeypatch, record, 3)
-    assert [caption.rpartition(" ")[2] for caption in captions] == said
+    assert [caption.rpartition(" ")[2] for caption in captions] == message
 
 
 @pytest.mark.parametrize(("n_after", "captions"), [(2, 3), (8, 1)])
@@ -78,13 +78,13 @@ def test_tokens_after_the_patches_are_said_one_by_one_or_in_sum(
         roles=["class", *["patch"] * 4, *["special"] * n_after],
         patch_grid=(2, 2),
     )
-    said: list[str] = []
-    monkeypatch.setattr(widget.st, "caption", said.append)
+    message: list[str] = []
+    monkeypatch.setattr(widget.st, "caption", message.append)
     chart, _, taken = shown(monkeypatch, record, n - 1)
     assert (len(chart.frame), outlined(chart), taken) == (4, [], [2])
-    assert len(said) == captions
+    assert len(message) == captions
     weight = 1 / n if captions > 1 else (n_after + 1) / n
-    assert said[-1].endswith(f"not part of the picture: {weight:.3f}")
+    assert message[-1].endswith(f"not part of the picture: {weight:.3f}")
 
 
 def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch: pytest.MonkeyPatch) -> None:

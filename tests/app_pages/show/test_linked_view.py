@@ -117,9 +117,9 @@ def test_what_the_answer_hangs_on(open_app: Open) -> None:
 
 def test_where_the_tokens_are_not_those_of_the_input_they_have_no_second_colouring(open_app: Open) -> None:
     assert linked(open_app(**AT, hide_special="true")).data["hidden"] is None
-    look = {"text": "films not", "checkpoint": "imdb-pre-ln"}
-    assert linked(open_app(**look, words="true")).data["hidden"] is None
-    assert linked(open_app(**look)).data["hidden"]
+    options = {"text": "films not", "checkpoint": "imdb-pre-ln"}
+    assert linked(open_app(**options, words="true")).data["hidden"] is None
+    assert linked(open_app(**options)).data["hidden"]
 
 
 def test_of_a_large_record_the_chosen_head_alone_is_sent(

@@ -76,15 +76,15 @@ def test_in_a_table_a_prediction_of_nothing_is_none() -> None:
     ],
 )
 def test_what_became_of_the_answer(after: tuple[float, ...], end: str) -> None:
-    said = sentence("With a causal mask", answering(0.25, 0.75), answering(*after))
-    assert said == f"With a causal mask, the prediction {end}"
+    message = sentence("With a causal mask", answering(0.25, 0.75), answering(*after))
+    assert message == f"With a causal mask, the prediction {end}"
 
 
 def test_a_pooled_state_that_moves_by_rounding_stays_as_it_is() -> None:
     before = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film")
     after = replace(before, pooled=before.pooled * np.float32(1 + 1e-6))
-    said = sentence("With 4 [PAD]", before, after)
-    assert said == "With 4 [PAD], the pooled state stays as it is; the encoder has no classes."
+    message = sentence("With 4 [PAD]", before, after)
+    assert message == "With 4 [PAD], the pooled state stays as it is; the encoder has no classes."
 
 
 def test_without_classes_it_is_the_pooled_state_that_changes() -> None:

@@ -173,10 +173,10 @@ def test_arrays_are_read_only_wherever_they_are() -> None:
             array[0] = 1
 
 
-@pytest.mark.parametrize("said", ["", "much", "-5", "1.5"])
-def test_a_bound_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv("LOUPE_CACHE_MB", said)
-    with pytest.raises(ValueError, match=f"got '{said}'"):
+@pytest.mark.parametrize("value", ["", "much", "-5", "1.5"])
+def test_a_bound_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("LOUPE_CACHE_MB", value)
+    with pytest.raises(ValueError, match=f"got '{value}'"):
         cache._size_limit()
 
 
@@ -287,13 +287,13 @@ class Slow(Counted):
 def asked_by_four(kept: Cache, make: Slow, others: Counted | None = None) -> list[Future]:
     """One thread makes the value, three more ask for it before it is let go."""
     with ThreadPoolExecutor(4) as threads:
-        asked = [threads.submit(kept.get, Watched(), make)]
+        requests = [threads.submit(kept.get, Watched(), make)]
         assert make.begun.wait(PATIENCE)
         for key in (Watched(), Watched(), Watched()):
-            asked.append(threads.submit(kept.get, key, others or make))
+            requests.append(threads.submit(kept.get, key, others or make))
             assert key.arrived.wait(PATIENCE)
         make.let_go.set()
-    return asked
+    return requests
 
 
 def test_threads_that_miss_one_key_at_once_make_its_value_once() -> None:
@@ -447,8 +447,8 @@ def test_the_log_says_what_was_made_of_which_checkpoint(caplog: pytest.LogCaptur
     cache.clear()
     with caplog.at_level(logging.DEBUG, logger="app_pages.subject.cache"):  # these are small
         cache.of(shape_of, "mnist-pre-ln")
-    said = [message for name, _, message in caplog.record_tuples if name == "app_pages.subject.cache"]
-    assert said[0].startswith(
+    texts = [message for name, _, message in caplog.record_tuples if name == "app_pages.subject.cache"]
+    assert texts[0].startswith(
         "kept: app_pages.subject.cache.loaded of mnist-pre-ln, 0.0 MB; cache: 1 entries"
     )
-    assert said[1].startswith(f"kept: {__name__}.shape_of of mnist-pre-ln, 0.0 MB; cache: 2 entries")
+    assert texts[1].startswith(f"kept: {__name__}.shape_of of mnist-pre-ln, 0.0 MB; cache: 2 entries")

@@ -20,27 +20,27 @@ def of_head(layer: int, head: int) -> list:
 def test_a_head_is_called_by_its_roles_wherever_it_is_chosen(open_app: Open, page: str) -> None:
     app = open_app(f"app_pages/{page}/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     assert not app.exception
-    found = of_head(0, 0)
-    assert found
-    named = ", ".join(role.name for role in found)
+    result = of_head(0, 0)
+    assert result
+    named = ", ".join(role.name for role in result)
     # Side by side names the heads in its charts.
     named = "" if page == "compare" else named
     explained = [block for block in app.markdown if named in block.value and block.help]
-    assert any(all(role.rule in block.help for role in found) for block in explained)
+    assert any(all(role.rule in block.help for role in result) for block in explained)
 
 
 def test_without_a_role_nothing_stands_there(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app_pages.subject.head_name.roles_from_numbers", lambda *_: ())
     app = open_app("app_pages/inside_a_head/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     assert not app.exception
-    assert not [each for each in app.markdown if "head" in each.value and each.value.startswith(":gray")]
+    assert not [item for item in app.markdown if "head" in item.value and item.value.startswith(":gray")]
 
 
 def test_a_click_on_another_head_says_its_roles(open_app: Open) -> None:
     app = open_app("app_pages/inside_a_head/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     app.selectbox(key="head").set_value(1).run()
-    said = ", ".join(role.name for role in of_head(0, 1))
-    assert not said or any(said in each.value for each in app.markdown)
+    message = ", ".join(role.name for role in of_head(0, 1))
+    assert not message or any(message in item.value for item in app.markdown)
 
 
 @pytest.mark.parametrize(

@@ -49,16 +49,16 @@ def test_a_session_that_comes_back_keeps_them(one: tuple[SessionUploads, Upload]
 @pytest.fixture
 def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that holds every encoder, and nothing that is made with it."""
-    load, embed, there = checkpoint.load, Transformer.embed, []
+    load, embed, on_device = checkpoint.load, Transformer.embed, []
 
     def loaded(name: str, device: str = "auto") -> Loaded:
         made = load(name, "cpu")
         if device == "auto":
-            there.append(made.model)
+            on_device.append(made.model)
         return made
 
     def read(self: Transformer, *arguments: object) -> torch.Tensor:
-        if any(self is each for each in there):
+        if any(self is item for item in on_device):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
         return embed(self, *arguments)
 
@@ -76,7 +76,7 @@ def test_where_a_gpu_is_too_small_the_page_is_shown_and_says_that_it_is_the_cpu(
 ) -> None:
     app = open_app(f"app_pages/{page}/page.py", checkpoint="imdb-pre-ln", text="not great")
     assert not app.exception
-    assert [said.value for said in app.caption if "GPU" in said.value] == [
+    assert [message.value for message in app.caption if "GPU" in message.value] == [
         f"The memory of the GPU is too small for {name}: it runs on the CPU." for name in names
     ]
     assert app.get("vega_lite_chart") or app.get("plotly_chart")

@@ -17,7 +17,7 @@ PRE = "imdb-pre-ln"
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def shown_captions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     captions: list[str] = []
     monkeypatch.setattr(st, "caption", captions.append)
     return captions
@@ -28,26 +28,26 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     [(HEADS, heads, stored_results.heads_of), (LAYERS, layers, stored_results.layers_of)],
 )
 def test_it_is_read_until_file_or_weights_change(
-    checkpoints: Path, said: list[str], file: str, make: Callable, read: Callable
+    checkpoints: Path, shown_captions: list[str], file: str, make: Callable, read: Callable
 ) -> None:
     assert read(PRE) is None
     write_results(checkpoints / PRE / file, make(weights=weights_hash(PRE)))
-    found = read(PRE)
-    assert found.source.n == 30
-    assert read(PRE) is found
+    result = read(PRE)
+    assert result.source.n == 30
+    assert read(PRE) is result
     write_results(checkpoints / PRE / file, make(weights=weights_hash(PRE), n=31))
     assert read(PRE).source.n == 31
     made = tiny.loaded(tiny.TEXT, 11)
     save(checkpoints / "mine", made.model, {}, made.tokenizer)
     (checkpoints / "mine" / "model.safetensors").replace(checkpoints / PRE / "model.safetensors")
     assert read(PRE) is None
-    assert said == []
+    assert shown_captions == []
 
 
-def test_a_damaged_file_is_said_and_counts_as_none(checkpoints: Path, said: list[str]) -> None:
+def test_a_damaged_file_is_said_and_counts_as_none(checkpoints: Path, shown_captions: list[str]) -> None:
     (checkpoints / PRE / HEADS).write_bytes(b"PAR1")
     assert stored_results.heads_of(PRE) is None
-    assert [f"{PRE}/{HEADS} cannot be read" in sentence for sentence in said] == [True]
+    assert [f"{PRE}/{HEADS} cannot be read" in sentence for sentence in shown_captions] == [True]
     for file in (EXAMPLES, PRUNING, FAITHFULNESS):
         assert stored_results.table_of(PRE, file) is None
 

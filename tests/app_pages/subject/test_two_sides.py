@@ -86,8 +86,8 @@ def test_without_positions_a_pattern_put_back_is_what_it_was() -> None:
 
 def test_what_is_read_at_one_place_is_found_where_it_was_moved_to() -> None:
     before, after = text("not great film"), shuffled("not great film", (0, 3, 1, 2, 4))
-    assert [same_position(before, after, at) for at in range(5)] == [0, 2, 3, 1, 4]
-    assert [same_position(after, before, at) for at in range(5)] == [0, 3, 1, 2, 4]
+    assert [same_position(before, after, index) for index in range(5)] == [0, 2, 3, 1, 4]
+    assert [same_position(after, before, index) for index in range(5)] == [0, 3, 1, 2, 4]
 
 
 def test_positions_of_texts_correspond_as_far_as_both_reach() -> None:
@@ -96,8 +96,8 @@ def test_positions_of_texts_correspond_as_far_as_both_reach() -> None:
 
 
 def test_one_text_that_two_tokenizers_cut_differently_has_the_class_token_in_common() -> None:
-    here, there = text("not great film"), text("film", "another")
-    assert [same_position(here, there, query) for query in range(3)] == [0, None, None]
+    here, other = text("not great film"), text("film", "another")
+    assert [same_position(here, other, query) for query in range(3)] == [0, None, None]
     alike = text("not great film", "another")
     assert [same_position(here, alike, query) for query in range(3)] == [0, 1, 2]
 
@@ -122,7 +122,7 @@ def test_of_other_patches_the_class_tokens_alone_correspond() -> None:
 def test_a_click_on_the_second_side_takes_what_the_first_has_too(
     monkeypatch: pytest.MonkeyPatch, first: Side, second: Side, position: int, taken: list[int]
 ) -> None:
-    found: list[int] = []
-    monkeypatch.setattr(head_choice, "take_query", found.append)
+    result: list[int] = []
+    monkeypatch.setattr(head_choice, "take_query", result.append)
     take_position_from_second(first, second, position)
-    assert found == taken
+    assert result == taken

@@ -55,7 +55,7 @@ def charts(app: AppTest) -> list[dict]:
     return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     return "\n".join(block.value for block in app.markdown)
 
 
@@ -68,7 +68,7 @@ def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setti
     assert app.pills(key="theory_variants").value == ["pre-LN", "post-LN"]
     assert app.slider(key="theory_seeds").value == 5
     assert app.expander[0].label.count("6 of 6 hold for these encoders")
-    assert "L = 2 to 12" in said(app)
+    assert "L = 2 to 12" in shown_text(app)
 
 
 def test_the_slopes_are_those_of_what_is_measured(open_app: Open) -> None:
@@ -80,11 +80,11 @@ def test_the_slopes_are_those_of_what_is_measured(open_app: Open) -> None:
             for seed in range(2)
         ]
         mean = f"{round(slopes(depths, np.array(norms))[0], 2):+.2f}".replace("-", "−")
-        assert f"| {variant} | **{mean}** |" in said(app)
+        assert f"| {variant} | **{mean}** |" in shown_text(app)
 
 
 def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
-    text = said(open_app(PAGE, **SMALL))
+    text = shown_text(open_app(PAGE, **SMALL))
     norms, lemma = (
         {
             variant: np.mean(
@@ -109,21 +109,21 @@ def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
 def test_one_depth_has_no_slope(open_app: Open) -> None:
     app = open_app(PAGE, **SMALL | {"theory_depth": "2"})
     assert len(charts(app)) == 3
-    assert "One depth has no slope" in said(app)
+    assert "One depth has no slope" in shown_text(app)
 
 
 def test_an_assumption_that_is_not_met_is_named(open_app: Open) -> None:
     app = open_app(PAGE, START.to("Xavier"), FEED_FORWARD.to("4 d"), **SMALL)
     assert app.expander[0].label.count("3 of 6 hold for these encoders")
-    assert said(app).count("**not met**") == 3
+    assert shown_text(app).count("**not met**") == 3
 
 
 @pytest.mark.parametrize("kind", ["gradient", "mean_gradient"])
 def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) -> None:
     over = {"gradient": "of each sequence, then averaged", "mean_gradient": "of all sequences together"}[kind]
     app = open_app(PAGE, theory_over=over, **SMALL | {"theory_seeds": "1"})
-    found = getattr(gradients_at_start.initial_norms(UntrainedConfig(d_model=32), "pre-LN", 4, 0), kind)
-    assert f"| pre-LN | {found[0]:.3g} | {found[-1]:.3g} |" in said(app)
+    result = getattr(gradients_at_start.initial_norms(UntrainedConfig(d_model=32), "pre-LN", 4, 0), kind)
+    assert f"| pre-LN | {result[0]:.3g} | {result[-1]:.3g} |" in shown_text(app)
 
 
 def test_where_a_cited_figure_does_not_come_the_page_says_so() -> None:
@@ -141,7 +141,7 @@ def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
         pills.set_value(list(pills.options))
     app.run()
     assert len(charts(app)) == 3
-    assert all(f"| {variant} | **" in said(app) for variant in VARIANTS)
+    assert all(f"| {variant} | **" in shown_text(app) for variant in VARIANTS)
     for pills in both:
         app.pills(key=pills.key).set_value([])
     app.run()
@@ -183,13 +183,13 @@ def test_the_update_is_the_one_that_is_measured(open_app: Open) -> None:
         np.asarray(summary(moved, axis=0))[[1, -1]] for summary in (np.mean, np.min, np.max)
     )
     ranges = [f"{low:.2f} to {high:.2f}" for low, high in zip(smallest, largest, strict=True)]
-    assert f"| post-LN | **{first:.2f}** | {ranges[0]} | {last:.2f} | {ranges[1]} |" in said(app)
+    assert f"| post-LN | **{first:.2f}** | {ranges[0]} | {last:.2f} | {ranges[1]} |" in shown_text(app)
 
 
 def test_warm_up_and_a_log_axis(open_app: Open) -> None:
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), WARM_UP_STEPS.to("10 steps"), **SMALL)
-    cold = said(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
-    assert said(app) != cold
+    cold = shown_text(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
+    assert shown_text(app) != cold
     app.segmented_control(key="theory_update_axis").set_value("log").run()
     (chart,) = charts(app)
     assert '"type": "log"' in json.dumps(chart)
@@ -210,7 +210,7 @@ def test_stored_runs_are_one_figure(open_app: Open, checkpoints: Path) -> None:
         "90\u2009%",
         "diverged",
     ]
-    assert "300 steps" in said(app)
+    assert "300 steps" in shown_text(app)
 
 
 def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints: Path) -> None:
@@ -240,7 +240,7 @@ def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints
 
 
 def test_without_judged_claims_nothing_is_said_of_them(open_app: Open) -> None:
-    assert "With several seeds" not in said(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
+    assert "With several seeds" not in shown_text(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
 
 
 def test_a_damaged_file_of_stored_runs_is_said_in_a_sentence(open_app: Open, checkpoints: Path) -> None:

@@ -224,9 +224,9 @@ def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, 
     path.write_text(json.dumps(history))
     app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.PART.to("Training history"))
     assert not app.exception
-    found = _with_errors(logged_values(history, "accuracy", "evaluations"), history)
-    assert found["examples"].tolist() == ["10", "not known"]
-    assert found["standard error"].tolist() == ["15.8\u2009%", "not known"]
+    result = _with_errors(logged_values(history, "accuracy", "evaluations"), history)
+    assert result["examples"].tolist() == ["10", "not known"]
+    assert result["standard error"].tolist() == ["15.8\u2009%", "not known"]
     assert _with_errors(logged_values({}, "accuracy", "evaluations"), {}).empty
 
 

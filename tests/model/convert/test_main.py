@@ -74,7 +74,7 @@ class Hostile:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "sentence"),
     [
         ({"a": Hostile()}, "pytorch_model.bin is damaged, or holds more than tensors"),
         ({"state_dict": {"a": torch.ones(1)}}, "pytorch_model.bin does not hold tensors by name"),
@@ -82,11 +82,11 @@ class Hostile:
     ],
 )
 def test_more_than_tensors_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: object, said: str, capsys
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: object, sentence: str, capsys
 ) -> None:
     monkeypatch.chdir(tmp_path)
     torch.save(content, tmp_path / BIN)
-    with refused(capsys, f"^model.convert: {said}$"):
+    with refused(capsys, f"^model.convert: {sentence}$"):
         main([str(tmp_path), "--trusted"])
     assert [path.name for path in tmp_path.iterdir()] == [BIN]
 

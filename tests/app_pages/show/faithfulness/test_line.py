@@ -53,7 +53,7 @@ assert not {"model", "viz", "numpy"} & set(sys.modules)
 """
 
 
-def said(app: AppTest) -> list[str]:
+def shown_texts(app: AppTest) -> list[str]:
     """The lines with the numbers, which stand above the details."""
     assert not app.exception
     return [block.value for block in app.markdown if "Rank correlation with" in block.value]
@@ -77,26 +77,28 @@ def expected(name: str, model_input: object, layer: int, head: int, kind: str = 
     """Spearman, by a loop over the knock-outs where they are masks."""
     loaded = cache.loaded(name)
     record = capture(loaded, model_input)
-    at = list(removable_positions(record))
+    positions = list(removable_positions(record))
     if kind == "keys":
-        answers = np.array([capture(loaded, model_input, without_keys(one)).probabilities for one in at])
+        answers = np.array(
+            [capture(loaded, model_input, without_keys(one)).probabilities for one in positions]
+        )
     else:
         answers = knock_out(loaded, model_input, kind, answer="logits")
-    return stats.spearmanr(head_scores(record, layer, head)[at], falls(record, answers)).statistic
+    return stats.spearmanr(head_scores(record, layer, head)[positions], falls(record, answers)).statistic
 
 
 @pytest.mark.parametrize("head", [(0, 0), (1, 1)])
 def test_the_sign_is_always_in_sight_and_its_figures_stand_behind_it(
     open_app: Open, head: tuple[int, int]
 ) -> None:
-    look = {"text": TEXT, "checkpoint": "imdb-pre-ln", "layer": str(head[0]), "head": str(head[1])}
-    app = open_app(**look)
+    options = {"text": TEXT, "checkpoint": "imdb-pre-ln", "layer": str(head[0]), "head": str(head[1])}
+    app = open_app(**options)
     (sign,) = signs(app)
     (conclusion,) = conclusions(app)
     assert (sign == "cannot be told") == ("cannot be told" in conclusion)
-    assert not said(app)
-    app = open_app(**look, faithful="true")
-    (line,) = said(app)
+    assert not shown_texts(app)
+    app = open_app(**options, faithful="true")
+    (line,) = shown_texts(app)
     assert (signs(app), conclusions(app)) == ([sign], [conclusion])
     value = f"{expected('imdb-pre-ln', TEXT, *head):.2f}".replace("-", "−")
     assert f"hiding each token (from every query): **{value}** over 7 tokens." in line
@@ -115,7 +117,7 @@ def test_of_a_masked_word(open_app: Open) -> None:
         answer_word="great",
         faithful="true",
     )
-    (line,) = said(app)
+    (line,) = shown_texts(app)
     loaded = cache.loaded("imdb-pre-ln")
     word, positions = masked_word(loaded, text, "great"), [1, 3, 4, 5, 6, 7]  # neither [CLS] nor [MASK]
     before = log_p(loaded, text, word)
@@ -142,7 +144,7 @@ def test_a_map_of_a_class_is_not_checked_by_a_masked_word(open_app: Open) -> Non
 
 def test_of_a_digit(open_app: Open) -> None:
     app = open_app(kind="Digit", digit="5", knock_out="greyed", faithful="true")
-    (line,) = said(app)
+    (line,) = shown_texts(app)
     selection = subject_of(app)
     value = expected(selection.checkpoint, selection.model_input, 0, 0, "grey")
     assert f"(greyed): **{value:.2f}** over 4 patches".replace("-", "−") in line
@@ -153,7 +155,7 @@ def test_of_a_digit(open_app: Open) -> None:
 
 def test_other_kinds_of_knock_out(open_app: Open) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", knock_out="behind [MASK]", faithful="true")
-    (line,) = said(app)
+    (line,) = shown_texts(app)
     value = f"{expected('imdb-pre-ln', TEXT, 0, 0, 'mask'):.2f}".replace("-", "−")
     assert f"(behind [MASK]): **{value}** over 7 tokens" in line
     assert list(app.segmented_control(key="knock_out").options) == [
@@ -165,7 +167,7 @@ def test_other_kinds_of_knock_out(open_app: Open) -> None:
 
 def test_faithfulness_follows_from_the_exported_points_alone(open_app: Open) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-post-ln", faithful="true")
-    (line,) = said(app)
+    (line,) = shown_texts(app)
     points = table(app, "Score of a map", "score", "effect")
     columns = (points[name].to_numpy() for name in ("position", "token", "score", "effect"))
     figure = score_effect(*columns, kind="from every query", effect="effect", selected=None)
@@ -196,17 +198,17 @@ def test_details_have_points_and_curves(open_app: Open) -> None:
 
 def test_merged_words_leave_the_check_as_it_is(open_app: Open) -> None:
     query = {"text": "films not great", "checkpoint": "imdb-pre-ln", "faithful": "true"}
-    lines = said(open_app(**query))
+    lines = shown_texts(open_app(**query))
     assert len(lines) == 1
-    assert said(open_app(**query, words="true", hide_special="true")) == lines
+    assert shown_texts(open_app(**query, words="true", hide_special="true")) == lines
 
 
 def test_of_the_mean_of_a_layer(open_app: Open) -> None:
-    (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean", faithful="true"))
+    (line,) = shown_texts(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean", faithful="true"))
     record = LiveSubject("imdb-pre-ln", TEXT).record
-    at = list(removable_positions(record))
+    positions = list(removable_positions(record))
     effect = falls(record, knock_out(cache.loaded("imdb-pre-ln"), TEXT, answer="logits"))
-    value = stats.spearmanr(record.pattern[0, :, 0].mean(axis=0)[at], effect).statistic
+    value = stats.spearmanr(record.pattern[0, :, 0].mean(axis=0)[positions], effect).statistic
     assert f"**{value:.2f}** over".replace("-", "−") in line
 
 
@@ -214,7 +216,7 @@ def test_without_classes(open_app: Open, checkpoints: Path) -> None:
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=(), pooling="mean"))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     app = open_app(text=TEXT, checkpoint="headless", faithful="true")
-    (line,) = said(app)
+    (line,) = shown_texts(app)
     assert "the pooled state turns by a cosine distance of" in line
     record = LiveSubject("headless", TEXT).record
     scores = record.pattern[0, 0].mean(axis=0)[1:]
@@ -225,11 +227,11 @@ def test_without_classes(open_app: Open, checkpoints: Path) -> None:
 def test_what_takes_long_stands_behind_a_button(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 0)
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", faithful="true")
-    assert not said(app)
+    assert not shown_texts(app)
     button = app.button(key="faithfulness_check")
     assert button.label.startswith("Check this map by knocking out 7 tokens, about 1 s")
     button.click().run()
-    assert said(app)
+    assert shown_texts(app)
     curves = app.button(key="faithfulness_curves")
     assert not any("Deletion" in str(chart.proto.spec) for chart in app.get("vega_lite_chart"))
     curves.click().run()
@@ -237,7 +239,7 @@ def test_what_takes_long_stands_behind_a_button(open_app: Open, monkeypatch: pyt
     app.selectbox(key="layer").set_value(
         1
     ).run()  # another map: the knock-outs are the same, its curves are not
-    assert said(app)
+    assert shown_texts(app)
     assert app.button(key="faithfulness_curves")
     app.selectbox(key="layer").set_value(0).run()
     assert len(table(app, "Deletion", "map")) == 8
@@ -267,14 +269,14 @@ def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkp
     ).assign(told=140, too_few=100, unmoved=10, no_sooner=50)
     table_of = ResultTable(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
     write_results(folder / FAITHFULNESS, table_of)
-    look = {"text": TEXT, "checkpoint": "imdb-pre-ln", "faithful": "true"}
-    (line,) = said(open_app(**look, layer="1"))
+    options = {"text": TEXT, "checkpoint": "imdb-pre-ln", "faithful": "true"}
+    (line,) = shown_texts(open_app(**options, layer="1"))
     assert (
         "this can be told on 140 of 300 films, and on 12\u2009% of those this map explains the answer."
         in line
     )
     for other in ({"layer": "1", "head": "1"}, {"part": "mean"}, {"knock_out": "behind [MASK]"}):
-        assert "films" not in said(open_app(**look, **other))[0]
+        assert "films" not in shown_texts(open_app(**options, **other))[0]
 
 
 def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
@@ -300,7 +302,7 @@ def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
 
 def test_a_record_from_a_file_has_no_encoder_to_ask(open_app: Open) -> None:
     app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), faithful="true")
-    assert not said(app)
+    assert not shown_texts(app)
     assert signs(app) == ["not checked"]
     assert words.NO_ENCODER in conclusions(app)
 
@@ -317,8 +319,8 @@ def test_each_side_of_a_comparison_has_its_line(open_app: Open) -> None:
 
 
 def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -> None:
-    look = {"kind": "Digit", "compare_part": "Knock-out", "knock_out": "greyed"}
-    app = open_app("app_pages/compare/page.py", **look)
+    options = {"kind": "Digit", "compare_part": "Knock-out", "knock_out": "greyed"}
+    app = open_app("app_pages/compare/page.py", **options)
     assert not app.exception
     selection = subject_of(app)
     record = selection.record

@@ -101,16 +101,16 @@ def test_without_classes_it_is_about_the_pooled_state():
     assert words.conclusion_sentence(judged(), HEADLESS).startswith(
         "Does this map show what the answer hangs on? **No**"
     )
-    said = words.other_attention_sentence(OtherAttention(0.5, (0.1, 0.3)), HEADLESS)
-    assert said.startswith(
+    message = words.other_attention_sentence(OtherAttention(0.5, (0.1, 0.3)), HEADLESS)
+    assert message.startswith(
         "If all heads attended evenly, the pooled state turns by a cosine distance of 0.5; with"
     )
     assert "cosine distance" in words.rule_markdown(HEADLESS)
 
 
 def test_other_attention_by_hand():
-    said = words.other_attention_sentence(OtherAttention(0.123, (0.1, 0.3)), TEXT)
-    plain = said.replace("\u00a0", " ").replace("\u202f", "\u2009")
+    message = words.other_attention_sentence(OtherAttention(0.123, (0.1, 0.3)), TEXT)
+    plain = message.replace("\u00a0", " ").replace("\u202f", "\u2009")
     assert plain == (
         "If all heads attended evenly, the prediction shifts by 12.3\u2009%; with their weights in a random order, by "
         "20.0 ± 14.1\u2009%."
