@@ -73,16 +73,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 class FewBrowsers(LoadFileScheduling):
-    """A test file runs in one process, and all files that need the browser in every second process at most.
+    """A test file runs in one process, and all files that need the browser in two processes, or in every second of more.
 
-    So two processes have one server and one Chromium. What takes longest begins first.
+    Each of them has one server and one Chromium. In a single one they took longer than all other tests together. What takes
+    longest begins first.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
         if not nodeid.startswith(BROWSER):
             return file
-        return f"{BROWSER}{len(file) % max(1, self.numnodes // 2)}"
+        return f"{BROWSER}{len(file) % max(2, self.numnodes // 2)}"
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         for scope in [scope for scope in self.workqueue if scope.startswith(LONGEST)][::-1]:

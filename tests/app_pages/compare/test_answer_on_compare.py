@@ -10,6 +10,7 @@ from app_pages.subject import cache
 from model.capture import capture
 from model.capture.intervention import without_keys
 from model.experiments.masked_word import guesses, masked_word
+from tests.app_pages.shown_text import joined_captions
 from tests.model.experiments.test_masked_word import log_p
 from viz.builders.number_format import format_number
 
@@ -27,11 +28,6 @@ def lines(app: AppTest) -> list[tuple[str, str]]:
         for block in app.markdown
         if block.value.startswith(":small[explains the answer?")
     ]
-
-
-def captions(app: AppTest) -> str:
-    assert not app.exception
-    return " ".join(caption.value for caption in app.caption)
 
 
 def spearman(name: str, text: str, typed: str | None) -> str:
@@ -68,14 +64,14 @@ def test_a_side_without_a_masked_word_is_asked_for_its_class_and_says_so(open_co
     assert "at [MASK] hangs on" not in second
     assert (
         "second text: there is no such masked word to predict, so the answer is that of the whole input"
-        in (captions(app))
+        in (joined_captions(app))
     )
 
 
 def test_a_word_that_is_no_token_is_replaced_by_the_first_guess_on_both_sides(open_compare: Open) -> None:
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **TWO_ENCODERS, answer_word="unheard of")
     word = guesses(cache.loaded("imdb-pre-ln"), TEXT)[2][0].token
-    assert "The first guess is taken instead" in captions(app)
+    assert "The first guess is taken instead" in joined_captions(app)
     assert all(f"“{word}” at" in line + details for line, details in lines(app))
 
 
@@ -91,7 +87,7 @@ def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare: Open)
     )
     assert not app.exception
     sentences = [block.value.replace("\\", "") for block in app.markdown]
-    assert "Shown is the change of log P of the word at [MASK], in nats." in captions(app)
+    assert "Shown is the change of log P of the word at [MASK], in nats." in joined_captions(app)
     largest = []
     for name in ("imdb-pre-ln", "imdb-post-ln"):
         loaded = cache.loaded(name)
@@ -111,11 +107,11 @@ def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare: Open)
             f"{numbers[1]} ({numbers[2]} nats), the largest change."
         )
         largest.append(abs(changes[index]))
-    assert f"Both scales reach to {format_number(max(largest), '.3g')}." in captions(app)
+    assert f"Both scales reach to {format_number(max(largest), '.3g')}." in joined_captions(app)
 
 
 def test_a_knock_out_of_a_word_beside_that_of_a_class_has_a_scale_of_its_own(open_compare: Open) -> None:
     two = {"compare_what": "two inputs", "compare_text": "great film a b x not"}
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **MASKED, **two, compare_part="Knock-out")
-    shown = captions(app)
+    shown = joined_captions(app)
     assert "second text: the change of the log-odds of the class" in shown

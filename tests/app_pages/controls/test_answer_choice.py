@@ -15,6 +15,7 @@ from model.experiments.masked_word import MaskedWord, guesses, masked_word
 from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from model.experiments.probabilities import probabilities
 from tests.app_pages.charts import table as table_of
+from tests.app_pages.shown_text import headline, joined_captions
 from tests.model.huggingface.folders import build
 from viz.heads.part_grids import FEED_FORWARD
 
@@ -29,17 +30,6 @@ MASKED = {"answer_of": "masked word"}
 def open_heads(open_app: Open) -> Open:
     defaults = {"text": TEXT, "checkpoint": ENCODER, "heads_part": "Ablate"}
     return lambda **query: open_app(PAGE, **defaults | query)
-
-
-def headline(app: AppTest) -> str:
-    assert not app.exception
-    (sentence,) = (html.proto.body for html in app.get("html") if '<p class="headline"' in html.proto.body)
-    return sentence
-
-
-def captions(app: AppTest) -> str:
-    assert not app.exception
-    return " ".join(caption.value for caption in app.caption)
 
 
 def log_p(word: MaskedWord, *interventions, text: str = TEXT) -> np.ndarray:
@@ -64,7 +54,7 @@ def test_each_part_alone_changes_log_p_of_the_first_guess(open_heads: Open) -> N
     (guessed,) = guesses(loaded, TEXT).values()
     assert f"log P(“{guessed[0].token}” at [MASK]) is {minus(f'{before:+.3f}')} nats" in headline(app)
     alone = rows[~rows.index.str.endswith("attn")]["value"]
-    assert f"Largest effect: {alone.abs().idxmax()} (" in captions(app)
+    assert f"Largest effect: {alone.abs().idxmax()} (" in joined_captions(app)
 
 
 def test_what_is_taken_away_changes_log_p_of_a_chosen_word(open_heads: Open) -> None:
@@ -104,8 +94,8 @@ def test_of_several_masked_tokens_one_is_chosen(open_heads: Open) -> None:
 
 def test_a_word_of_two_tokens_gives_one_sentence_and_the_first_guess(open_heads: Open) -> None:
     app = open_heads(**MASKED, answer_word="great film")
-    assert "“great film” is 2 tokens, great film\\: choose a word of one token." in captions(app)
-    assert "The first guess is taken instead." in captions(app)
+    assert "“great film” is 2 tokens, great film\\: choose a word of one token." in joined_captions(app)
+    assert "The first guess is taken instead." in joined_captions(app)
     (guessed,) = guesses(cache.loaded(ENCODER), TEXT).values()
     assert f"log P(“{guessed[0].token}” at [MASK])" in headline(app)
 

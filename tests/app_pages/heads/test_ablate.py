@@ -18,6 +18,7 @@ from model.measures.changes import class_changes
 from tests.app_pages.charts import shown, weights
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.heads.conftest import source
+from tests.app_pages.shown_text import headline, joined_captions
 from tests.model import tiny
 
 RECORD = capture(tiny.loaded(tiny.TEXT), "not great film")  # two layers of two heads, five tokens
@@ -26,24 +27,12 @@ Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
 TEXT, ENCODER = "not great film", "imdb-pre-ln"
 GRID = "change of the log-odds"
-HEADLINE = '<p class="headline"'
 
 
 @pytest.fixture
 def open_ablate(open_app: Open) -> Open:
     defaults = {"text": TEXT, "checkpoint": ENCODER, "heads_part": "Ablate"}
     return lambda **query: open_app(PAGE, **defaults | query)
-
-
-def captions(app: AppTest) -> str:
-    assert not app.exception
-    return " ".join(item.value for item in app.caption)
-
-
-def headline(app: AppTest) -> str:
-    assert not app.exception
-    (message,) = (item.proto.body for item in app.get("html") if item.proto.body.startswith(HEADLINE))
-    return message
 
 
 def grid(app: AppTest):
@@ -70,7 +59,7 @@ def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
     expected = class_changes(record, probabilities(loaded, [TEXT], wholes, "logits")[0], label)
     result = rows.loc[["L1 attn", "L0 FF"], "value"]
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-6)
-    assert NO_PROOF in captions(app)
+    assert NO_PROOF in joined_captions(app)
     assert "Nothing is taken away" in headline(app)
 
 
@@ -82,7 +71,7 @@ def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
     assert set(rows.index[rows["away"]]) == {"L0 H1", "L1 attn", "L0 FF"}
     assert headline(app).count("L0 H1, all heads of L1, the feed-forward of L0 and “great”") == 1
     (change,) = class_changes(record, after.logits[None], int(record.logits.argmax()))
-    assert f"a change of {change:+.2f}".replace("-", "−") in captions(app)
+    assert f"a change of {change:+.2f}".replace("-", "−") in joined_captions(app)
 
 
 def test_what_is_not_there_is_passed_over(open_ablate: Open) -> None:
@@ -143,13 +132,13 @@ def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> Non
     rows = grid(app)
     assert rows.loc["L1 H1", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
     assert rows.loc["L1 H1", "over"] == "0.37"
-    assert "0.37 ± 0.05" in captions(app)
+    assert "0.37 ± 0.05" in joined_captions(app)
 
 
 def test_without_a_data_set_zero_is_all_there_is(open_ablate: Open) -> None:
     app = open_ablate()
     assert "ablate_how" not in [item.key for item in app.segmented_control]
-    assert "--with ablation" in captions(app)
+    assert "--with ablation" in joined_captions(app)
 
 
 def test_digits(open_ablate: Open) -> None:
@@ -177,7 +166,7 @@ def test_of_many_positions_the_maps_show_those_around_the_query(
     app = open_ablate(ablated="h0-1", query="3 film")
     for key in ("ablate_map_before", "ablate_map_after", "ablate_map_difference"):
         assert weights(shown(app, key)).shape == (2, 2)
-    assert "Of 5 positions, 2 to 3 are drawn, around the query." in captions(app)
+    assert "Of 5 positions, 2 to 3 are drawn, around the query." in joined_captions(app)
 
 
 def run() -> None:

@@ -14,6 +14,7 @@ from app_pages.controls.pages import MASKS
 from app_pages.subject import cache
 from model.capture.intervention import MaskChoice, masked
 from model.experiments.masked_word import masked_word
+from tests.app_pages.shown_text import headline
 from tests.model.experiments.test_masked_word import log_p
 from tests.model.huggingface.folders import build
 from viz.builders.number_format import format_number
@@ -27,12 +28,6 @@ def open_masks(open_app: Open) -> Open:
     start = (TEXT.to(MASKED_TEXT), CHECKPOINT.to(ENCODER))
     of_word = {"answer_of": "masked word", "answer_word": WORD}
     return lambda *choices, **query: open_app(MASKS, *start, *choices, **of_word | query)
-
-
-def headline(app: AppTest) -> str:
-    assert not app.exception
-    (sentence,) = (html.proto.body for html in app.get("html") if '<p class="headline"' in html.proto.body)
-    return sentence
 
 
 def log_probability(*masks) -> float:

@@ -31,6 +31,7 @@ from model.measures.changes import class_changes
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import table, weights
 from tests.app_pages.shown_subject import subject_of
+from tests.app_pages.shown_text import HEADLINE, headline
 from tests.model import tiny
 from tests.slow import first_of
 from viz.builders.number_format import format_number
@@ -38,7 +39,6 @@ from viz.builders.number_format import format_number
 Open = Callable[..., AppTest]
 
 TEXT = "not great film"
-HEADLINE = '<p class="headline"'
 PARTS = ("Step by step", "What follows", "Ways of masking")
 
 
@@ -46,12 +46,6 @@ PARTS = ("Step by step", "What follows", "Ways of masking")
 def open_masks(open_app: Open) -> Open:
     start = (input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("imdb-pre-ln"))
     return lambda *choices, **query: open_app(MASKS, *start, *choices, **query)
-
-
-def sentence(app: AppTest) -> str:
-    assert not app.exception
-    (message,) = (html.proto.body for html in app.get("html") if html.proto.body.startswith(HEADLINE))
-    return message
 
 
 def figures(app: AppTest) -> dict[str, dict]:
@@ -94,24 +88,24 @@ def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: O
     before = LiveSubject("imdb-pre-ln", TEXT).record
     name = before.class_names[before.probabilities.argmax()]
     assert (f"<span>{name} after</span>" in bars) == (name != label)
-    assert "Without “not” and “film”" in sentence(app)
-    assert label in sentence(app)
+    assert "Without “not” and “film”" in headline(app)
+    assert label in headline(app)
 
 
 def test_the_box_blocks_and_frees(open_masks: Open) -> None:
     app = open_masks()
-    assert "Nothing is masked" in sentence(app)
+    assert "Nothing is masked" in headline(app)
     app.multiselect(key="masks_positions").set_value([1]).run()
     assert app.query_params["masks_keys"] in ("1", ["1"])
-    assert "Without “not”" in sentence(app)
+    assert "Without “not”" in headline(app)
     app.button(key="masks_free").click().run()
     assert "masks_keys" not in app.query_params
-    assert "Nothing is masked" in sentence(app)
+    assert "Nothing is masked" in headline(app)
 
 
 def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(open_app: Open) -> None:
     app = open_app("app_pages/masks/page.py")
-    assert "Without “" in sentence(app)
+    assert "Without “" in headline(app)
     name, text = encoder_and_input(app)
     record = LiveSubject(name, text).record
     (blocked,) = app.multiselect(key="masks_positions").value
@@ -129,11 +123,11 @@ def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(
     hidden = LiveSubject(name, text, changed=masked(MaskChoice(kind="keys", keys=(blocked,)))).record
     assert hidden.probabilities[label] == pytest.approx(min(after), abs=1e-6)
     app.button(key="masks_free").click().run()
-    assert "Nothing is masked" in sentence(app)
+    assert "Nothing is masked" in headline(app)
 
 
 def test_a_link_hides_nothing_that_it_does_not_name(open_masks: Open) -> None:
-    assert "Nothing is masked" in sentence(open_masks())
+    assert "Nothing is masked" in headline(open_masks())
 
 
 def test_a_causal_mask_is_looked_at_from_the_middle(open_masks: Open) -> None:
@@ -147,10 +141,10 @@ def test_a_causal_mask_is_looked_at_from_the_middle(open_masks: Open) -> None:
 )
 def test_an_answer_that_is_of_no_input_is_said_to_be_so(open_masks: Open, what: dict, message: str) -> None:
     app = open_masks(MASK.to("Causal"), **what)
-    assert f"the answer no longer depends on the {message}" in sentence(app)
-    assert f"for every {message}." in sentence(app)
+    assert f"the answer no longer depends on the {message}" in headline(app)
+    assert f"for every {message}." in headline(app)
     in_one_layer = open_masks(MASK.to("Causal"), masks_layers="L0", **what)
-    assert "the prediction" in sentence(in_one_layer)
+    assert "the prediction" in headline(in_one_layer)
 
 
 def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
@@ -169,13 +163,13 @@ def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
     ],
 )
 def test_nonsense_in_the_address_falls_back(open_masks: Open, kind: str, nonsense: dict) -> None:
-    result = sentence(open_masks(masks_kind=kind, **nonsense, forgiven=nonsense))
-    assert result == sentence(open_masks(masks_kind=kind))
+    result = headline(open_masks(masks_kind=kind, **nonsense, forgiven=nonsense))
+    assert result == headline(open_masks(masks_kind=kind))
 
 
 def test_a_kind_of_mask_that_there_is_not_is_the_first(open_masks: Open) -> None:
     app = open_masks(masks_kind="sideways", forgiven=["masks_kind"])
-    assert sentence(app)
+    assert headline(app)
     assert app.selectbox(key="masks_kind").value == "Block tokens"
 
 
@@ -195,26 +189,26 @@ def test_a_finite_number_that_there_is_not_is_the_first(open_masks: Open) -> Non
     ],
 )
 def test_cells_that_there_are_not_are_not_blocked(open_masks: Open, nonsense: dict) -> None:
-    assert "Nothing is masked" in sentence(open_masks(**nonsense))
+    assert "Nothing is masked" in headline(open_masks(**nonsense))
 
 
 def test_in_another_text_nothing_is_blocked(open_masks: Open) -> None:
     app = open_masks(BLOCKED_KEYS.to("1"))
     app.text_area(key="text").set_value("great film").run()
-    assert "Nothing is masked" in sentence(app)
+    assert "Nothing is masked" in headline(app)
     assert "masks_keys" not in app.query_params
 
 
 def test_the_same_patches_stay_blocked_in_another_digit(open_masks: Open) -> None:
     app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), BLOCKED_KEYS.to("2"), DIGIT.to(1))
-    assert "Without r0c1" in sentence(app)
+    assert "Without r0c1" in headline(app)
     app.number_input(key="digit").set_value(5).run()
-    assert "Without r0c1" in sentence(app)
+    assert "Without r0c1" in headline(app)
 
 
 def test_a_mask_in_chosen_heads_alone(open_masks: Open) -> None:
     app = open_masks(MASK.to("Causal"), masks_layers="L1", masks_heads="H0")
-    assert "in layer 1 and head 0" in sentence(app)
+    assert "in layer 1 and head 0" in headline(app)
     app = open_masks(MASK.to("Causal"), LAYER.to(0), masks_layers="L1", masks_heads="H0")
     assert not figures(app)["masks_map_pattern"]["layout"].get("images")
 
@@ -238,14 +232,14 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
 
 def test_a_text_that_fills_the_encoder_leaves_no_room_for_padding(open_masks: Open) -> None:
     app = open_masks(input_controls.TEXT.to("great " * 20), MASK.to("Padding"))
-    assert "Nothing is masked" in sentence(app)
+    assert "Nothing is masked" in headline(app)
     assert app.info[0].value == "No room for padding: the encoder reads 12 tokens, and this text has 12."
 
 
 def test_a_digit_has_no_padding_and_the_page_says_so(open_masks: Open) -> None:
     app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), MASK.to("Padding"), PADDING.to(2))
     assert any("Digits have no padding" in caption.value for caption in app.caption)
-    assert "the last 2 patches" in sentence(app)
+    assert "the last 2 patches" in headline(app)
 
 
 def test_the_maps_are_of_the_chosen_head(open_masks: Open) -> None:
@@ -327,7 +321,7 @@ def test_a_choice_that_another_input_has_no_room_for(open_masks: Open, kind: str
 
 def test_tokens_are_never_markup(open_masks: Open) -> None:
     app = open_masks(input_controls.TEXT.to("<b>"), BLOCKED_KEYS.to("1.2.3"))
-    assert "<b>" not in sentence(app)
+    assert "<b>" not in headline(app)
 
 
 def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks: Open, checkpoints: Path) -> None:
@@ -376,7 +370,7 @@ def test_without_classes_the_pooled_state_stands_for_the_answer(
     if part != "Ways of masking":
         is_padded = "masks_padding" in query  # which the mask hides
         expected = "stays as it is" if is_padded else "changes by a cosine distance of"
-        assert f"the pooled state {expected}" in sentence(app)
+        assert f"the pooled state {expected}" in headline(app)
         assert not is_padded or any(
             caption.value.startswith("Pooled state \\(cosine distance\\), from the text")
             for caption in app.caption

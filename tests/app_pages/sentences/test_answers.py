@@ -16,25 +16,8 @@ from app_pages.subject.two_sides import similarity
 from app_pages.toolkit.markdown import beginning, counted
 from app_pages.training import page as training_page
 from app_pages.training import player
-from tests.app_pages.sentences.turns import Row, row, table
+from tests.app_pages.sentences.turns import Row, answer, row, table
 from viz.builders.number_format import percent, share_of, told_apart, with_error
-
-
-def answer(
-    *probabilities: float, pooled: tuple[float, ...] = (), names: tuple[str, ...] = ("bad", "good")
-) -> Any:
-    """A record of an encoder with these probabilities, in single precision, or with this pooled state and no classes."""
-    values = np.array(probabilities, np.float32)
-    predicted = int(values.argmax()) if len(values) else None
-    return SimpleNamespace(
-        has_classes=bool(len(values)),
-        class_names=names if len(values) else (),
-        probabilities=values,
-        logits=values,
-        predicted_class=predicted,
-        pooled=np.array(pooled, np.float32),
-        unit="token",
-    )
 
 
 def verdict(what: str, before: Any, after: Any) -> str:

@@ -15,27 +15,10 @@ from model.capture.intervention import MaskChoice
 from model.config import ModelConfig
 from model.family_options import Disentangled, Family, Parts
 from model.measures.changes import LostWeight
-from tests.app_pages.sentences.turns import Row, row, table
+from tests.app_pages.sentences.turns import Row, answer, row, table
 from tests.model import tiny
 
 TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")  # [CLS] not great film [SEP]
-
-
-def answer(
-    *probabilities: float, pooled: tuple[float, ...] = (), names: tuple[str, ...] = ("bad", "good")
-) -> Any:
-    """A record of an encoder with these probabilities, in single precision, or with this pooled state and no classes."""
-    values = np.array(probabilities, np.float32)
-    predicted = int(values.argmax()) if len(values) else None
-    return SimpleNamespace(
-        has_classes=bool(len(values)),
-        class_names=names if len(values) else (),
-        probabilities=values,
-        logits=values,
-        predicted_class=predicted,
-        pooled=np.array(pooled, np.float32),
-        unit="token",
-    )
 
 
 def order(new_row: int, **options: Any) -> str:

@@ -6,7 +6,10 @@ be decided.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 _SPACES = str.maketrans("\u2009\u00a0\u202f", "   ")
@@ -37,3 +40,20 @@ def table(sentences: Mapping[str, Sequence[Row]]) -> pytest.MarkDecorator:
         pytest.param(row, id=f"{about}, {row.turn}") for about, turns in sentences.items() for row in turns
     ]
     return pytest.mark.parametrize("turn", rows)
+
+
+def answer(
+    *probabilities: float, pooled: tuple[float, ...] = (), names: tuple[str, ...] = ("bad", "good")
+) -> Any:
+    """A record of an encoder with these probabilities, in single precision, or with this pooled state and no classes."""
+    values = np.array(probabilities, np.float32)
+    predicted = int(values.argmax()) if len(values) else None
+    return SimpleNamespace(
+        has_classes=bool(len(values)),
+        class_names=names if len(values) else (),
+        probabilities=values,
+        logits=values,
+        predicted_class=predicted,
+        pooled=np.array(pooled, np.float32),
+        unit="token",
+    )

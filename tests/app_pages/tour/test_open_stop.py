@@ -12,15 +12,11 @@ from app_pages.tour.open_stop import SENTENCE
 from model.capture.intervention import MaskChoice, masked
 from model.inputs import Text
 from model.sources import locations
+from tests.app_pages.shown_text import html
 
 Open = Callable[..., AppTest]
 
 PAGE = "app_pages/reading/page.py"
-
-
-def html(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(part.proto.body for part in app.get("html"))
 
 
 def is_at(app: AppTest, number: int) -> bool:

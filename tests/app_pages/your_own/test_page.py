@@ -14,17 +14,13 @@ from app_pages.controls.pages import COMPARE
 from app_pages.your_own import adding
 from model import checkpoint
 from model.sources.uploads import upload
+from tests.app_pages.shown_text import html
 from tests.app_pages.your_own.conftest import Allow
 from tests.model import tiny
 from tests.model.hub_server import COMMIT, Hub, serving
 
 Open = Callable[..., AppTest]
 ATTENTION = "app_pages/attention/page.py"
-
-
-def html(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(element.proto.body for element in app.get("html"))
 
 
 def press(app: AppTest, key: str) -> AppTest:
