@@ -52,3 +52,15 @@ def test_a_figure_that_becomes_lower_gives_its_room_back(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"[?&]text=a\+film(&|$)"))
     page.wait_for_function(f"document.querySelector('.st-key-lines').clientHeight < {before}")
     expect(page.locator(".kept-figure")).to_have_count(0)
+
+
+def test_what_is_said_while_a_map_is_checked_moves_nothing(page: Page) -> None:
+    page.goto("/?kind=Digit")
+    ready(page)
+    sign, chart = page.locator(".st-key-explains"), canvas(page)
+    before = sign.bounding_box(), chart.bounding_box()
+    page.locator(".st-key-faithfulness_line").evaluate(
+        "line => line.insertAdjacentHTML('beforeend', '<div style=\"width: 400px; height: 90px\">…</div>')"
+    )
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert (sign.bounding_box(), chart.bounding_box()) == before

@@ -32,6 +32,7 @@ from model.measures.head_measures import entropy
 from tests.app_pages.charts import table, weights
 from tests.app_pages.shown_subject import subject_of
 from tests.app_pages.shown_text import HEADLINE, headline
+from tests.first_run import container_keys
 from tests.model import tiny
 from tests.slow import first_of
 from viz.builders.number_format import format_number
@@ -391,3 +392,8 @@ def test_ways_of_masking_begin_with_four_positions_by_hand_and_have_their_own_co
     assert app.segmented_control(key="masks_number").value == "−1e9"
     assert not [block for block in app.get("html") if block.proto.body.startswith(HEADLINE)]
     assert "word_stroke" not in {block.proto.component_name for block in app.get("bidi_component")}
+
+
+def test_what_hears_clicks_on_the_board_stands_before_it(open_masks: Open) -> None:
+    keys = [*container_keys(open_masks(masks_kind="Block pairs").main)]
+    assert keys.index("gesture_masks_board_toggles") < keys.index("masks_board")
