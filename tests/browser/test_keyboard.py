@@ -17,15 +17,10 @@ def test_arrow_keys_step_through_heads_from_the_overview_beside_the_lines(page: 
     press(page, mark(page, "overview", "L1 H1"))
     expect(page).to_have_url(re.compile(r"[?&]layer=1"))
     ready(page)
-    page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile(r"[?&]head=2"))
-    ready(page)
-    page.keyboard.press("ArrowDown")
-    expect(page).to_have_url(re.compile(r"[?&]layer=2"))
-    ready(page)
-    page.keyboard.press("ArrowLeft")
-    expect(page).to_have_url(re.compile(r"[?&]head=1"))
-    ready(page)
+    for key, choice in (("ArrowRight", "head=2"), ("ArrowDown", "layer=2"), ("ArrowLeft", "head=1")):
+        page.keyboard.press(key)
+        expect(page).to_have_url(re.compile(f"[?&]{choice}"))
+        ready(page)
     page.keyboard.press("ArrowLeft")
     expect(page).not_to_have_url(re.compile(r"[?&]head="))  # 0, as without any choice, leaves the address
 

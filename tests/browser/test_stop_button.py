@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.browser.watching import ready
 
@@ -13,6 +13,15 @@ LONG = " ".join(["a long slow story that made me laugh and cry"] * 38)  # about 
 
 def open_long(page: Page, where: str, **query: str) -> None:
     page.goto(f"/{where}?{urlencode({'checkpoint': 'imdb-pre-ln', 'text': LONG, **query})}")
+
+
+def begin_and_stop(page: Page, begin: Locator) -> None:
+    begin.click()
+    page.locator(".stButton button").filter(has_text="Stop").click()
+    expect(page.get_by_text("Stopped before its end.")).to_be_visible()
+    ready(page)
+    expect(begin).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
 def test_a_lens_is_stopped_and_goes_on(page: Page) -> None:
@@ -33,12 +42,7 @@ def test_a_lens_is_stopped_and_goes_on(page: Page) -> None:
 def test_work_behind_a_button_is_stopped_and_the_button_comes_back(page: Page) -> None:
     open_long(page, "heads", heads_part="Patch", patch_text=LONG.replace("laugh", "yawn", 1))
     begin = page.get_by_role("button", name=re.compile(r"^(timer )?Patch \d+ positions"))
-    begin.click()
-    page.locator(".stButton button").filter(has_text="Stop").click()
-    expect(page.get_by_text("Stopped before its end.")).to_be_visible()
-    ready(page)
-    expect(begin).to_be_visible()
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    begin_and_stop(page, begin)
 
 
 @pytest.mark.slow
@@ -50,11 +54,6 @@ def test_pairs_of_a_file_are_stopped_and_go_on_where_they_were(page: Page) -> No
     )
     page.locator(".st-key-patch_pairs_entry input[type=file]").set_input_files(file)
     begin = page.get_by_role("button", name=re.compile(r"^(timer )?Patch each part in 30 pairs, about \d+ s"))
-    begin.click()
-    page.locator(".stButton button").filter(has_text="Stop").click()
-    expect(page.get_by_text("Stopped before its end.")).to_be_visible()
-    ready(page)
-    expect(begin).to_be_visible()
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    begin_and_stop(page, begin)
     begin.click()
     expect(page.get_by_text(re.compile(r"Over 30 pairs, .* parts have a clear effect"))).to_be_visible()

@@ -68,24 +68,32 @@ def test_the_terms_add_up_to_what_the_attention_hands_over(name, tmp_path):
         np.testing.assert_allclose(vector_norms(loaded.model, record)[layer], expected, **tiny.CLOSE)
 
 
+def parameters(block):
+    """Weight and bias of the output projection and of the LayerNorm behind the attention."""
+    layers = block.attention.w_o, block.norm_attention
+    return [value.detach().numpy().astype(float) for part in layers for value in (part.weight, part.bias)]
+
+
+def terms_of(block, record, layer, i):
+    """What each key and the residual connection add to the state of query `i`, vector by vector."""
+    w_o, d_v = parameters(block)[0], record.v.shape[-1]
+    terms = []
+    for j in range(len(record)):
+        term = np.zeros(len(w_o))
+        for head, v in enumerate(record.v[layer].astype(float)):
+            term += record.pattern[layer, head, i, j] * w_o[:, head * d_v : (head + 1) * d_v] @ v[j]
+        terms.append(term)
+    terms[i] = terms[i] + block.skip * record.residual[2 * layer][i]
+    return terms
+
+
 def by_definition(model, record, layer):
     """‖terms‖ [query, key] and the mixing ratio [query], vector by vector."""
     block, n = model.blocks[layer], len(record)
-    d_v = record.v.shape[-1]
-    w_o, b_o = (
-        array.detach().numpy().astype(float)
-        for array in (block.attention.w_o.weight, block.attention.w_o.bias)
-    )
-    gamma = block.norm_attention.weight.detach().numpy().astype(float)
+    _, b_o, gamma, _ = parameters(block)
     result, ratios = np.zeros((n, n)), np.zeros(n)
     for i in range(n):
-        terms = []
-        for j in range(n):
-            term = np.zeros(len(w_o))
-            for head, v in enumerate(record.v[layer].astype(float)):
-                term += record.pattern[layer, head, i, j] * w_o[:, head * d_v : (head + 1) * d_v] @ v[j]
-            terms.append(term)
-        terms[i] = terms[i] + block.skip * record.residual[2 * layer][i]
+        terms = terms_of(block, record, layer, i)
         if block.norm_placement != "pre":
             sigma = np.sqrt(np.var(sum(terms) + b_o) + block.norm_attention.eps)
             terms = [gamma * (term - term.mean()) / sigma for term in terms]
@@ -198,25 +206,14 @@ def test_post_ln_by_hand():
 
 def alti_by_definition(model, record, layer):
     """The contributions [query, key], vector by vector in numpy."""
-    block, n, d_v = model.blocks[layer], len(record), record.v.shape[-1]
-    w_o, b_o = (
-        parameter.detach().numpy().astype(float)
-        for parameter in (block.attention.w_o.weight, block.attention.w_o.bias)
-    )
-    norm = block.norm_attention
-    gamma, beta = (parameter.detach().numpy().astype(float) for parameter in (norm.weight, norm.bias))
+    block, n = model.blocks[layer], len(record)
+    _, b_o, gamma, beta = parameters(block)
     result = np.zeros((n, n))
     for i in range(n):
-        terms = []
-        for j in range(n):
-            term = np.zeros(len(w_o))
-            for head, v in enumerate(record.v[layer].astype(float)):
-                term += record.pattern[layer, head, i, j] * w_o[:, head * d_v : (head + 1) * d_v] @ v[j]
-            terms.append(term)
-        terms[i] = terms[i] + block.skip * record.residual[2 * layer][i]
+        terms = terms_of(block, record, layer, i)
         y = sum(terms) + b_o
         if block.norm_placement != "pre":
-            sigma = np.sqrt(np.var(y) + norm.eps)
+            sigma = np.sqrt(np.var(y) + block.norm_attention.eps)
             y = gamma * (y - y.mean()) / sigma + beta
             terms = [gamma * (term - term.mean()) / sigma for term in terms]
         for j, term in enumerate(terms):
