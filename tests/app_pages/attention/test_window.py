@@ -1,12 +1,8 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import streamlit as st
 
 from app_pages.attention.window import LARGE, SIDE, window
-
-Given = Callable[[str], None]
 
 
 @pytest.fixture

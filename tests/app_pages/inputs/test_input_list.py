@@ -12,7 +12,6 @@ from app_pages.inputs.drawing.code import BLANK, to_code
 from app_pages.inputs.input_list import InputList, Item, entered, hold, open_item, right_class
 from app_pages.inputs.own_picture import HELD
 from app_pages.subject import encoders
-from model.family_options import Family
 from model.inputs import Picture, Text
 from tests.model import tiny
 
@@ -20,7 +19,6 @@ DRAWING = BLANK.copy()
 DRAWING[5:20, 12:16] = 255
 PHOTO = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)
 COLOURED = replace(tiny.DIGIT, n_channels=3)
-OF_PAIRS = replace(tiny.TEXT, family=Family(name="BERT"))
 
 
 @pytest.fixture
