@@ -360,7 +360,7 @@ def test_a_column_by_choice_says_what_each_head_adds_to_the_answer(open_app: Ope
     assert [cell["bar"] for cell in cells] == pytest.approx(sizes, abs=1e-3)
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
     assert f"its part $z \\, W_O$ of the {parts.quantity}" in listed
-    assert "Adds to the answer: below 0 where it speaks against it." in said(app)
+    assert "Adds to the answer: below 0 where it speaks against it." in shown_text(app)
 
 
 def test_over_a_data_set_it_stands_with_its_spread(
@@ -391,7 +391,7 @@ def test_over_a_data_set_it_stands_with_its_spread(
         "L1 H0": "+1.0 ± 0.25",
         "L1 H1": "−1.0 ± 0.25",
     }
-    assert "next, adds to the answer on 30" in said(app)
+    assert "next, adds to the answer on 30" in shown_text(app)
     store_parts("other sentences")
     assert columns(open_app(PAGE, *query)) == []
 
