@@ -31,30 +31,25 @@ COMMANDS = {
 # Installed, app.py lies beside this file, and so do app_pages, model and viz; in a clone one folder above.
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "app.py").is_file())
 RECORD_MB = 80  # of a file with a record, as .streamlit/config.toml says
-INTERRUPTED, REFUSED = 130, 2  # exit codes
+INTERRUPTED = 130  # the exit code
 
 
 def main() -> None:
     """Does what the command line asks for; an error ends it with one sentence."""
     sys.path.insert(0, str(ROOT))
     command, *arguments = sys.argv[1:] or [""]
-    try:
-        if command in COMMANDS:
-            import_module(f"{COMMANDS[command]}.__main__").main(arguments, f"{PROGRAM} {command}")
-        else:
-            _open_app(command_line(sys.argv[1:]))
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except ModuleNotFoundError as error:
-        sentence = f"{error.name} is not installed: pip install 'attention-loupe[app]'"
-    except OSError as error:
-        sentence = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
-    except ValueError as error:
-        sentence = str(error)
-    else:
-        return
-    print(f"{PROGRAM}: {' '.join(sentence.split())}", file=sys.stderr)
-    sys.exit(REFUSED)
+    from model.files.errors import exit_on_refusal  # which is found from here on
+
+    with exit_on_refusal(PROGRAM):
+        try:
+            if command in COMMANDS:
+                import_module(f"{COMMANDS[command]}.__main__").main(arguments, f"{PROGRAM} {command}")
+            else:
+                _open_app(command_line(sys.argv[1:]))
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+        except ModuleNotFoundError as error:
+            raise ValueError(f"{error.name} is not installed: pip install 'attention-loupe[app]'") from error
 
 
 def command_line(arguments: Sequence[str]) -> Namespace:

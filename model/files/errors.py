@@ -1,6 +1,7 @@
-"""Turns errors about untrusted files into one short sentence without invisible characters."""
+"""Turns errors about untrusted files into one short sentence without invisible characters, and those of a command into its end."""
 
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from unicodedata import category
 
 from safetensors import SafetensorError
 
+REFUSED = 2  # the exit code, as argparse has it for an option that it cannot read
 LONGEST = 300  # characters of a sentence
 # control characters, changes of the writing's direction, ends of lines
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -83,3 +85,20 @@ def errors_in_one_sentence(what: str = "") -> Iterator[None]:
         if not what and isinstance(error, OSError):
             what = "the folder cannot be read"
         raise ValueError(f"{what}: {error_text(error)}" if what else error_text(error)) from error
+
+
+@contextmanager
+def exit_on_refusal(program: str) -> Iterator[None]:
+    """Context manager for the body of a command: ValueError and OSError end the program with one sentence on stderr and exit code 2.
+
+    The sentence begins with the name of the `program`. Other errors pass through.
+    """
+    try:
+        yield
+        return
+    except OSError as error:  # unlike `error_text`: who typed the command may see the path
+        sentence = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    except ValueError as error:
+        sentence = str(error)
+    print(f"{program.removeprefix('python -m ')}: {' '.join(sentence.split())}", file=sys.stderr)
+    sys.exit(REFUSED)

@@ -39,14 +39,10 @@ def main(arguments: Sequence[str] | None = None, program: str = f"python -m {__p
     parser.add_argument("--numbers", choices=("all", "none"), help="in the cells of one head's picture")
     parser.add_argument("--no-title", action="store_true", help="a picture without what stands above it")
     args = parser.parse_args(arguments)
-    try:
+    with model_module("files.errors").exit_on_refusal(program):
         content = file_content(args)
         with model_module("files.writing").replacing(args.out) as part_file:
             part_file.write_bytes(content)
-    except (ValueError, OSError) as error:
-        message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        print(f"{program.removeprefix('python -m ')}: {' '.join(message.split())}", file=sys.stderr)
-        sys.exit(2)
     print(f"{args.out.name}: {len(content):,} bytes")
 
 

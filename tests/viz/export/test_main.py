@@ -140,7 +140,7 @@ def test_a_full_disk_leaves_the_old_file(bare, kind, capsys):
     out.write_bytes(b"old")
     with full_after(100), pytest.raises(SystemExit):
         main([str(bare), "--out", str(out)])
-    assert capsys.readouterr().err == f"viz.export: {FULL}\n"
+    assert capsys.readouterr().err == f"viz.export: {FULL}: {out}\n"
     assert out.read_bytes() == b"old"
     assert sorted(path.name for path in bare.parent.iterdir()) == sorted([out.name, bare.name])
 
