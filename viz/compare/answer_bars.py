@@ -32,6 +32,11 @@ def answer_bars(
     of the embedding, then each layer with its heads and its feed-forward, then the biases and what else comes behind the layers. A
     side that lacks a part has no bar there; rows of one head by token are added up. If a frame has a column `effect`, a dot says
     by how much the number falls without that part, NaN for no dot. The plot is `height` pixels high.
+
+    >>> from loupe import answer_bars, answer_parts, load
+    >>> parts = answer_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.")
+    >>> answer_bars({"pre-LN": parts.frame}, quantity=parts.quantity).frame.shape[0]
+    23
     """
     rows = _rows(sides)
     parts, layers = _along(rows)
