@@ -52,7 +52,7 @@ def test_a_click_on_the_text_makes_another_query(page: Page) -> None:
     press(page, mark(page, "inside_input", "film"))
     expect(page).to_have_url(re.compile(r"[?&]query=\d\+film"))
     expect(page.get_by_text(re.compile(r"query \d film"))).to_be_visible()
-    press(page, mark(page, "inside_map", "1  x"))
+    press(page, mark(page, "inside_map", "1  x, token vectors"))
     expect(page).to_have_url(re.compile("inside_step=Residual"))
     expect(page.locator('[aria-label^="x of xᵢ"]')).to_be_visible()
 
