@@ -165,6 +165,11 @@ def _token_of_sentence(page: Page) -> None:
     expect(page).to_have_url(re.compile("query=[^&]*film"))
 
 
+def _open_view(page: Page) -> None:
+    page.get_by_role("button", name="View", exact=True).click()
+    page.get_by_role("button", name="DeepNorm", exact=True).hover()  # waits until the menu stands still
+
+
 def _deep_norm(page: Page) -> None:
     page.get_by_role("button", name="DeepNorm", exact=True).click()
     expect(page.locator(".st-key-figure_hidden").get_by_text("DeepNorm").first).to_be_visible()
@@ -215,6 +220,6 @@ GESTURES = {
     "Masks: None": Gesture("/masks", KINDS, _mask("None")),
     "Masks: None after Padding": Gesture("/masks?masks_kind=Padding", KINDS, _mask("None")),
     "Masks: Causal": Gesture("/masks", KINDS, _mask("Causal")),
-    "Theory: one curve more": Gesture("/theory", PAGE, _deep_norm),
+    "Theory: one curve more": Gesture("/theory", PAGE, _deep_norm, before=_open_view),
     "Digit: the first stroke": Gesture("/?kind=Digit&source=Draw", ".st-key-canvas", _stroke, _open_panel),
 }

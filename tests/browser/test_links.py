@@ -146,6 +146,7 @@ def press(page: Page, target: Locator) -> None:
     """A click in its middle, as the mouse does it: what lies on top, transparent or not, gets it."""
     ready(page)  # or the chart may be replaced under the pointer
     target.scroll_into_view_if_needed()
+    target.element_handle().wait_for_element_state("stable")  # what opens moves what stands in it
     box = target.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)

@@ -16,7 +16,7 @@ def test_a_link_holds_what_the_address_of_its_page_shall_hold() -> None:
     assert made.page is MASKS
     assert made.query == {"masks_kind": "Causal", "layer": "1", "masks_keys": "1.4", "checkpoint": "any/name"}
     assert WORDS.to(True).written == "true"
-    assert PLACEMENTS.to(["pre-LN", "B2T"]).written == ["pre-LN", "B2T"]
+    assert PLACEMENTS.to(["pre-LN", "post-LN"]).written == ["pre-LN", "post-LN"]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_a_page_without_an_encoder_says_nothing_of_one(open_app: Open) -> None:
     assert "This encoder" not in sentences(open_app("app_pages/theory/page.py"))
 
 
-@pytest.mark.parametrize(("page", "has_button"), [("attention", True), ("training", False)])
+@pytest.mark.parametrize(("page", "has_button"), [("attention", True), ("your_own", False)])
 def test_an_address_shows_the_figure_alone_where_it_can_stand_alone(
     open_app: Open, page: str, has_button: bool
 ) -> None:
