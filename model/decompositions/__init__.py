@@ -6,9 +6,8 @@ and linear maps add. A norm whose divisor is held is linear (Kobayashi et al. 20
 into Analysis of Masked Language Models"): LayerNorm makes γ ⊙ (x^p − mean(x^p)) / σ(x) of each part, RMSNorm γ ⊙ x^p / rms(x). So a
 number that is read off a state linearly is the sum of what it reads off each part.
 
-Computed is the transpose: a linear function g · y of what a map makes, y = M x + c, is the function (Mᵀ g) · x of what it reads, plus
-g · c. It is followed back from the answer, or from the query or the key of one head, through norms and skip connections to each
-sublayer, whose recorded output is multiplied by it. Nothing is run twice.
+So the number's value is the sum of each part times the number's gradient with respect to it, where what is held has no gradient.
+States are added up from the recorded outputs of sublayers, and no sublayer is run twice.
 
 A part says what was written and reached the number directly, not what the number would be without it: then divisors would change, and
 later sublayers would read another state.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
@@ -17,11 +16,11 @@ from ..experiments.masked_word import MaskedWord, check_answer
 from ..huggingface.encoder import ImportedEncoder
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from .linear_maps import LinearFunction, pull_back
-from .state_parts import ForwardPass, Numbers, Part, divide, forward_pass, frame
+from ..transformer import Transformer
+from .linear_maps import held
+from .state_parts import ForwardPass, Part, States, divide, forward_pass, frame
 
-POOLING_PATTERN = "attention_pooling.attention.pattern"
-States = Float[Tensor, "position d_model"]
+POOLING = "attention_pooling.attention.pattern", "attention_pooling.feed_forward.hidden"
 Outputs = Float[Tensor, "input output"]
 
 
@@ -53,18 +52,14 @@ class AnswerParts:
 
 
 class AnswerNumber(NamedTuple):
-    """One number y of an answer, a function of the `outputs` that are read off states behind the final norm."""
+    """One number y of an answer, a function of states behind the final norm: y = read(outputs(states, inputs))."""
 
     quantity: str
-    weights: Float[Tensor, " output"]  # y = Σ_k weights_k · outputs_k at the states that it was made for
     outputs: Callable[[Tensor, Tensor], Outputs]  # of states, and of the inputs that these are of
-    number: Callable[[Outputs], Tensor] | None = (
-        None  # y of the outputs of other states, if it is not that sum
-    )
+    read: Callable[[Outputs], Float[Tensor, " input"]]  # linear in them, where gradients are asked for
 
     def __call__(self, states: Float[Tensor, "input position d_model"], inputs: Tensor) -> Tensor:
-        outputs = self.outputs(states, inputs).double()
-        return outputs @ self.weights.double() if self.number is None else self.number(outputs)
+        return self.read(self.outputs(states, inputs).double())
 
 
 def answer_parts(
@@ -96,94 +91,67 @@ def answer_parts(
     >>> parts.quantity, list(parts.frame["part"][:3]), parts.gap < 1e-5
     ('logit of positive minus negative', ['token', 'position', 'L0 H0'], True)
     """
-    model, n_layers, fed = loaded.model, loaded.config.n_layers, None
-    forward = forward_pass(loaded, model_input, n_layers, [POOLING_PATTERN], by_token=by_token)
-    with torch.inference_mode(), evaluation_mode(model):
-        last = forward.states(n_layers)
-        states = model.final_norm(last)
-        number = answer_number(loaded, model_input, states[None], answer)
-        if isinstance(answer, MaskedWord):
-            function = _before_vocabulary(loaded, states, answer.position, number.weights)
-        else:
-            function = LinearFunction(number.weights[None, None])
+    model, n_layers = loaded.model, loaded.config.n_layers
+    forward = forward_pass(loaded, model_input, n_layers, POOLING, by_token=by_token)
+    with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
+        states = model.final_norm(forward.states(n_layers))[None]
+        number = answer_number(loaded, model_input, states, answer)
+        recorded = float(number(states, forward.inputs))
+        others = {}
+        if isinstance(model, ImportedEncoder) and model.attention_pooling is not None:
+            fed = model.attention_pooling.feed_forward.contract(forward.seen[POOLING[1]])
+            others[Part("pooling feed-forward")] = fed.requires_grad_()
+
+        def y(x: States, one: Tensor) -> Float[Tensor, "1"]:
+            states = held(model.final_norm, x, one)
+            if isinstance(answer, MaskedWord):
+                return number.read(_logits_of_word(model, states[[answer.position]], one))
+            pooled = _pool(forward, states, one, *others.values())
             is_of_pooled = isinstance(answer, Similarity) or not loaded.config.n_classes
-            before = _before_pooling if is_of_pooled else _before_classifier
-            function, fed = before(forward, states, function)
-        function = pull_back(model.final_norm, last, function)
-        read = function.weights[0].any(dim=-1).nonzero()[:, 0]
-        function = LinearFunction(function.weights[:, read], function.constant)
-        parts, values = divide(forward, n_layers, function, read)
-        if fed is not None:
-            parts, values = [*parts, Part("pooling feed-forward")], torch.cat((values, fed[None]))
-        recorded = float(number(states[None], forward.inputs))
+            return number.read(pooled if is_of_pooled else _logits_of_classes(model, states, pooled, one))
+
+        parts, values = divide(forward, n_layers, y, others)
     values_of_frame = values[:, 0].cpu().double().numpy()
     return AnswerParts(number.quantity, frame(parts, forward.positions, values_of_frame), recorded)
 
 
-def _before_vocabulary(
-    loaded: Loaded, states: States, position: int, weights: Float[Tensor, " token"]
-) -> LinearFunction:
-    """Σ_k weights_k · logits_k of the logits over the vocabulary at one position, as a function of the states."""
-    output = loaded.model.masked_token_output
+def _logits_of_word(
+    model: Transformer, state: Float[Tensor, "1 d_model"], one: Tensor
+) -> Float[Tensor, "1 token"]:
+    output = model.masked_token_output
     assert output is not None, "the answer was checked"
-    decoder = getattr(output, "decoder", None) or loaded.model.embedding.tokens
-    function = LinearFunction((weights @ decoder.weight)[None, None], (weights @ output.bias)[None])
-    hidden = nn.Sequential(output.transform, output.activation, output.norm)
-    at_position, constant = pull_back(hidden, states[[position]], function)
-    g = states.new_zeros(1, *states.shape)
-    g[:, [position]] = at_position
-    return LinearFunction(g, constant)
+    hidden = held(nn.Sequential(output.transform, output.activation, output.norm), state, one)
+    decoder = getattr(output, "decoder", None) or model.embedding.tokens
+    return functional.linear(hidden, decoder.weight, one * output.bias)
 
 
-def _before_classifier(
-    forward: ForwardPass, states: States, function: LinearFunction
-) -> tuple[LinearFunction, Numbers | None]:
-    """A function of the logits, as `_before_pooling` returns it; logits of two classifiers, of class and distillation token, are the
-    mean of both.
-    """
-    model, second = forward.model, getattr(forward.model, "second_classifier", None)
-    half = LinearFunction(function.weights / (1 if second is None else 2))
-    of_pooled = pull_back(model.classifier, model.pool(states[None], forward.inputs), half)
-    (g, constant), fed = _before_pooling(forward, states, of_pooled)
-    if second is not None:
-        of_token, of_bias = pull_back(second, states[[1]], half)
-        g[:, [1]] += of_token
-        constant = constant + of_bias
-    return LinearFunction(g, constant), fed
+def _logits_of_classes(
+    model: Transformer, states: States, pooled: Float[Tensor, "1 pooled"], one: Tensor
+) -> Float[Tensor, "1 class"]:
+    """Those of two classifiers, of class and distillation token, are the mean of both."""
+    logits = held(model.classifier, pooled, one)
+    second = getattr(model, "second_classifier", None)
+    return logits if second is None else (logits + held(second, states[[1]], one)) / 2
 
 
-def _before_pooling(
-    forward: ForwardPass, states: States, function: LinearFunction
-) -> tuple[LinearFunction, Numbers | None]:
-    """A function of the pooled state as one of the states, and what the feed-forward of attention pooling adds, if there is one."""
+def _pool(
+    forward: ForwardPass, states: States, one: Tensor, fed: Tensor | float = 0.0
+) -> Float[Tensor, "1 pooled"]:
+    """The pooled state; `fed` is what the feed-forward of attention pooling adds to it."""
     model, inputs = forward.model, forward.inputs
     if not isinstance(model, ImportedEncoder):
-        return _transposed(model.pool, states, inputs, function), None
+        return model.pool(states[None], inputs)
     layers = model.pooled_layers
     if model.config.family.pools_last:
-        function = _transposed(model.pool_positions, layers(states), inputs, function)
-        return pull_back(layers, states, function), None
-    function = pull_back(layers, model.pool_positions(states[None], inputs), function)
-    if (pooling := model.attention_pooling) is None:
-        return _transposed(model.pool_positions, states, inputs, function), None
+        return model.pool_positions(held(layers, states, one)[None], inputs)
+    if model.attention_pooling is None:
+        return held(layers, model.pool_positions(states[None], inputs), one)
     # y + FF(LN(y)), where y = Σ_h Σ_j A_hj (x_j W_V^h + b_V^h) W_O^h + b_O
-    y = pooling.attention(states[None])
-    fed = (function.weights * pooling.feed_forward(pooling.norm(y))).sum(dim=(1, 2))
-    pattern = forward.seen[POOLING_PATTERN][0, :, 0]  # [head, key]
-    of_heads = pull_back(pooling.attention.w_o, y[0], function)
-    by_key = pattern.T[:, :, None] * of_heads.weights.unflatten(-1, (len(pattern), -1))
-    by_key = LinearFunction(by_key.flatten(2), of_heads.constant)
-    return pull_back(pooling.attention.w_v, states, by_key), fed
-
-
-def _transposed(
-    pool: Callable[[Tensor, Tensor], Tensor], states: States, inputs: Tensor, function: LinearFunction
-) -> LinearFunction:
-    """Through a pooling that is linear in the states, as a maximum is at the positions that it chose: its gradient."""
-    with torch.inference_mode(False), torch.enable_grad():
-        leaf = states.clone().requires_grad_()
-        (g,) = torch.autograd.grad(pool(leaf[None], inputs), leaf, function.weights[0])
-    return LinearFunction(g[None], function.constant)
+    attention = model.attention_pooling.attention
+    pattern = forward.seen[POOLING[0]][:, 0].clone()  # [head, key]
+    v = held(attention.w_v, states, one).unflatten(-1, (len(pattern), -1))
+    z = torch.einsum("hk,khd->hd", pattern, v)
+    return held(layers, held(attention.w_o, z.flatten()[None], one) + fed, one)
 
 
 def answer_number(
@@ -199,17 +167,21 @@ def answer_number(
         return _of_classes(loaded, model.classify(states, inputs)[0], answer)
     pooled = model.pool(states, inputs)
     if answer is None:
-        length = partial(torch.linalg.vector_norm, dim=-1)
-        return AnswerNumber("length of the pooled state", (pooled / pooled.norm())[0], model.pool, length)
+        quantity = "length of the pooled state"
+        return AnswerNumber(quantity, model.pool, lambda u: (u * _direction(u).detach()).sum(dim=-1))
     if not isinstance(answer, Similarity):
         raise ValueError(f"{loaded.name} has no classes, got class {answer}")
     other = pooled
     if answer.other is not None:
         other_inputs = prepare(loaded, answer.other)[0]
         other = model.pool(model.encode(other_inputs), other_inputs)
-    weights = (other / (other.norm() * pooled.norm()))[0]
-    cosine = partial(functional.cosine_similarity, other.double())
-    return AnswerNumber("cosine similarity", weights, model.pool, cosine)
+    v = _direction(other)[0]
+    return AnswerNumber("cosine similarity", model.pool, lambda u: _direction(u) @ v.to(u))
+
+
+def _direction(u: Float[Tensor, "input pooled"]) -> Float[Tensor, "input pooled"]:
+    """u / ‖u‖, whose length is held."""
+    return u / u.detach().norm(dim=-1, keepdim=True)
 
 
 def _of_word(loaded: Loaded, word: MaskedWord) -> AnswerNumber:
@@ -218,7 +190,11 @@ def _of_word(loaded: Loaded, word: MaskedWord) -> AnswerNumber:
     weights = torch.full((n_tokens,), -1 / n_tokens, device=loaded.device)
     weights[word.token_id] += 1.0
     quantity = f"logit of “{loaded.tokenizer.id_to_token(word.token_id)}” minus the mean over the vocabulary"
-    return AnswerNumber(quantity, weights, lambda states, _: model.predict_tokens(states[:, word.position]))
+    return AnswerNumber(
+        quantity,
+        lambda states, _: model.predict_tokens(states[:, word.position]),
+        lambda logits: logits @ weights.to(logits),
+    )
 
 
 def _of_classes(loaded: Loaded, logits: Float[Tensor, " class"], answer: int | None) -> AnswerNumber:
@@ -234,4 +210,4 @@ def _of_classes(loaded: Loaded, logits: Float[Tensor, " class"], answer: int | N
         others = "the mean of the others" if config.n_classes > 2 else config.class_names[1 - index]
         quantity = f"{quantity} minus {others}"
     weights[index] = 1.0
-    return AnswerNumber(quantity, weights, loaded.model.classify)
+    return AnswerNumber(quantity, loaded.model.classify, lambda logits: logits @ weights.to(logits))

@@ -1,62 +1,42 @@
-"""Linear functions of what a module makes, as linear functions of what it reads; what is not linear in it is held."""
-
-from typing import NamedTuple
+"""What modules make of states, by functions that are linear in the states; what is not linear in them is held."""
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ..activations import OUTPUT_ACTIVATIONS
-from ..parts.block import linear_norm
+from ..parts.block import bias_by_head, linear_norm, weight_by_head
 from ..parts.pooling import FirstNumbers, UnitLength
 
 ACTIVATIONS = tuple({type(make()) for make in OUTPUT_ACTIVATIONS.values()})
 NEAR_ZERO = 1e-6  # closer to 0 an activation's ratio is that at this number: of tanh 1
 
 
-class LinearFunction(NamedTuple):
-    """Linear functions of the vectors at some positions: Σ_i weights_i · x_i + constant, for several numbers at once."""
+def held(
+    module: nn.Module, x: Float[Tensor, "*axes width"], one: Float[Tensor, " 1"]
+) -> Float[Tensor, "*axes width_out"]:
+    """module(x), with gradients of a function that is linear in `x` and in `one` = 1, by which each bias is multiplied.
 
-    weights: Float[Tensor, "number position width"]
-    constant: Float[Tensor, " number"] | float = 0.0
-
-
-def pull_back(
-    module: nn.Module, x: Float[Tensor, "position width"], function: LinearFunction
-) -> LinearFunction:
-    """The `function` of module(x) as one of x, equal at this x.
-
-    Held are a norm's divisor, the length of a vector that is divided by it, and the ratio a(u) / u of each unit of an activation.
-    Raises ValueError for a module of which none of this is known.
+    So it is the sum of x and `one`, each multiplied by its gradient. Held, which is to have no gradient, are a norm's divisor, the
+    length of a vector that is divided by it, and the ratio a(u) / u of each unit of an activation. Raises ValueError for a module
+    of which none of this is known.
     """
-    g, constant = function
-    if isinstance(module, nn.Sequential):
-        inputs = [x]
-        for layer in module:
-            inputs.append(layer(inputs[-1]))
-        for layer, layer_input in reversed([*zip(module, inputs, strict=False)]):
-            function = pull_back(layer, layer_input, function)
-        return function
-    if isinstance(module, nn.Identity):
-        return function
-    if isinstance(module, nn.LayerNorm | nn.RMSNorm):
-        norm = linear_norm(module, x.shape[-1])
-        return LinearFunction(norm.centre(g * norm.gain) / norm.divisor(x), constant + _sum(g, norm.shift))
-    if isinstance(module, nn.Linear):
-        added = 0.0 if module.bias is None else _sum(g, module.bias)
-        return LinearFunction(g @ module.weight, constant + added)
+    match module:
+        case nn.Sequential():
+            for layer in module:
+                x = held(layer, x, one)
+            return x
+        case nn.Identity() | FirstNumbers():
+            return module(x)
+        case nn.Linear():
+            return functional.linear(x, weight_by_head(module), one * bias_by_head(module))
+        case nn.LayerNorm() | nn.RMSNorm():
+            norm = linear_norm(module, x.shape[-1])
+            return norm.centre(x) / norm.divisor(x).detach() * norm.gain + one * norm.shift
+        case UnitLength():
+            return x / x.detach().norm(dim=-1, keepdim=True)
     if isinstance(module, ACTIVATIONS):
-        u = torch.where(x.abs() < NEAR_ZERO, NEAR_ZERO, x)
-        return LinearFunction(g * (module(u) / u), constant)
-    if isinstance(module, UnitLength):
-        return LinearFunction(g / x.norm(dim=-1, keepdim=True), constant)
-    if isinstance(module, FirstNumbers):
-        return LinearFunction(nn.functional.pad(g, (0, x.shape[-1] - g.shape[-1])), constant)
+        u = torch.where(x.abs() < NEAR_ZERO, NEAR_ZERO, x).detach()
+        return x * (module(u) / u)
     raise ValueError(f"what {type(module).__name__} makes cannot be divided into parts")
-
-
-def _sum(
-    g: Float[Tensor, "number position width"], vector: Float[Tensor, " width"]
-) -> Float[Tensor, " number"]:
-    """What a vector that is added at every position adds to each number."""
-    return g.sum(dim=1) @ vector

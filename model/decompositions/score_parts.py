@@ -1,22 +1,22 @@
 """`score_parts`: one attention score as the sum of products of a part of the query and a part of the key."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Float64, Int64
-from torch import Tensor, nn
+from jaxtyping import Float, Float64
+from torch import Tensor
+from torch.nn import functional
 
 from ..capture import evaluation_mode
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..parts.block import bias_by_head, weight_by_head
 from ..parts.disentangled import DisentangledAttention, relative_positions
 from ..parts.rotary import Rotated, factors, rotate
-from .linear_maps import LinearFunction, pull_back
-from .state_parts import ForwardPass, Part, divide, forward_pass, frame
+from .linear_maps import held
+from .state_parts import ForwardPass, Part, States, divide, forward_pass, frame
 
 OTHERS = "all others"
 Vectors = Float64[np.ndarray, "part d_k"]
@@ -33,7 +33,6 @@ class ScoreParts:
     key: pd.DataFrame  # the same for the key
     query_vectors: Vectors  # divided by sqrt(d_k), where the encoder divides its scores
     key_vectors: Vectors
-    bias: float | None  # the product of both last parts, where these are "relative position"
     recorded: float  # the score, as the forward pass computed it
 
     @property
@@ -43,13 +42,9 @@ class ScoreParts:
 
     def strongest(self, most: int) -> pd.DataFrame:
         """Like `frame`, for the `most` parts of each side with the largest values; the others are summed in the last row and column."""
-        rows, columns = _groups(self.query, most), _groups(self.key, most)
-        products = rows.sums(self.query_vectors) @ columns.sums(self.key_vectors).T
-        if self.bias is not None:
-            products[rows.numbers[-1], columns.numbers[-1]] += (
-                self.bias - self.query_vectors[-1] @ self.key_vectors[-1]
-            )
-        return pd.DataFrame(products, rows.names, columns.names)
+        return (
+            _strongest(self.query, self.query_vectors, most) @ _strongest(self.key, self.key_vectors, most).T
+        )
 
     @property
     def total(self) -> float:
@@ -99,105 +94,78 @@ def score_parts(
     names = ("scores", "scores.added", "position_numbers", "q.position_numbers", "k.position_numbers")
     points = [f"blocks.{layer}.attention.{name}" for name in names]
     forward = forward_pass(loaded, model_input, layer, points, by_token=by_token)
-    with torch.inference_mode(), evaluation_mode(model):
-        query_parts, q = _of_side("q", forward, layer, head, query)
-        key_parts, k = _of_side("k", forward, layer, head, key)
+    with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
+        sides = [_of_side(*of, forward, layer, head) for of in (("q", query), ("k", key))]
         relative = _relative_position(forward, layer, head, query, key)
         if relative is not None:
-            q, k = (torch.cat(pair) for pair in zip((q, k), relative.vectors, strict=True))
-            query_parts, key_parts = (
-                [*parts, Part("relative position")] for parts in (query_parts, key_parts)
-            )
-        of_query, of_key = (
-            vectors.double().cpu().numpy() for vectors in (q / model.blocks[layer].attention.scale, k)
-        )
-    values, key_values = of_query @ of_key.sum(axis=0), of_key @ of_query.sum(axis=0)
-    if relative is not None:
-        values[-1] += relative.bias - of_query[-1] @ of_key[-1]
-        key_values[-1] += relative.bias - of_query[-1] @ of_key[-1]
+            sides = [
+                ([*parts, Part("relative position")], torch.cat((functional.pad(vectors, (0, 1)), row[None])))
+                for (parts, vectors), row in zip(sides, relative, strict=True)
+            ]
+    (query_parts, of_query), (key_parts, of_key) = (
+        (parts, vectors.double().cpu().numpy()) for parts, vectors in sides
+    )
+    of_query = of_query / model.blocks[layer].attention.scale
     return ScoreParts(
-        query=frame(query_parts, positions, values),
-        key=frame(key_parts, positions, key_values),
+        query=frame(query_parts, positions, of_query @ of_key.sum(axis=0)),
+        key=frame(key_parts, positions, of_key @ of_query.sum(axis=0)),
         query_vectors=of_query,
         key_vectors=of_key,
-        bias=None if relative is None else relative.bias,
-        recorded=float(forward.seen[points[0]][0, head, query, key]),
+        recorded=float(forward.seen[points[0]][head, query, key]),
     )
 
 
 def _of_side(
-    side: Literal["q", "k"], forward: ForwardPass, layer: int, head: int, position: int
+    side: Literal["q", "k"], position: int, forward: ForwardPass, layer: int, head: int
 ) -> tuple[list[Part], Float[Tensor, "part d_k"]]:
     """The parts of the query or the key of a head at one position, and what each adds to it."""
-    block, index = forward.model.blocks[layer], torch.tensor([position], device=forward.inputs.device)
-    weight, bias = _map_of_head(block.attention.get_submodule(f"w_{side}"), block.attention.n_heads, head)
-    function = LinearFunction(weight[:, None], bias)
-    if block.norm_placement == "pre":
-        function = pull_back(block.norm_attention, forward.states(layer)[index], function)
-    parts, vectors = divide(forward, layer, function, index)
-    point = block.attention.get_submodule(side)
-    if isinstance(point, Rotated):
-        numbers = forward.seen[f"blocks.{layer}.attention.{side}.position_numbers"][:, index]
-        by = factors(point.angles_of(numbers), interleaved=point.interleaved)
-        vectors = rotate(vectors[None, None], by, interleaved=point.interleaved)[0, 0]
-    return parts, vectors
+    block = forward.model.blocks[layer]
+    point, linear = (block.attention.get_submodule(name) for name in (side, f"w_{side}"))
 
+    def vector(x: States, one: Tensor) -> Float[Tensor, " d_k"]:
+        x = x[[position]]
+        if block.norm_placement == "pre":
+            x = held(block.norm_attention, x, one)
+        of_heads = held(linear, x, one).unflatten(-1, (1, block.attention.n_heads, -1)).transpose(1, 2)
+        if isinstance(point, Rotated):
+            numbers = forward.seen[f"blocks.{layer}.attention.{side}.position_numbers"][None, [position]]
+            by = factors(point.angles_of(numbers), interleaved=point.interleaved)
+            of_heads = rotate(of_heads, by, interleaved=point.interleaved)
+        return of_heads[0, head, 0]
 
-class RelativePosition(NamedTuple):
-    """What the distance of a query and a key adds to their score."""
-
-    vectors: Float[Tensor, "2 1 d_k"]  # to the query, which the key's parts are multiplied by, and to the key
-    bias: float
+    return divide(forward, layer, vector)
 
 
 def _relative_position(
     forward: ForwardPass, layer: int, head: int, query: int, key: int
-) -> RelativePosition | None:
+) -> Float64[Tensor, "side width"] | None:
+    """What the distance of a query and a key adds to both, if it does, and one number more on each side. The product of these makes
+    the product of both vectors the bias on the score, which is 0 in DeBERTa.
+    """
     attention, name = forward.model.blocks[layer].attention, f"blocks.{layer}.attention"
-    vectors = forward.states(0).new_zeros(2, 1, forward.model.config.d_k)
+    vectors = torch.zeros(2, forward.model.config.d_k, dtype=torch.double, device=forward.inputs.device)
+    bias = 0.0
     if isinstance(attention, DisentangledAttention):
         options = attention.options
         numbers = relative_positions(forward.seen[f"{name}.position_numbers"], options)
-        vector = attention.positions()[numbers[0, query, key]]
+        vector = attention.positions()[numbers[query, key]]
         sides = (
             (options.position_to_content, attention.position_q or attention.w_q),
             (options.content_to_position, attention.position_k or attention.w_k),
         )
         for index, (has_term, linear) in enumerate(sides):
-            weight, bias = _map_of_head(linear, attention.n_heads, head)
-            vectors[index, 0] = has_term * (weight @ vector + bias)
-        return RelativePosition(vectors, 0.0)
-    added = forward.seen.get(f"{name}.scores.added")
-    return None if added is None else RelativePosition(vectors, float(added[0, head, query, key]))
+            vectors[index] = has_term * linear(vector).unflatten(0, (attention.n_heads, -1))[head]
+    elif f"{name}.scores.added" in forward.seen:
+        bias = float(forward.seen[f"{name}.scores.added"][head, query, key]) * attention.scale
+    else:
+        return None
+    more = torch.stack((bias - vectors[0] @ vectors[1], vectors.new_ones(())))
+    return torch.cat((vectors, more[:, None]), dim=1)
 
 
-def _map_of_head(
-    linear: nn.Module, n_heads: int, head: int
-) -> tuple[Float[Tensor, "d_k d_model"], Float[Tensor, " d_k"]]:
-    assert isinstance(linear, nn.Linear)
-    weight, bias = (
-        rows.unflatten(0, (n_heads, -1)) for rows in (weight_by_head(linear), bias_by_head(linear))
-    )
-    return weight[head], bias[head]
-
-
-class _Groups(NamedTuple):
-    """The `most` largest parts of a side, each alone, and all others together."""
-
-    names: list[str]
-    numbers: Int64[np.ndarray, " part"]  # of the group of each part
-
-    def sums(self, vectors: Vectors) -> Float64[np.ndarray, "group d_k"]:
-        """What the parts of each group add up to."""
-        sums = np.zeros((len(self.names), vectors.shape[1]))
-        np.add.at(sums, self.numbers, vectors)
-        return sums
-
-
-def _groups(side: pd.DataFrame, most: int) -> _Groups:
+def _strongest(side: pd.DataFrame, vectors: Vectors, most: int) -> pd.DataFrame:
+    """The vectors of the `most` parts with the largest values, by name, and the sum of all others."""
     order = np.argsort(-side["value"].abs().to_numpy(), kind="stable")
-    names = side["part"].to_numpy()[order[:most]].tolist()
-    names += [OTHERS] if len(order) > most else []
-    numbers = np.empty_like(order)
-    numbers[order] = np.minimum(np.arange(len(order)), most)
-    return _Groups(names, numbers)
+    rows = pd.DataFrame(vectors[order], side["part"].to_numpy()[order])
+    others = rows[most:].sum().to_frame(OTHERS).T
+    return pd.concat((rows[:most], others)) if len(rows) > most else rows

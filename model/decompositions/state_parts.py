@@ -1,25 +1,27 @@
 """Linear functions of states, divided among the parts that the states are sums of."""
 
-from collections.abc import Collection, Mapping, Sequence
-from itertools import chain, product
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float, Float64, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..capture import activations
 from ..hooks import hook_points
 from ..huggingface.encoder import ImportedEmbedding
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
+from ..parts.block import bias_by_head
 from ..record import Positions
 from ..transformer import Transformer
-from .linear_maps import LinearFunction, pull_back
+from .linear_maps import held
 
-Numbers = Float[Tensor, " number"]
+States = Float[Tensor, "position d_model"]
+# Numbers that are linear in states and in the factor of all biases, with gradients as those of `held`.
+OfStates = Callable[[States, Float[Tensor, " 1"]], Float[Tensor, " number"]]
 
 
 class Part(NamedTuple):
@@ -40,34 +42,37 @@ class Part(NamedTuple):
         return name if self.read_from is None else f"{name} from {labels[self.read_from]}"
 
 
-Divided = tuple[list[Part], Float[Tensor, "part number"]]  # parts, and what each adds to the numbers
-
-
 class ForwardPass(NamedTuple):
     """What one forward pass recorded of one input."""
 
     model: Transformer
     inputs: Tensor
     positions: Positions
-    seen: Mapping[str, Float[Tensor, "1 ..."]]  # activations, by the name of the hook point
+    seen: Mapping[str, Float[Tensor, "..."]]  # activations, by the name of the hook point
     by_token: bool  # whether the parts of heads are to be divided by the token that they were read from
 
-    def states(self, n_layers: int) -> Float[Tensor, "position d_model"]:
+    def states(self, n_layers: int) -> States:
         """The residual stream behind the first `n_layers` layers, before any norm that follows."""
-        return self.seen[f"blocks.{n_layers - 1}.resid_post" if n_layers else "embedding.output"][0]
+        return self.seen[_behind(n_layers)]
+
+
+def _behind(n_layers: int) -> str:
+    return f"blocks.{n_layers - 1}.resid_post" if n_layers else "embedding.output"
 
 
 def forward_pass(
     loaded: Loaded, model_input: InputLike, n_layers: int, names: Collection[str], *, by_token: bool
 ) -> ForwardPass:
     """Records what `divide` reads of the first `n_layers` layers, and those of the hook points `names` that the encoder has."""
-    of_block = ["attention.z", "attention_out", "resid_mid", "feed_forward_out", "resid_post"]
+    of_block = ["attention.z", "attention_out", "feed_forward_out"]
     of_block += ["attention.pattern", "attention.v"] if by_token else []
-    wanted = [f"embedding.{name}" for name in ("content", "positions", "output")]
+    wanted = ["embedding.content", "embedding.positions", _behind(n_layers)]
     wanted += [f"blocks.{layer}.{name}" for layer in range(n_layers) for name in of_block]
     wanted += [name for name in names if name in hook_points(loaded.model)]
     inputs, positions = prepare(loaded, model_input)
-    return ForwardPass(loaded.model, inputs, positions, activations(loaded, [model_input], wanted), by_token)
+    seen = activations(loaded, [model_input], wanted)
+    seen = {name: activation[0] for name, activation in seen.items()}
+    return ForwardPass(loaded.model, inputs, positions, seen, by_token)
 
 
 def frame(parts: list[Part], positions: Positions, values: Float64[np.ndarray, " part"]) -> pd.DataFrame:
@@ -80,81 +85,87 @@ def frame(parts: list[Part], positions: Positions, values: Float64[np.ndarray, "
 
 
 def divide(
-    forward: ForwardPass, n_layers: int, function: LinearFunction, positions: Int[Tensor, " position"]
+    forward: ForwardPass, n_layers: int, function: OfStates, others: Mapping[Part, Tensor] | None = None
 ) -> tuple[list[Part], Float[Tensor, "part number"]]:
-    """Divides a linear function of the states at `positions` behind the first `n_layers` layers among their parts.
+    """Divides numbers, a `function` of the states behind the first `n_layers` layers, among the parts of these states.
 
-    In post-LN, LN(αx + F), and in B2T, LN(x + h + F), the norm divides all that came before; α is the factor of the skip connection,
-    and in B2T x goes on along two paths, which add.
+    The states are added up again from what was recorded of each part, with all divisors held, and the part is multiplied by the
+    gradient of the numbers with respect to it. In post-LN, LN(αx + F), and in B2T, LN(x + h + F), the norm divides all that came
+    before; α is the factor of the skip connection. `others` are the parts that the `function` adds.
     """
-    divided: list[Divided] = []  # in the reverse order of computation
-    for layer in reversed(range(n_layers)):
-        block, x = forward.model.blocks[layer], forward.states(layer)[positions]
-        is_post, is_b2t = block.norm_placement != "pre", block.norm_placement == "b2t"
-        attended, mid, fed = (
-            forward.seen[f"blocks.{layer}.{name}"][0, positions]
-            for name in ("attention_out", "resid_mid", "feed_forward_out")
-        )
-        if is_post:
-            read = block.skip * mid + fed + (x if is_b2t else 0.0)
-            function = pull_back(block.norm_feed_forward, read, function)
-        behind, constant = function
-        divided.append(([Part("feed-forward", layer)], _product(behind, fed)[None]))
-        function = LinearFunction(block.skip * behind, constant)
-        if is_post:
-            function = pull_back(block.norm_attention, block.skip * x + attended, function)
-        of_heads = pull_back(block.attention.w_o, attended, function)  # whatever a linear map reads
-        divided.append(_heads(forward, layer, of_heads.weights, positions))
-        skipped = block.skip * function.weights + (behind if is_b2t else 0.0)
-        function = LinearFunction(skipped, of_heads.constant)
-    *embedding, biases = _embedding(forward, function, positions)
-    parts, values = zip(*embedding, *divided[::-1], biases, strict=True)
-    return list(chain.from_iterable(parts)), torch.cat(values)
+    model, seen = forward.model, forward.seen
+    with torch.enable_grad():
+        last = _leaf(forward.states(n_layers).clone())
+        one = _leaf(last.new_ones(1))
+        (g,) = torch.autograd.grad(function(last, one).sum(), last)
+        positions = g.any(dim=-1).nonzero()[:, 0]  # that are read
+        parts, bias = _embedding(forward, positions)
+        x = held(model.embedding.norm, sum(parts.values()) + one * bias, one)
+        for layer, block in enumerate(model.blocks[:n_layers]):
+            b_o = bias_by_head(block.attention.w_o)
+            heads = _leaf(seen[f"blocks.{layer}.attention_out"][positions] - b_o)
+            fed = _leaf(seen[f"blocks.{layer}.feed_forward_out"][positions])
+            parts |= {Part("head", layer): heads, Part("feed-forward", layer): fed}
+            is_pre, is_b2t = block.norm_placement == "pre", block.norm_placement == "b2t"
+            norm, next_norm = (
+                nn.Identity() if is_pre else norm for norm in (block.norm_attention, block.norm_feed_forward)
+            )
+            h = held(norm, block.skip * x + heads + one * b_o, one)
+            x = held(next_norm, block.skip * h + fed + (x if is_b2t else 0.0), one)
+        numbers = function(last.detach().index_copy(0, positions, x), one)
+    parts |= {Part("biases"): one, **(others or {})}
+    basis = torch.eye(len(numbers), device=one.device)
+    gradients = torch.autograd.grad(numbers, [*parts.values()], basis, is_grads_batched=True)
+    divided: dict[Part, Tensor] = {}
+    for (part, vectors), g in zip(parts.items(), gradients, strict=True):
+        if part.kind == "head":
+            divided |= _heads(forward, part, positions, g)
+        else:
+            divided[part] = g.flatten(1) @ vectors.detach().flatten()
+    return [*divided], torch.stack([*divided.values()])
 
 
 def _heads(
     forward: ForwardPass,
-    layer: int,
-    weights: Float[Tensor, "number query heads_width"],
+    part: Part,
     queries: Int[Tensor, " query"],
-) -> Divided:
-    """Each head's part Σ_i g_i · z_i, or by token Σ_i g_i · A_ij v_j, from the weights g of the concatenated heads."""
-    z, *by_token = (
-        forward.seen[f"blocks.{layer}.attention.{name}"][0]
-        for name in (["z", "pattern", "v"] if forward.by_token else ["z"])
-    )
-    g = weights.unflatten(-1, (len(z), -1))  # [number, query, head, d_v]
-    if not by_token:
-        values = torch.einsum("nqhd,hqd->hn", g, z[:, queries])
-        return [Part("head", layer, head) for head in range(len(z))], values
-    pattern, v = by_token
+    weights: Float[Tensor, "number query d_model"],
+) -> dict[Part, Float[Tensor, " number"]]:
+    """Each head's part Σ_i g_i · z_i, or by token Σ_i g_i · A_ij v_j, where g_i is the head's slice of W_Oᵀ times the weights at i."""
+    assert part.layer is not None, "heads are in layers"
+    attention, name = forward.model.blocks[part.layer].attention, f"blocks.{part.layer}.attention"
+    g = (weights @ attention.w_o.weight).unflatten(-1, (attention.n_heads, -1))
+    if not forward.by_token:
+        values = (g * forward.seen[f"{name}.z"][:, queries].transpose(0, 1)).sum(dim=(1, 3)).T
+        return {part._replace(head=head): of_head for head, of_head in enumerate(values)}
+    pattern, v = (forward.seen[f"{name}.{activation}"] for activation in ("pattern", "v"))
     values = torch.einsum("nhqk,hqk->hkn", torch.einsum("nqhd,hkd->nhqk", g, v), pattern[:, queries])
-    indices = product(*map(range, values.shape[:2]))
-    return [Part("head", layer, *index) for index in indices], values.flatten(0, 1)
+    return {
+        part._replace(head=head, read_from=key): of_token
+        for head, of_head in enumerate(values)
+        for key, of_token in enumerate(of_head)
+    }
 
 
 def _embedding(
-    forward: ForwardPass, function: LinearFunction, positions: Int[Tensor, " position"]
-) -> list[Divided]:
-    """Parts of the embedding, and the biases of all that came behind it."""
+    forward: ForwardPass, positions: Int[Tensor, " position"]
+) -> tuple[dict[Part, Float[Tensor, "position width"]], Tensor | float]:
+    """Parts of the embedding before its norm, and the bias in it."""
     embedding, config = forward.model.embedding, forward.model.config
-    token, position = (forward.seen[f"embedding.{name}"][0, positions] for name in ("content", "positions"))
-    g, constant = pull_back(embedding.norm, token + position, function)
-    vectors: dict[str, Tensor] = {}
-    biases = constant + g.new_zeros(len(g))
+    token, position = (forward.seen[f"embedding.{name}"][positions] for name in ("content", "positions"))
+    parts: dict[Part, Tensor] = {Part("token"): token}
+    bias: Tensor | float = 0.0
     if isinstance(embedding, ImportedEmbedding) and embedding.types is not None:
-        vectors["token type"] = embedding.types(forward.inputs[0, positions] // embedding.vocab_size)
-        token = token - vectors["token type"]
+        types = embedding.types(forward.inputs[0, positions] // embedding.vocab_size)
+        parts |= {Part("token"): token - types, Part("token type"): types}
     if config.positions != "none":
-        vectors["position"] = position
+        parts[Part("position")] = position
     if not config.is_text:
         bias = (positions >= config.n_before_patches)[:, None] * embedding.patches.bias * embedding.scale
-        token, biases = token - bias, biases + _product(g, bias)
-    products = [
-        ([Part(kind)], _product(g, part)[None]) for kind, part in ({"token": token} | vectors).items()
-    ]
-    return [*products, ([Part("biases")], biases[None])]
+        parts[Part("token")] = token - bias
+    return {part: _leaf(vectors) for part, vectors in parts.items()}, bias
 
 
-def _product(g: Float[Tensor, "number position width"], vectors: Float[Tensor, "position width"]) -> Numbers:
-    return torch.einsum("npd,pd->n", g, vectors)
+def _leaf(vectors: Tensor) -> Tensor:
+    """The vectors, so that gradients with respect to them are computed."""
+    return vectors.detach().requires_grad_()

@@ -1,4 +1,4 @@
-"""Linear functions behind modules, as functions before them."""
+"""What modules make, as functions that are linear in what they read."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from model.activations import QuickGELU
-from model.decompositions.linear_maps import LinearFunction, pull_back
+from model.decompositions.linear_maps import held
 from model.parts.pooling import FirstNumbers, UnitLength
 
 MODULES = {
@@ -28,37 +28,36 @@ MODULES = {
 
 
 @pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)
-@torch.no_grad()
-def test_a_function_is_the_same_number_before_a_module_as_behind_it(module: nn.Module) -> None:
+def test_what_a_module_makes_is_the_sum_of_gradients_times_what_it_reads(module: nn.Module) -> None:
     torch.manual_seed(0)
-    for parameter in module.parameters():
-        parameter.add_(torch.randn_like(parameter))
-    x = torch.randn(3, 6)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(torch.randn_like(parameter))
+    x, one = torch.randn(3, 6), torch.ones(1, requires_grad=True)
     x[0, 0] = 0.0
-    y = module(x)
-    behind = LinearFunction(torch.randn(2, *y.shape), torch.randn(2))
-    before = pull_back(module, x, behind)
-    expected, got = (
-        (g * vectors).sum(dim=(1, 2)) + constant for (g, constant), vectors in ((behind, y), (before, x))
-    )
-    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+    y = held(module, x.requires_grad_(), one)
+    np.testing.assert_allclose(y.detach(), module(x).detach(), rtol=1e-5, atol=1e-5)
+    weights = torch.randn_like(y)
+    gradients = torch.autograd.grad(y + 0 * one, (x, one), weights)
+    total = sum((g * read).sum() for g, read in zip(gradients, (x, one), strict=True))
+    assert total.item() == pytest.approx((weights * y).sum().item(), rel=1e-5, abs=1e-5)
 
 
-@torch.no_grad()
 def test_a_norms_divisor_is_held() -> None:
     norm = nn.LayerNorm(4, bias=False)
-    x = torch.tensor([[1.0, 2.0, 4.0, 9.0]])
-    weights, _ = pull_back(norm, x, LinearFunction(torch.tensor([[[1.0, 0.0, 0.0, 0.0]]])))
+    x = torch.tensor([[1.0, 2.0, 4.0, 9.0]], requires_grad=True)
+    (weights,) = torch.autograd.grad(held(norm, x, torch.ones(1))[0, 0], x)
     part = np.array([3.0, 1.0, 0.0, 0.0])
-    expected = (part[0] - part.mean()) / np.sqrt(x.numpy().var() + 1e-5)
-    assert float(weights[0, 0].numpy() @ part) == pytest.approx(expected, rel=1e-6)
+    expected = (part[0] - part.mean()) / np.sqrt(x.detach().numpy().var() + 1e-5)
+    assert float(weights[0].numpy() @ part) == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_ratio_of_tanh_at_zero_is_one() -> None:
-    weights, _ = pull_back(nn.Tanh(), torch.zeros(1, 2), LinearFunction(torch.ones(1, 1, 2)))
-    assert weights.flatten().tolist() == [1.0, 1.0]
+    x = torch.zeros(1, 2, requires_grad=True)
+    (ratios,) = torch.autograd.grad(held(nn.Tanh(), x, torch.ones(1)).sum(), x)
+    assert ratios.flatten().tolist() == [1.0, 1.0]
 
 
 def test_a_module_that_is_not_known_is_refused() -> None:
     with pytest.raises(ValueError, match="what Softmax makes cannot be divided into parts"):
-        pull_back(nn.Softmax(dim=-1), torch.zeros(1, 2), LinearFunction(torch.ones(1, 1, 2)))
+        held(nn.Softmax(dim=-1), torch.zeros(1, 2), torch.ones(1))
