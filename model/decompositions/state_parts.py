@@ -1,6 +1,7 @@
 """Linear functions of states, divided among the parts that the states are sums of."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -116,13 +117,16 @@ def divide(
     parts |= {Part("biases"): one, **(others or {})}
     basis = torch.eye(len(numbers), device=one.device)
     gradients = torch.autograd.grad(numbers, [*parts.values()], basis, is_grads_batched=True)
-    divided: dict[Part, Tensor] = {}
+    divided, values = list[Part](), list[Tensor]()
     for (part, vectors), g in zip(parts.items(), gradients, strict=True):
         if part.kind == "head":
-            divided |= _heads(forward, part, positions, g)
+            products = _heads(forward, part, positions, g)
         else:
-            divided[part] = g.flatten(1) @ vectors.detach().flatten()
-    return [*divided], torch.stack([*divided.values()])
+            products = g.flatten(1) @ vectors.detach().flatten()
+        indices = product(*map(range, products.shape[:-1]))  # head, and the position that it read
+        divided += [Part(part.kind, part.layer, *index) for index in indices]
+        values.append(products.reshape(-1, len(numbers)))
+    return divided, torch.cat(values)
 
 
 def _heads(
@@ -130,21 +134,15 @@ def _heads(
     part: Part,
     queries: Int[Tensor, " query"],
     weights: Float[Tensor, "number query d_model"],
-) -> dict[Part, Float[Tensor, " number"]]:
+) -> Float[Tensor, "head *key number"]:
     """Each head's part Σ_i g_i · z_i, or by token Σ_i g_i · A_ij v_j, where g_i is the head's slice of W_Oᵀ times the weights at i."""
     assert part.layer is not None, "heads are in layers"
     attention, name = forward.model.blocks[part.layer].attention, f"blocks.{part.layer}.attention"
     g = (weights @ attention.w_o.weight).unflatten(-1, (attention.n_heads, -1))
     if not forward.by_token:
-        values = (g * forward.seen[f"{name}.z"][:, queries].transpose(0, 1)).sum(dim=(1, 3)).T
-        return {part._replace(head=head): of_head for head, of_head in enumerate(values)}
+        return (g * forward.seen[f"{name}.z"][:, queries].transpose(0, 1)).sum(dim=(1, 3)).T
     pattern, v = (forward.seen[f"{name}.{activation}"] for activation in ("pattern", "v"))
-    values = torch.einsum("nhqk,hqk->hkn", torch.einsum("nqhd,hkd->nhqk", g, v), pattern[:, queries])
-    return {
-        part._replace(head=head, read_from=key): of_token
-        for head, of_head in enumerate(values)
-        for key, of_token in enumerate(of_head)
-    }
+    return torch.einsum("nhqk,hqk->hkn", torch.einsum("nqhd,hkd->nhqk", g, v), pattern[:, queries])
 
 
 def _embedding(
