@@ -47,4 +47,4 @@ STREAM_PART = Row(
     label_visibility="collapsed",
 )
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))
-WITHOUT_HEADS = Toggle("without_heads", "Measure that for each head")
+WITHOUT_HEADS = Toggle("without_heads", "Take each head away (dots)")

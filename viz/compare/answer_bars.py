@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..builders.chart import Column, chart, encodings_by_kind, layer
 from ..builders.figure import Kwargs, VegaFigure, value
+from ..builders.number_format import format_number
 from ..builders.palette import CATEGORIES, NEUTRAL
 from ..builders.theme import INK, LABEL_INK, SMALL, heading
 
@@ -59,7 +60,13 @@ def answer_bars(
     ]
     if has_effects:
         title = "falls without it by"
-        columns.append(Column("effect", effects, title, "+.4f", title))
+        texts = [
+            format_number(effect, "+.4f") if np.isfinite(effect) else "not measured" for effect in effects
+        ]
+        columns += [
+            Column("effect", effects, None, in_file=title),
+            Column("falls", texts, title, in_file=None),
+        ]
     label = "names[indexof(centres, datum.value)]"
     fits = f"width / end * widths[indexof(centres, datum.value)] >= {_APART} + {_LETTER} * length({label})"
     axis = alt.Axis(
@@ -114,7 +121,9 @@ def answer_bars(
             "highest": highest + room,
         },
         height=height,
-        title=heading(quantity, *["dot: by how much it falls without that head"] * has_effects),
+        title=heading(
+            quantity, *["bar: what a part adds; dot: by how much it falls without that head"] * has_effects
+        ),
         description=f"What each of {len(parts)} parts adds to the {quantity}, of {' and '.join(sides)}",
     )
 
