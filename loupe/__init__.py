@@ -27,20 +27,49 @@ read and drawn without torch, which the extra `attention-loupe[model]` installs.
 """
 
 import ast
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 # Installed, model and viz are in this package. In a clone they stand beside it, and are imported from there: a second copy
 # of their modules would have classes of its own, and a record of one copy would be none for the other.
 _PARENT = f"{__name__}." if find_spec(f"{__name__}.model") else ""
-_SOURCES = {
+
+
+class _InClone(MetaPathFinder, Loader):
+    """Finds `loupe.model` and `loupe.viz` in a clone, as the same modules that stand beside this package."""
+
+    def find_spec(
+        self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        is_ours = fullname.split(".")[:2] in ([__name__, "model"], [__name__, "viz"])
+        return ModuleSpec(fullname, self) if is_ours else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(spec.name.removeprefix(f"{__name__}."))
+        self._own_spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._own_spec  # in place of the new one, or its relative imports would go astray
+
+
+if not _PARENT:
+    sys.meta_path.insert(0, _InClone())
+# The module of each name, and its name there.
+SOURCES = {
     alias.asname or alias.name: (_PARENT + node.module, alias.name)
     for node in ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body
     if isinstance(node, ast.ImportFrom)
     for alias in node.names
 }
-__all__ = list(_SOURCES)
+__all__ = list(SOURCES)
 _OF_MODELS = {
     "torch",
     "tokenizers",
@@ -56,9 +85,9 @@ def __getattr__(name: str) -> Any:
     """Imports the library's object called `name` when it is first used. Raises AttributeError for an unknown name, and
     ImportError where it needs torch, or what comes with it, and that is not installed.
     """
-    if name not in _SOURCES:
+    if name not in SOURCES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, original = _SOURCES[name]
+    module, original = SOURCES[name]
     try:
         value = globals()[name] = getattr(__import__(module, fromlist=[original]), original)
     except ModuleNotFoundError as error:
@@ -70,4 +99,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_SOURCES]
+    return [*globals(), *SOURCES]

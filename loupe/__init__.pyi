@@ -47,6 +47,8 @@ from .viz.export.save import latex_table
 from .viz.export.save import save as save_figure
 from .viz.inside.score_products import score_products
 
+SOURCES: dict[str, tuple[str, str]]  # the module of each name, and its name there
+
 __all__ = [
     "LENSES",
     "AttentionRecord",

@@ -328,7 +328,7 @@ def test_the_lines_of_the_notebook_run_in_the_clone(elsewhere: Path, monkeypatch
 
 @pytest.mark.parametrize("name", loupe.__all__)
 def test_a_name_is_what_the_module_has_and_its_description_lists_it(name: str) -> None:
-    module, original = vars(loupe)["_SOURCES"][name]
+    module, original = loupe.SOURCES[name]
     value = getattr(loupe, name)
     assert value is getattr(import_module(module), original)
     if isfunction(unwrap(value)):
