@@ -339,7 +339,15 @@ def test_a_name_is_what_the_module_has_and_its_description_lists_it(name: str) -
 
 def test_no_module_is_loaded_twice() -> None:
     assert all(hasattr(loupe, name) for name in loupe.__all__)
-    assert not [name for name in sys.modules if name.startswith(("loupe.model", "loupe.viz"))]
+    ours = [name for name in sys.modules if name.startswith(("loupe.model", "loupe.viz"))]
+    assert all(sys.modules[name] is sys.modules[name.removeprefix("loupe.")] for name in ours)
+
+
+def test_a_module_of_the_library_is_the_same_in_a_clone() -> None:
+    inner = import_module("loupe.viz.builders.palette")
+    assert inner is import_module("viz.builders.palette")
+    assert inner.__spec__.name == "viz.builders.palette"
+    assert inner.WeightScale is import_module("loupe.viz.builders").palette.WeightScale
 
 
 def test_other_names_are_missing_as_in_any_module() -> None:

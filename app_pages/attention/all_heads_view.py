@@ -1,6 +1,6 @@
 """All heads on one input and the chosen one in large, linked; for a long input the chosen map once more, cell by cell."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -15,15 +15,17 @@ from app_pages.controls.head_choice import open_weight
 from app_pages.controls.lens import number_sentence_for
 from app_pages.show.download import download
 from app_pages.show.linked_view import Choice, Hiding, linked_view
+from app_pages.subject.as_python import maps, seen_picture
 from app_pages.subject.subject import Subject
+from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.markdown import plain
 from model.inputs import Picture, preprocessed_picture
 from model.lenses import ATTENTION
+from model.measures.head_measures import head_summary
 from viz.attention.head_overview import head_maxima, head_overview
 from viz.attention.matrix_links import with_outlines
 from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.figure import Figure
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
 
@@ -35,13 +37,14 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
     record, lens = shown.view.record, shown.lens
     is_own_scale = shown.chosen.scale == "own"
     tokens, verdict = draw_row(record)
-    maps, remarks = st.container(key="linked"), st.container()
+    linked, remarks = st.container(key="linked"), st.container()
 
     def check() -> Hiding | None:
         with verdict:
-            return draw_verdict(shown, shown.subject.through(shown.through).pattern[shown.head], shown.head)
+            pattern = maps(shown.subject, shown.through).pattern[shown.head]
+            return draw_verdict(shown, pattern, shown.head)
 
-    with maps:
+    with linked:
         linked_view(
             record,
             Choice(*shown.head, shown.query, colouring()),
@@ -73,13 +76,14 @@ def _draw_menu(shown: ShownHead, outlined: Outlines | None) -> None:
     """Draws the menu that makes files of the chosen head's map with the `outlined` links, of the overview, and of the picture
     with its patches where the input is one.
     """
-    chosen, view, record = shown.chosen, shown.view, shown.view.record
-    picture = _picture(shown.subject)
-    others: dict[str, Callable[[], Figure]] = {
-        "overview": lambda: head_overview(
-            record,
+    chosen, view, record, source = shown.chosen, shown.view, shown.view.record, shown.view.source
+    picture = None if _picture(shown.subject) is None else seen_picture(shown.subject)
+    others = {
+        "overview": call(
+            head_overview,
+            source,
             selected=shown.head,
-            measures=view.measures,
+            measures=named("measures", call(head_summary, source), lambda: view.measures),
             colours=chosen.scale,
             notes=view.notes,
             by_layer=not chosen.lens.has_heads,
@@ -88,10 +92,11 @@ def _draw_menu(shown: ShownHead, outlined: Outlines | None) -> None:
         )
     }
     if picture is not None:
-        others["picture"] = lambda: query_on_picture(
-            record,
+        others["picture"] = call(
+            query_on_picture,
+            source,
             picture,
-            shown.pattern[shown.query],
+            source.pattern[shown.head][shown.query],
             query=shown.query,
             scale=chosen.of_head(record),
             notes=[
@@ -100,21 +105,19 @@ def _draw_menu(shown: ShownHead, outlined: Outlines | None) -> None:
             ],
         )
     links, note = outlined or Outlines([], "")
+    figure = call(
+        weight_heatmap,
+        source.pattern[shown.head],
+        source.tokens,
+        query=shown.query,
+        mask=source.mask[shown.head],
+        scale=chosen.of_head(record),
+        keys=None if record.keys is None else source.keys.tokens,
+        numbers=source.numbers,
+        notes=[*view.notes_on(shown.pattern), *filter(None, [note])],
+    )
     download(
-        lambda: with_outlines(
-            weight_heatmap(
-                shown.pattern,
-                record.tokens,
-                query=shown.query,
-                mask=record.mask[shown.head],
-                scale=chosen.of_head(record),
-                keys=None if record.keys is None else record.keys.tokens,
-                numbers=record.numbers,
-                notes=[*view.notes_on(shown.pattern), *filter(None, [note])],
-            ),
-            links,
-            shown.head,
-        ),
+        call(with_outlines, figure, links, shown.head) if links else figure,
         "matrix",
         others=others,
     )

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -35,6 +34,7 @@ from app_pages.show.faithfulness.line import faithfulness
 from app_pages.show.linked_view import NOT_MEASURED, Choice, Hiding
 from app_pages.subject.answer import Answer
 from app_pages.subject.subject import LiveSubject, Subject
+from app_pages.toolkit.expression import Expression
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.attribution import (
     MOST_GRADIENTS,
@@ -176,7 +176,7 @@ def take_choice(shown: ShownHead, *, has_heads: bool) -> Callable[[Choice], None
     return take
 
 
-def draw_verdict(shown: ShownHead, pattern: np.ndarray, head: tuple[int, int] | None) -> Hiding | None:
+def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | None) -> Hiding | None:
     """Draws the sign of the map `pattern` [query, key] over the whole input, of this `head` or of several if it is None.
 
     Returns the second colouring of the tokens: how the answer changes when each is hidden, or what a method by gradients

@@ -21,9 +21,11 @@ from app_pages.show.download import download
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.linked_view import Choice, Hiding, linked_tokens
 from app_pages.show.show import clickable, show
+from app_pages.subject import as_python
+from app_pages.subject.as_python import seen_picture
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
-from model.inputs import Picture, preprocessed_picture
 from model.lenses import ATTENTION, Lens
 from model.measures.head_measures import combine_heads
 from model.record import AttentionRecord, Positions
@@ -44,8 +46,9 @@ class _Map(NamedTuple):
     """The attention map that is drawn, with its query, scale and notes."""
 
     record: AttentionRecord
-    pattern: np.ndarray  # [query, key]
-    mask: np.ndarray  # [query, key]
+    source: Expression  # of the record
+    weights: Expression  # [query, key]
+    mask: Expression  # [query, key]
     query: int
     scale: WeightScale
     notes: Sequence[str]  # what was done to the weights
@@ -60,16 +63,18 @@ def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -
     """
     subject, chosen, view = shown.subject, shown.chosen, shown.view
     maps = subject.through(shown.through)
-    name, pattern, whole = head_name(*shown.head), shown.pattern, maps.pattern[shown.head]
+    whole_maps = as_python.maps(subject, shown.through).pattern
+    name, weights, whole = head_name(*shown.head), view.source.pattern[shown.head], whole_maps[shown.head]
     if part != HEAD:
         how: Literal["mean", "maximum"] = "mean" if part == MEAN else "maximum"
-        pattern, whole = (combine_heads(record.pattern[chosen.layer], how) for record in (view.record, maps))
+        weights = call(combine_heads, view.source.pattern[chosen.layer], how)
+        whole = call(combine_heads, whole_maps[chosen.layer], how)
         name = f"L{chosen.layer}, {part} over its heads"
     tokens, verdict = draw_row(view.record)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="maps"):
             overview_of(
-                view.record,
+                view.source,
                 view.measures,
                 selected=shown.head,
                 scale=chosen.scale,
@@ -83,24 +88,25 @@ def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -
                     say_what_it_attends_to(subject, chosen, maps)
                 else:
                     st.markdown(f"**{name}**")
-            _draw_map(shown, pattern, part, form, name, menu)
+            _draw_map(shown, weights, part, form, name, menu)
             if part == HEAD and (sentence := number_sentence_for(subject, chosen)):
                 st.caption(sentence)
     with verdict:
         hiding = draw_verdict(shown, whole, shown.head if part == HEAD else None)
     if view.record.unit == "token":
         with tokens:
-            _draw_tokens(shown, pattern, part, hiding)
+            _draw_tokens(shown, weights(), part, hiding)
 
 
 def download_tokens(shown: ShownHead) -> None:
     """Draws the button that makes a file of the tokens of a text in the colours of the chosen row."""
-    record, weights = shown.view.record, shown.pattern[shown.query]
+    record, source = shown.view.record, shown.view.source
+    weights = source.pattern[shown.head][shown.query]
     if record.unit == "token":
         query, notes = shown.query if record.keys is None else None, shown.view.notes_on(shown.pattern)
         scale = shown.chosen.of_head(record)
         download(
-            lambda: weight_strip(record.attended, weights, query=query, scale=scale, notes=notes), "tokens"
+            call(weight_strip, source.attended, weights, query=query, scale=scale, notes=notes), "tokens"
         )
 
 
@@ -126,30 +132,38 @@ def draw_cells(shown: ShownHead, links: Sequence[MatrixLink] = ()) -> None:
     """Draws a part of the head's map cell by cell, with the `links` outlined, and beside it the whole, where a click moves that
     part.
     """
-    drawn = _map(shown, shown.pattern, head_name(*shown.head))
-    ranges = window(drawn.pattern, drawn.query)
+    drawn = _map(shown, shown.view.source.pattern[shown.head], head_name(*shown.head))
+    ranges = window(shown.pattern, drawn.query)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
             _draw_matrix(drawn, ranges, key="matrix_cells", links=links, head=shown.head)
         if ranges is not None:
             with st.container(width=190):
-                choose_window(drawn.pattern, ranges, drawn.scale)
+                choose_window(shown.view.source.pattern[shown.head], ranges, drawn.scale)
 
 
-def _map(shown: ShownHead, pattern: np.ndarray, name: str) -> _Map:
-    """`pattern` [query, key], called `name`, as it is drawn: in the colours, with the mask and notes, of the shown head."""
-    record, view = shown.view.record, shown.view
-    scale = shown.chosen.weights_to("this map's own maximum", pattern)
-    return _Map(record, pattern, record.mask[shown.head], shown.query, scale, view.notes_on(pattern), name)
+def _map(shown: ShownHead, weights: Expression, name: str) -> _Map:
+    """`weights` [query, key], called `name`, as they are drawn: in the colours, with the mask and notes, of the shown head."""
+    view = shown.view
+    return _Map(
+        view.record,
+        view.source,
+        weights,
+        view.source.mask[shown.head],
+        shown.query,
+        shown.chosen.weights_to("this map's own maximum", weights()),
+        view.notes_on(weights()),
+        name,
+    )
 
 
 def _draw_map(
-    shown: ShownHead, pattern: np.ndarray, part: str, form: str, name: str, menu: DeltaGenerator
+    shown: ShownHead, source: Expression, part: str, form: str, name: str, menu: DeltaGenerator
 ) -> None:
-    """Draws `pattern` [query, key] of the head `name` as `form`, a matrix or lines, or its query in each layer, and over a
+    """Draws the map `source` [query, key] of the head `name` as `form`, a matrix or lines, or its query in each layer, and over a
     picture; a click on a token, patch or row makes it the query.
     """
-    drawn, lens = _map(shown, pattern, name), shown.lens
+    drawn, lens, pattern = _map(shown, source, name), shown.lens, source()
     subject, record, query, weights = shown.subject, drawn.record, drawn.query, pattern[shown.query]
     if record.unit == "token":
         with st.container(horizontal=True, gap="small"):
@@ -158,26 +172,25 @@ def _draw_map(
                 if form == MATRIX:
                     _draw_matrix(drawn, ranges)
                 elif form == LINES:
-                    _draw_head_lines(shown, pattern, name, of_head=part == HEAD and lens.has_heads, menu=menu)
+                    _draw_head_lines(shown, source, name, of_head=part == HEAD and lens.has_heads, menu=menu)
                 else:
                     _draw_by_layer(shown, part)
             with st.container(width=190):
                 _draw_strongest_keys(record, weights, query, lens)
                 if ranges is not None:
-                    choose_window(pattern, ranges, drawn.scale)
+                    choose_window(source, ranges, drawn.scale)
         return
     if drawn.notes:
         st.caption("  \n".join(map(plain, drawn.notes)))
     with st.container(horizontal=True):
         with st.container(key="patches"):
             input_in_colours(
-                subject.model_input,
-                record,
-                weights,
+                seen_picture(subject),
+                drawn.source,
+                source[query],
                 key="overlay",
                 query=query,
                 scale=drawn.scale,
-                whole=subject.record,
             )
             for position in record.positions_with_role("class"):
                 st.button(
@@ -195,9 +208,9 @@ def _draw_map(
 
 
 def _draw_head_lines(
-    shown: ShownHead, pattern: np.ndarray, name: str, *, of_head: bool, menu: DeltaGenerator
+    shown: ShownHead, weights: Expression, name: str, *, of_head: bool, menu: DeltaGenerator
 ) -> None:
-    """Draws `pattern` [query, key], called `name`, as lines of one query or of all; `of_head` says that it is one head's.
+    """Draws the `weights` [query, key] of a map, called `name`, as lines of one query or of all; `of_head` says that it is one head's.
 
     Then other heads of its layer can be drawn with it, each in a colour of its own. What is drawn is chosen in the `menu`.
     """
@@ -205,24 +218,28 @@ def _draw_head_lines(
     with menu:
         is_alone = not ALL_QUERIES.choose()
         heads = _choose_heads(record, chosen) if of_head else ()
-    patterns = {head_name(chosen.layer, head): record.pattern[chosen.layer, head] for head in heads}
+    source = shown.view.source
+    patterns = {head_name(chosen.layer, head): source.pattern[chosen.layer, head] for head in heads}
     if len(patterns) < 2:
-        patterns = {name: pattern}
+        patterns = {name: weights}
     maximum = "this map's own maximum" if len(patterns) == 1 else "the largest weight of these heads"
-    drawn = weight_lines(
-        record,
+    values = [pattern() for pattern in patterns.values()]
+    lines = call(
+        weight_lines,
+        source,
         patterns,
         query=query if is_alone else None,
-        scale=chosen.weights_to(maximum, *patterns.values()),
-        notes=shown.view.notes_on(np.stack(list(patterns.values()))),
+        scale=chosen.weights_to(maximum, *values),
+        notes=shown.view.notes_on(np.stack(values)),
     )
+    drawn = lines()
     if drawn.n_lines < drawn.n_all:
         st.caption(
             f"The strongest {drawn.n_lines:,} of {drawn.n_all:,} lines; "
             f"they hold {percent(drawn.share, 0)} of the weight in this figure."
         )
     clickable(
-        drawn.chart,
+        lines.chart,
         key="lines",
         chosen=query,
         selection="token",
@@ -250,33 +267,31 @@ def _draw_by_layer(shown: ShownHead, part: str) -> None:
     maximum over all heads of a layer; a click on a row, or on the picture of a layer, chooses that layer.
     """
     chosen, query, record = shown.chosen, shown.query, shown.view.record
-    # [head, layer, key]
-    rows, masks = (np.moveaxis(maps[:, :, query], 1, 0) for maps in (record.pattern, record.mask))
-    if part == HEAD:
-        weights, mask = rows[chosen.head], masks[chosen.head]
+    source = shown.view.source
+    if part == HEAD:  # [layer, key]
+        weights, mask = (maps[:, chosen.head, query] for maps in (source.pattern, source.mask))
         what = f"head {chosen.head} of each" if chosen.lens.has_heads else ""
     else:
-        weights = combine_heads(rows, "mean" if part == MEAN else "maximum")
-        mask = np.logical_or.reduce(masks)
+        # [head, layer, key]
+        rows, masks = (call(np.swapaxes, maps[:, :, query], 0, 1) for maps in (source.pattern, source.mask))
+        weights = call(combine_heads, rows, "mean" if part == MEAN else "maximum")
+        mask = call(np.any, masks, axis=0)
         what = f"{part} over its heads"
     what_is_shown: dict[str, Any] = {
         "query": query,
         "layer": chosen.layer,
-        "scale": chosen.weights_to("the largest weight here", weights),
+        "scale": chosen.weights_to("the largest weight here", weights()),
         "what": what,
-        "notes": shown.view.notes_on(weights),
+        "notes": shown.view.notes_on(weights()),
     }
     if record.patch_grid is None:
         with st.container(key="matrix_by_layer"):
-            show(layer_heatmap(record, weights, mask=mask, **what_is_shown), key="by_layer")
-            row_clicks("matrix_by_layer", len(weights), take_layer)
+            show(call(layer_heatmap, source, weights, mask=mask, **what_is_shown), key="by_layer")
+            row_clicks("matrix_by_layer", len(record.pattern), take_layer)
             arrow_keys("matrix_by_layer", step, name="What the query attends to in each layer")
     else:
-        read = shown.subject.model_input
-        assert isinstance(read, Picture), record.unit
-        image = preprocessed_picture(read.array, shown.subject.record)
         clickable(
-            layer_pictures(record, image, weights, **what_is_shown),
+            call(layer_pictures, source, seen_picture(shown.subject), weights, **what_is_shown),
             key="overview_by_layer",
             chosen=chosen.layer,
             selection="layer",
@@ -301,21 +316,23 @@ def _draw_matrix(
     """Draws the weights as a heatmap with this `key`; `shown` are the visible ranges of queries and keys, None if all are
     visible. `links` are outlined, solid where the `head` follows them.
     """
-    record = drawn.record
-    figure = weight_heatmap(
-        drawn.pattern,
-        record.tokens,
+    record, source = drawn.record, drawn.source
+    figure = call(
+        weight_heatmap,
+        drawn.weights,
+        source.tokens,
         query=drawn.query,
         mask=drawn.mask,
         scale=drawn.scale,
         window=shown,
-        keys=None if record.keys is None else record.keys.tokens,
-        numbers=record.numbers,
+        keys=None if record.keys is None else source.keys.tokens,
+        numbers=source.numbers,
         notes=drawn.notes,
         description=f"Attention of {drawn.name}, queries down, keys across",
     )
+    figure = call(with_outlines, figure, links, head, shown) if links else figure
     with st.container(key="matrix_place"):
-        show(with_outlines(figure, links, head, shown), key=key, height="stretch")
+        show(figure, key=key, height="stretch")
         rows = range(len(record)) if shown is None else shown[0]
         row_clicks("matrix_place", len(rows), lambda row: take_query(record.number(rows[row])))
         arrow_keys("matrix_place", step, name="The map of the chosen head")

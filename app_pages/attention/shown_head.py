@@ -10,8 +10,10 @@ from app_pages.controls.attention_controls import HIDE_SPECIAL, WORDS
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.subject.answer import Answer
+from app_pages.subject.as_python import maps
 from app_pages.subject.head_name import head_names
 from app_pages.subject.subject import LensChoice, Subject
+from app_pages.toolkit.expression import Expression
 from app_pages.toolkit.markdown import plain
 from model.experiments.knock_out import KnockOutKind
 from model.lenses import ATTENTION, Lens
@@ -34,6 +36,7 @@ class RecordView:
     """A record as it is shown, with the measures of its heads and the notes for its figures."""
 
     record: AttentionRecord
+    source: Expression  # of the record
     measures: dict[str, np.ndarray]  # [layer, head]
     notes: tuple[str, ...]  # a line each; none where the record is shown as it is
     quantity: str = WEIGHT  # what the numbers of the maps are
@@ -71,6 +74,7 @@ def choose_view(subject: Subject, slots: Slots, through: LensChoice) -> RecordVi
         notes.append(f"special tokens hidden: {', '.join(names)}")
     return RecordView(
         record=viewed.record,
+        source=maps(subject, through, merged=merged, hidden=hidden),
         measures=viewed.measures,
         notes=tuple(notes),
         quantity=through.lens.quantity,

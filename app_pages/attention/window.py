@@ -11,6 +11,7 @@ import streamlit as st
 
 from app_pages.controls.attention_controls import WINDOW
 from app_pages.show.show import clickable
+from app_pages.toolkit.expression import Expression, call
 from viz.attention.token_heatmaps import small_map
 from viz.builders.palette import WeightScale
 
@@ -35,7 +36,7 @@ def _window_range(start: int, n: int) -> range:
     return range(start, min(start + SIDE, n))
 
 
-def choose_window(pattern: np.ndarray, shown: tuple[range, range], scale: WeightScale) -> None:
+def choose_window(pattern: Expression, shown: tuple[range, range], scale: WeightScale) -> None:
     """Draws the small map, on which a click moves the visible part, and the button that moves it back to the query."""
 
     def take(point: dict) -> None:
@@ -43,7 +44,7 @@ def choose_window(pattern: np.ndarray, shown: tuple[range, range], scale: Weight
         WINDOW.take("-".join(map(str, starts)))
 
     clickable(
-        small_map(pattern, shown=shown, top=scale.largest),
+        call(small_map, pattern, shown=shown, top=scale.largest),
         key="small_map",
         chosen=shown,
         selection="place",

@@ -12,6 +12,7 @@ from app_pages.compare.pairing import (
     warn_of_pairs,
     why_cells_differ,
     why_not_measured,
+    written_pairing,
 )
 from app_pages.compare.seed_curves import draw_distances_beside_seeds
 from app_pages.compare.stored_comparisons import stored_comparison
@@ -30,22 +31,23 @@ from app_pages.show.measures_note import measures_note
 from app_pages.show.prediction import answer_in_words
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import NUMBERS, beside, predictions
-from app_pages.subject import two_sides
+from app_pages.subject import as_python, two_sides
 from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LensChoice, Measured
 from app_pages.subject.two_sides import Side, same_position
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.gestures import Blinking, blink
 from model.atlas.results import EncoderComparison
 from model.inputs import preprocessed_picture
 from model.lenses import ATTENTION
 from model.measures.head_matching import HeadIndex, Pairing
+from model.measures.head_measures import head_summary
 from model.record import AttentionRecord
 from viz.attention.head_overview import head_maxima
 from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.cells import head_grid
-from viz.builders.figure import Figure, VegaFigure
 from viz.builders.number_format import head_name
 from viz.builders.palette import LETTERS, PLACEMENTS, WeightScale
 from viz.compare.head_distances import distance_heatmap, pair_spread
@@ -140,6 +142,7 @@ def draw_heads(
                 own_query,
                 chosen,
                 NUMBERS[i],
+                through=through,
                 picture=picture,
                 patterns=[
                     record.pattern[index]
@@ -221,6 +224,7 @@ def _draw_download(
     chosen: HeadChoice,
     number: str,
     *,
+    through: LensChoice,
     picture: np.ndarray | None,
     patterns: Sequence[np.ndarray],
 ) -> None:
@@ -229,18 +233,20 @@ def _draw_download(
     """
     scale = chosen.weights_to("the maximum of the pair", *patterns)
     title, record = f"{side.title} {map_name(head, chosen.lens)}", viewed.record
-    others: dict[str, Callable[[], Figure]] = {}
+    source = side.maps(through)
+    others: dict[str, Expression] = {}
     if picture is not None and query is not None:
-        others[f"picture_{number}"] = lambda: query_on_picture(
-            record,
-            picture,
-            record.pattern[head][query],
+        others[f"picture_{number}"] = call(
+            query_on_picture,
+            source,
+            as_python.seen_picture(side.subject),
+            source.pattern[head][query],
             query=query,
             scale=scale,
             notes=[f"{title}: what {record.tokens[query]} attends to"],
         )
     download(
-        lambda: attention_heatmap(record, *head, query=query, scale=scale, title=title),
+        call(attention_heatmap, source, *head, query=query, scale=scale, title=title),
         f"matrix_{number}",
         others=others,
     )
@@ -253,7 +259,7 @@ def _draw_difference(
     head, lens = (chosen.layer, chosen.head), chosen.lens
     measures = [side.viewed(through).measures for side in (first, second)]
     if lens.has_heads:
-        _draw_tables(head, first, second, pairing, *measures)
+        _draw_tables(head, first, second, pairing, through, *measures)
     partner = pairing.partner(head)
     if (reason := why_cells_differ(first, second)) is not None:
         st.info(f"{reason} Their weights cannot be subtracted.")
@@ -273,6 +279,7 @@ def _draw_tables(
     first: Side,
     second: Side,
     pairing: Pairing,
+    through: LensChoice,
     before: dict[str, np.ndarray],
     after: dict[str, np.ndarray],
 ) -> None:
@@ -286,9 +293,11 @@ def _draw_tables(
     ]
     with st.container(horizontal=True, gap="medium"):
         for key, (values, signed, digits, title) in _table_contents(
-            first, second, pairing, before, after
+            first, second, pairing, through, before, after
         ).items():
-            grid = head_grid(values, selected=head, title=title, signed=signed, notes=notes, digits=digits)
+            grid = call(
+                head_grid, values, selected=head, title=title, signed=signed, notes=notes, digits=digits
+            )
             with st.container(width="content"):
                 clickable_heads(grid, key=f"grid_{key}", chosen=head)
     st.caption(
@@ -298,16 +307,23 @@ def _draw_tables(
 
 
 def _table_contents(
-    first: Side, second: Side, pairing: Pairing, before: dict[str, np.ndarray], after: dict[str, np.ndarray]
-) -> dict[str, tuple[np.ndarray, bool, int, list[str]]]:
+    first: Side,
+    second: Side,
+    pairing: Pairing,
+    through: LensChoice,
+    before: dict[str, np.ndarray],
+    after: dict[str, np.ndarray],
+) -> dict[str, tuple[Expression, bool, int, list[str]]]:
     """For each table its values [layer, head], whether they are signed, their number of digits, and the lines of its title."""
     tables = {}
+    pairs = written_pairing(first, second, pairing)
+    summaries = [call(head_summary, side.maps(through)) for side in (first, second)]
     if pairing.matrix is not None:
-        tables["distance"] = pairing.distances, False, 3, ["head distance", "nats: 0 alike, 0.69 most apart"]
-    for measure, values in before.items():
+        tables["distance"] = pairs.distances, False, 3, ["head distance", "nats: 0 alike, 0.69 most apart"]
+    for measure in before:
         same_grid = first.record.patch_grid == second.record.patch_grid
         if measure in after and (measure == "entropy" or same_grid):
-            change = pairing.change(values.ravel(), after[measure].ravel())
+            change = call(pairs.change, *(call(summary[measure].ravel) for summary in summaries))
             title = [f"change of {measure}", f"{second.title} minus {first.title}"]
             tables[measure.partition(" (")[0].replace(" ", "_")] = change, True, 2, title
     return tables
@@ -318,9 +334,11 @@ def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex
         st.info(why_not_measured(first, second))
         return
     (_, n_heads), (_, n_others) = pairing.shapes
-    chart = distance_heatmap(
-        pairing.matrix,
-        pairing.partners,
+    pairs = written_pairing(first, second, pairing)
+    chart = call(
+        distance_heatmap,
+        pairs.matrix,
+        pairs.partners,
         n_heads=(n_heads, n_others),
         names=(first.title, second.title),
         selected=head[0] * n_heads + head[1],
@@ -331,7 +349,7 @@ def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex
             _draw_pairs(chart, "distances", head, n_heads)
         if stored is not None:
             with st.container(width="content"):
-                _draw_spread(pairing, pairing.matrix, stored, head)
+                _draw_spread(pairs, stored, head)
     st.caption(
         r"**Head distance** of two heads $A$ and $B$: $\frac{1}{n} \sum_i \mathrm{JSD}(A'_i, B'_i)$ with "
         r"$A' = 0.999\,A + 0.001 / n$, the Jensen-Shannon divergence of their rows, from 0 to just below "
@@ -342,17 +360,21 @@ def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex
         draw_distances_beside_seeds(first, second)
 
 
-def _draw_spread(pairing: Pairing, matrix: np.ndarray, stored: EncoderComparison, head: HeadIndex) -> None:
-    """Draws the distance `matrix` [head, other head] of all paired heads, here and over the data set; the pair of `head` is marked."""
+def _draw_spread(source: Expression, stored: EncoderComparison, head: HeadIndex) -> None:
+    """Draws the distances of all paired heads, here and over the data set; the pair of `head` is marked."""
+    pairing: Pairing = source()
     ones = np.flatnonzero(pairing.partners >= 0)
     others = pairing.partners[ones]
     (_, n_heads), (_, n_others) = pairing.shapes
-    chart = pair_spread(
+    over_data = stored.distances
+    chart = call(
+        pair_spread,
         [
             f"{head_name(*divmod(one, n_heads))} ↔ {head_name(*divmod(other, n_others))}"
             for one, other in zip(ones.tolist(), others.tolist(), strict=True)
         ],
-        *(distances[ones, others] for distances in (matrix, stored.distances.mean, stored.distances.sd)),
+        source.matrix[ones.tolist(), others.tolist()],
+        *(distances[ones, others] for distances in (over_data.mean, over_data.sd)),
         ones=ones.tolist(),
         others=others.tolist(),
         selected=int(np.ravel_multi_index(head, pairing.shapes[0])),
@@ -361,7 +383,7 @@ def _draw_spread(pairing: Pairing, matrix: np.ndarray, stored: EncoderComparison
     _draw_pairs(chart, "spread_of_pairs", head, n_heads)
 
 
-def _draw_pairs(chart: VegaFigure, key: str, head: HeadIndex, n_heads: int) -> None:
+def _draw_pairs(chart: Expression, key: str, head: HeadIndex, n_heads: int) -> None:
     """Draws a chart of pairs; a click chooses the first head of a pair. Heads are numbered across layers, `n_heads` in each."""
     clickable(
         chart,

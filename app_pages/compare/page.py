@@ -17,7 +17,9 @@ from app_pages.inputs.row import choose_input, say_unknown, stop
 from app_pages.show.show import show
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject import session_encoders
+from app_pages.subject.as_python import record
 from app_pages.subject.two_sides import Side, similarity
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.experiments.query_attention import cross_pattern
 from viz.attention.token_heatmaps import cross_heatmap
@@ -89,7 +91,11 @@ def draw_cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: 
     pattern = cross_pattern(first.record, second.record, chosen.layer, chosen.head)
     scale = chosen.weights_to("the maximum of this map", pattern)
     with st.container(key="matrix_cross_place"):
-        figure = cross_heatmap(pattern, first.record.tokens, second.record.tokens, query=query, scale=scale)
+        sources = record(first.subject), record(second.subject)
+        weights = call(cross_pattern, *sources, chosen.layer, chosen.head)
+        figure = call(
+            cross_heatmap, weights, *(source.tokens for source in sources), query=query, scale=scale
+        )
         show(figure, key="cross", height="stretch")
     st.latex(
         r"A = \mathrm{softmax}\!\left( \frac{Q_1 K_2^{\top}}{\sqrt{d_k}} \right), \qquad \mathrm{out} = A V_2"

@@ -6,15 +6,18 @@ import streamlit as st
 from app_pages.compare.stored_comparisons import stored_comparison
 from app_pages.controls.compare_controls import BY_NUMBER, ON_INPUT, PAIRING
 from app_pages.controls.head_choice import HeadChoice, take_head
+from app_pages.subject import as_python
 from app_pages.subject.cache import cached
 from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, distances_by_words
+from app_pages.toolkit.expression import Expression, call, named
 from model.atlas.results import EncoderComparison
 from model.lenses import Lens
 from model.measures import head_matching
 from model.measures.head_matching import HeadIndex, Pairing
+from model.measures.word_view import distributions
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name, percent
 
@@ -56,6 +59,24 @@ def _layers_and_heads(side: Side) -> tuple[int, int]:
     """Number of layers, number of heads."""
     n_layers, n_heads, *_ = side.record.pattern.shape
     return n_layers, n_heads
+
+
+def written_pairing(first: Side, second: Side, pairing: Pairing) -> Expression:
+    """The pairs of heads, with the distances between them, as an expression."""
+    records = [as_python.record(side.subject) for side in (first, second)]
+    patterns = [source.pattern for source in records]
+    if first.words is not None and second.words is not None:
+        words = first.words, second.words
+        merged = [call(of_side.merge, source).pattern for of_side, source in zip(words, records, strict=True)]
+        shared = named("shared", call(distributions, *merged, words))
+        patterns = [shared[0], shared[1]]
+    matrix = None
+    if pairing.matrix is not None:
+        distances = call(head_matching.distance_matrix, *patterns)
+        matrix = named("distances", distances, lambda: pairing.matrix)
+    options = {"partners": pairing.partners, "matched": pairing.matched, "n_examples": pairing.n_examples}
+    pairs = call(Pairing, shapes=pairing.shapes, matrix=matrix, **options)
+    return named("pairing", pairs, lambda: pairing)
 
 
 @cached(spinner="Measuring head distances …")

@@ -9,12 +9,14 @@ from app_pages.compare.seed_curves import draw_cka_beside_seeds
 from app_pages.compare.sides import DIFFERS, STATES
 from app_pages.show.show import show
 from app_pages.subject import cache, shipped_inputs
+from app_pages.subject.as_python import encoder
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import encoded_text
 from app_pages.subject.two_sides import Side, shared_words
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.stoppable import in_steps
 from model.experiments.residual_stream import cka_by_chance, digit_states, linear_cka, residual_stream
-from model.inputs import Text
+from model.inputs import Text, digits
 from viz.compare.stage_curves import stage_similarity
 
 N_DIGITS, AT_ONCE = 300, 50
@@ -51,8 +53,15 @@ def draw_representations(first: Side, second: Side) -> None:
     work_key = ("representations", first.checkpoint, second.checkpoint, examples)
     in_steps(reads, "Reading the states of the examples …", work_key)  # from here on they are cached
     similarities, chance_cka, n = _cka_and_chance(first.checkpoint, second.checkpoint, examples, by_words)
-    chart = stage_similarity(
-        similarities,
+    states = [
+        call(
+            np.concatenate, [_written_states(side, other, example, by_words) for example in examples], axis=1
+        )
+        for side, other in ((first, second), (second, first))
+    ]
+    chart = call(
+        stage_similarity,
+        named("cka", call(linear_cka, *states), lambda: similarities),
         first.record.stages,
         second.record.stages,
         names=(first.checkpoint, second.checkpoint + ", again" * is_one),
@@ -75,6 +84,18 @@ def _example_states(name: Checkpoint, example: Text | int) -> np.ndarray:
         return residual_stream(cache.loaded(name), [example])[:, 0]
     images, _ = shipped_inputs.test_digits()
     return digit_states(cache.loaded(name), images[example : example + AT_ONCE])
+
+
+def _written_states(side: Side, other: Side, example: Text | int, by_words: bool) -> Expression:
+    """The states of `_states_of_both` of one side, as an expression."""
+    loaded = encoder(side.checkpoint)
+    if not isinstance(example, Text):
+        images = named("images", call(digits.examples)[0])
+        return call(digit_states, loaded, images[example : example + AT_ONCE])
+    states = call(residual_stream, loaded, [example])[:, 0]
+    if not by_words:
+        return states
+    return call(shared_words(side.checkpoint, other.checkpoint, example)[0].matched_states, states)
 
 
 @cached(spinner="Comparing the stages …")

@@ -11,6 +11,7 @@ from app_pages.compare.stored_comparisons import ACROSS, ONE_SEED, comparisons_o
 from app_pages.show.show import show
 from app_pages.subject.stored_results import over
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import PLACEMENTS
 from model.atlas.results import EncoderComparison
 from viz.builders.number_format import format_number
@@ -74,8 +75,14 @@ def _draw_curves(
         stages = list(map(str, range(n)))
     palette = iter((CATEGORIES[1], NEUTRAL, CATEGORIES[4]))
     colours = [CATEGORIES[0], *(_COLOURS.get(title) or next(palette, NEUTRAL) for title in list(curves)[1:])]
-    figure = stage_curves(
-        curves, stages, y_title=y_title, x_title=x_title, from_zero_to=top, colours=tuple(colours)
+    figure = call(
+        stage_curves,
+        curves,
+        stages,
+        y_title=y_title,
+        x_title=x_title,
+        from_zero_to=top,
+        colours=tuple(colours),
     )
     show(figure, key=key)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import streamlit as st
 
 from app_pages.compare.representations import draw_representations
@@ -13,11 +12,14 @@ from app_pages.controls.control_bar import Slots
 from app_pages.show.parts_of_answer import MEANING, draw_parts_of_answer
 from app_pages.show.show import show
 from app_pages.show.side_predictions import NUMBERS, beside
+from app_pages.subject import as_python
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
 from model.experiments import residual_stream as measures
 from model.experiments.residual_stream import cosine_by_stage
 from model.measures.changes import largest_change, value_range
+from model.measures.head_measures import head_summary
 from viz.builders.number_format import format_number
 from viz.builders.palette import CATEGORIES, side_colours
 from viz.compare.stage_curves import logit_curves, norm_heatmap, stage_curves, stage_similarity
@@ -70,15 +72,16 @@ def _draw_norms(sides: tuple[Side, Side]) -> None:
         "each feed-forward (post). In post-LN that is after the norm, which sets the length; in pre-LN "
         "nothing does until the norm at the end."
     )
-    means = {side.title: measures.mean_norms(side.states) for side in sides}
+    means = {side.title: call(measures.mean_norms, side.written_states) for side in sides}
     _draw_curves(sides, means, "norm", "mean length of the states", key="stream_mean")
     norms = [measures.norms(side.states) for side in sides]
     limit = max(float(lengths.max()) for lengths in norms)
-    for ordinal, side, lengths, column in zip(NUMBERS, sides, norms, beside("norms"), strict=False):
+    for ordinal, side, column in zip(NUMBERS, sides, beside("norms"), strict=False):
         record = side.record
         unit = record.unit if side.words is None else "word"
-        figure = norm_heatmap(
-            lengths, record.stages, side.state_tokens, limit=limit, unit=unit, title=side.title
+        source = call(measures.norms, side.written_states)
+        figure = call(
+            norm_heatmap, source, record.stages, side.state_tokens, limit=limit, unit=unit, title=side.title
         )
         with column:
             show(figure, key=f"norms_{ordinal}")
@@ -90,7 +93,7 @@ def _draw_sublayer_shares(sides: tuple[Side, Side]) -> None:
         "output of the sublayer, $x$ what it is added to. 0.5: both are equally long. Only lengths count: "
         "where $F$ points against $x$, the sum is shorter."
     )
-    shares = {side.title: side.subject.compute(measures.sublayer_shares) for side in sides}
+    shares = {side.title: as_python.computed(side.subject, measures.sublayer_shares) for side in sides}
     names = [
         f"{layer} {sublayer}" for layer in _layer_names(sides) for sublayer in ("attention", "feed-forward")
     ]
@@ -116,10 +119,12 @@ def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
             if not record.has_classes:
                 st.info(f"{side.title} has no classes, and so no logits.")
                 continue
-            chart = logit_curves(
-                record.logits_by_layer,
-                record.stages,
-                record.class_names,
+            source = as_python.record(side.subject)
+            chart = call(
+                logit_curves,
+                source.logits_by_layer,
+                source.stages,
+                source.class_names,
                 marked=marked,
                 title=side.title,
                 domain=domain,
@@ -136,7 +141,10 @@ def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
     st.markdown(
         "**When is the answer there?** The probability, at each stage, of the class that a side ends with"
     )
-    curves = {side.title: measures.predicted_probability(side.record) for side, _ in answers}
+    curves = {
+        side.title: call(measures.predicted_probability, as_python.record(side.subject))
+        for side, _ in answers
+    }
     _draw_curves(sides, curves, "answer", "probability of the answer", top=1, key="stream_answer")
 
 
@@ -156,7 +164,7 @@ def _draw_uniformity(sides: tuple[Side, Side]) -> None:
         "together, and that skip connections and feed-forward layers hold them apart (they measure in "
         "another norm)."
     )
-    curves = {side.title: measures.uniformity(side.states) for side in sides}
+    curves = {side.title: call(measures.uniformity, side.written_states) for side in sides}
     title = "relative distance from the mean state"
     _draw_curves(sides, curves, "uniformity", title, top=1, key="stream_uniformity")
 
@@ -166,7 +174,7 @@ def _draw_entropy(sides: tuple[Side, Side]) -> None:
         "How evenly the heads of a layer spread their weight: entropy of a row, divided by that of equal weights, as a mean "
         "over queries and heads. 0: all on one key; 1: equal weights."
     )
-    curves = {side.title: side.viewed().measures["entropy"].mean(axis=-1) for side in sides}
+    curves = {side.title: call(call(head_summary, side.maps())["entropy"].mean, axis=-1) for side in sides}
     title = "mean entropy of the heads"
     _draw_curves(
         sides, curves, "entropy", title, _layer_names(sides), x_title="layer", top=1, key="stream_entropy"
@@ -180,8 +188,9 @@ def _draw_cosines(sides: tuple[Side, Side]) -> None:
     )
     for ordinal, side, column in zip(NUMBERS, sides, beside("cosines"), strict=False):
         stages = side.record.stages
-        chart = stage_similarity(
-            cosine_by_stage(side.states),
+        chart = call(
+            stage_similarity,
+            call(cosine_by_stage, side.written_states),
             stages,
             stages,
             names=("stage", "other stage"),
@@ -196,7 +205,7 @@ def _draw_cosines(sides: tuple[Side, Side]) -> None:
 
 def _draw_curves(
     sides: tuple[Side, Side],
-    curves: dict[str, np.ndarray],
+    curves: dict[str, Expression],
     stored: str,
     y_title: str,
     positions: Sequence[str] | None = None,
@@ -212,7 +221,8 @@ def _draw_curves(
     """
     is_by_words = stored in _BY_WORDS and sides[0].words is not None
     shaded, caption = ({}, "") if is_by_words else stored_bands(sides, stored)
-    figure = stage_curves(
+    figure = call(
+        stage_curves,
         curves,
         positions or max((side.record.stages for side in sides), key=len),
         y_title=y_title,

@@ -11,14 +11,15 @@ from app_pages.controls.answer_choice import choose_answers
 from app_pages.controls.compare_controls import CLASS_OF, SECOND_SAYS
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_query, take_position_from_second, take_query
-from app_pages.controls.knock_out_choice import NAMES, choose_kind, knock_out_answers
+from app_pages.controls.knock_out_choice import NAMES, choose_kind, knock_out_answers, written_knock_outs
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import NUMBERS, beside
+from app_pages.subject import as_python
 from app_pages.subject.answer import Answer, ClassAnswer, StateAnswer, WordAnswer
 from app_pages.subject.two_sides import Side, same_position, shared_limit
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import as_code, plain, sentence
 from model.experiments.knock_out import KnockOutKind
-from model.inputs import preprocessed_picture
 from model.measures.changes import largest_indices
 from viz.attention.picture_patches import knock_out_patches
 from viz.attention.token_strip import knock_out_bars
@@ -50,6 +51,7 @@ class Changes(NamedTuple):
     positions: Sequence[int]
     answers: np.ndarray  # [position, answer], as experiments return them
     changes: np.ndarray  # [position]
+    source: Expression  # of the changes
 
 
 def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
@@ -119,7 +121,10 @@ def _knock_out_changes(
     positions = record.positions_with_role("patch") if kind == "grey" else range(len(side.compared))
     sets = [(position,) for position in positions] if side.words is None else side.words.groups
     answers = knock_out_answers(side.subject, sets, kind, side.title, answer.measured)
-    return Changes(side, kind, answer, positions, answers, answer.changes(answers))
+    changes = answer.changes(answers)
+    written = written_knock_outs(side.subject, sets, kind, answer.measured)
+    source = answer.written_changes(as_python.record(side.subject), written)
+    return Changes(side, kind, answer, positions, answers, changes, named("changes", source, lambda: changes))
 
 
 def largest_change_sentence(result: Changes) -> str:
@@ -146,12 +151,18 @@ def _draw_changes(
     result: Changes, limit: float, *, query: int | None, take: Callable[[int], None], key: str
 ) -> None:
     """Draws each change at its token or patch, on a scale to `limit`; a click makes that position the query."""
-    side, record, changes = result.side, result.side.record, result.changes
+    side, record = result.side, result.side.record
     quantity = result.answer.axis
     method, first_patch, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"
     if side.subject.picture is None or record.patch_grid is None:
-        bars = knock_out_bars(
-            side.compared.tokens, changes, query=query, limit=limit, what=quantity, how=method
+        bars = call(
+            knock_out_bars,
+            side.maps().tokens,
+            result.source,
+            query=query,
+            limit=limit,
+            what=quantity,
+            how=method,
         )
         clickable(
             bars,
@@ -161,9 +172,10 @@ def _draw_changes(
             take=lambda token: take(int(token["position"])),
         )
         return
-    patches = knock_out_patches(
-        preprocessed_picture(side.subject.picture, record),
-        changes if is_grey else changes[first_patch:],
+    patches = call(
+        knock_out_patches,
+        as_python.seen_picture(side.subject),
+        result.source if is_grey else result.source[first_patch:],
         record.patch_grid,
         query=None if query is None else record.patch_at(query),
         limit=limit,

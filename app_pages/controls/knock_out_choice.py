@@ -5,10 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from app_pages.controls.map_controls import KNOCK_OUT, KNOCK_OUTS
+from app_pages.subject import as_python
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import answers_under
+from app_pages.toolkit.expression import Expression, call, named
 from model.experiments.knock_out import KnockOutKind, kinds, knock_out_interventions
 from model.experiments.masked_word import LOGITS, AnswerRead
+from model.experiments.probabilities import probabilities
 
 NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 
@@ -33,3 +36,13 @@ def knock_out_answers(
     interventions = knock_out_interventions(subject.loaded, subject.model_input, sets, kind)
     text = f"Knocking out one {subject.record.unit} after the other in {title or subject.name} …"
     return answers_under(subject, interventions, text, answer)
+
+
+def written_knock_outs(
+    subject: LiveSubject, sets: Sequence[Sequence[int]], kind: KnockOutKind, answer: AnswerRead = LOGITS
+) -> Expression:
+    """The result of `knock_out_answers`, as an expression."""
+    loaded, model_input = as_python.encoder(subject.checkpoint), as_python.model_input(subject)
+    interventions = call(knock_out_interventions, loaded, model_input, [*map(tuple, sets)], kind)
+    answers = call(probabilities, loaded, [model_input], interventions, answer)[0]
+    return named("answers", answers, lambda: knock_out_answers(subject, sets, kind, answer=answer))

@@ -7,6 +7,7 @@ from app_pages.controls.control_bar import bar, beside
 from app_pages.controls.cost_controls import RARE, SIZES, START, STARTS
 from app_pages.show.show import heading, show
 from app_pages.subject.cache import cached
+from app_pages.toolkit.expression import call
 from model.config import ModelConfig
 from model.theory import cost
 from model.theory.cost import COLUMNS, n_parameters, variations
@@ -183,11 +184,12 @@ def draw_parts(config: ModelConfig) -> None:
     for (quantity, total), column in zip(totals.items(), beside(*totals), strict=True):
         with column:
             _draw_total(quantity, *total)
-            counts = [getattr(part, quantity) for part in parts]
-            show(part_bars(names, counts, quantity=quantity.replace("_", "-")), key=f"cost_{quantity}")
+            counts = call(_counts, config, quantity)
+            bars = call(part_bars, names, counts, quantity=quantity.replace("_", "-"))
+            show(bars, key=f"cost_{quantity}")
     crossing, sentence_slot = beside("crossing", "crossing_sentence")
     with crossing:
-        show(_crossing_figure(config), key="cost_crossing")
+        show(call(_crossing_figure, config), key="cost_crossing")
     with sentence_slot:
         megabytes = f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept."
         label = "Attention weights: layers × heads × n²"
@@ -199,6 +201,11 @@ def draw_parts(config: ModelConfig) -> None:
             r"Where the two lines cross: $L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)$."
         )
         st.markdown(f"{_SYMBOLS} {_COUNTING}")
+
+
+def _counts(config: ModelConfig, quantity: str) -> list[int]:
+    """The `quantity` of each part."""
+    return [getattr(part, quantity) for part in cost.component_costs(config)]
 
 
 def _sentence(config: ModelConfig) -> str:

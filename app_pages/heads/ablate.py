@@ -12,7 +12,12 @@ from app_pages.controls.control_bar import Slots, bar
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
 from app_pages.controls.heads_controls import ABLATED, ABLATED_OVER, MEAN, OVER, REPLACED_BY
-from app_pages.heads.effects import answers_without_each_part, as_hashable_means, n_forwards_of_heads
+from app_pages.heads.effects import (
+    answers_without_each_part,
+    as_hashable_means,
+    n_forwards_of_heads,
+    written_answers_without_parts,
+)
 from app_pages.heads.numbers import measuring_sentence
 from app_pages.heads.patch_effect import Columns, quantity
 from app_pages.heads.prune import draw_pruning
@@ -22,10 +27,12 @@ from app_pages.show.changed_head import draw_changed_maps
 from app_pages.show.input_in_colours import Toggling, input_in_colours
 from app_pages.show.show import toggled
 from app_pages.show.side_predictions import beside, predictions, tell
+from app_pages.subject import as_python
 from app_pages.subject.answer import Answer
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.stoppable import until_done
 from model.atlas.results import HeadResults
 from model.atlas.running_moments import Spread
@@ -152,7 +159,7 @@ def draw_ablation() -> None:
     with grid:
         _draw_effects(subject, chosen, answer, ablated_now, stored, means)
     with input_column:
-        _draw_input(subject, chosen, after, ablated_now, query)
+        _draw_input(chosen, after, ablated_now, query)
         if any(ablated_now) and (more := answer.more_of_change(after.subject)):
             st.caption(more)
     _draw_maps(chosen, before, after, query)
@@ -259,7 +266,12 @@ def _draw_effects(
     def take(marks: set[int]) -> None:
         set_ablated_parts(ablated_parts(record).parts - {*parts} | {parts[mark] for mark in marks})
 
-    figure = ablation_grid(effects, is_gone, what=answer.change, signed=answer.signed, over=over_data)
+    written: Expression | np.ndarray = effects
+    if not np.isnan(effects).all():
+        without = written_answers_without_parts(subject, vectors, answer.measured)
+        source = answer.written_changes(as_python.record(subject), without)
+        written = named("effects", source, lambda: effects)
+    figure = call(ablation_grid, written, is_gone, what=answer.change, signed=answer.signed, over=over_data)
     toggled(
         figure,
         key="ablate_grid",
@@ -293,11 +305,9 @@ def _over_data_sentence(
     )
 
 
-def _draw_input(
-    subject: LiveSubject, chosen: HeadChoice, after: Side, ablated_now: AblatedParts, query: int
-) -> None:
+def _draw_input(chosen: HeadChoice, after: Side, ablated_now: AblatedParts, query: int) -> None:
     """Draws the text or the picture; a click takes a token or patch out of the keys of all heads."""
-    record, head = after.record, (chosen.layer, chosen.head)
+    record, head, source = after.record, (chosen.layer, chosen.head), as_python.record(after.subject)
     unit = record.unit
     st.markdown(f"**The input: a click takes a {unit} away**")
     allowed = np.ones(len(record), bool)
@@ -309,9 +319,9 @@ def _draw_input(
         set_ablated_parts(others | {("p", position) for position in positions})
 
     input_in_colours(
-        subject.model_input,
-        record,
-        weights,
+        None if unit == "token" else as_python.seen_picture(after.subject),
+        source,
+        source.pattern[head][query],
         query=query,
         scale=weight_scale("own", "the largest of this row", weights),
         key="ablate_input",
@@ -332,7 +342,8 @@ def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> Non
             record, when = side.record, side.title.lower()
             st.markdown(f"**All heads, {when}**")
             key = f"ablate_overview_{when}"
-            overview_of(record, head_summary(record), selected=head, scale="own", key=key, small=True)
+            source = as_python.record(side.subject)
+            overview_of(source, head_summary(record), selected=head, scale="own", key=key, small=True)
     st.caption("Each map from 0 to its own maximum. A click chooses the head that is shown below.")
     scale = weight_scale("own", "the maximum of both", *(side.record.pattern[head] for side in sides))
     draw_changed_maps(before, after, head, query=query, scale=scale, key="ablate_map")

@@ -2,20 +2,40 @@
 takes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
+from app_pages.subject.as_python import encoder, model_input, written_input
 from app_pages.subject.cache import Checkpoint, cached, loaded, of
+from app_pages.subject.stored_results import written_results
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.stoppable import in_steps, progress, with_progress
-from model.experiments.ablation import HeadAnswers, Means, ablate_heads_in_steps, ablated, stack_answers
+from model.atlas.results import HEADS, read_heads
+from model.experiments.ablation import (
+    HeadAnswers,
+    Means,
+    ablate_heads,
+    ablate_heads_in_steps,
+    ablated,
+    stack_answers,
+)
 from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord, masked_word, n_answers
-from model.experiments.patching import FEED_FORWARD, HeadPart, Part, patch_layer, patch_positions_in_steps
+from model.experiments.patching import (
+    FEED_FORWARD,
+    HeadPart,
+    Part,
+    patch_feed_forwards,
+    patch_heads,
+    patch_layer,
+    patch_positions_in_steps,
+)
 from model.experiments.patching_over_pairs import MeanEffects, PairError, effects_of_patches
 from model.experiments.probabilities import probabilities
 from model.inputs import Input, InputLike
+from model.loaded import Loaded
 from model.record import ForwardRecord
 
 Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can stand in the cache's key
@@ -35,7 +55,69 @@ def answers_without_each_part(
     interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
     interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
     answers = of(probabilities, subject.checkpoint, (subject.model_input,), tuple(interventions), answer)[0]
-    return np.concatenate((heads, answers.reshape(2, len(layers), -1).transpose(1, 0, 2)), axis=1)
+    return _joined(heads, answers)
+
+
+def written_answers_without_parts(
+    subject: LiveSubject, means: Vectors | None, answer: AnswerRead = LOGITS
+) -> Expression:
+    """The result of `answers_without_each_part`, as an expression."""
+    loaded, layers = encoder(subject.checkpoint), range(subject.loaded.config.n_layers)
+    inputs = [model_input(subject)]
+    stored = written_results(subject.checkpoint, HEADS, read_heads)
+    vectors = None if means is None else stored.z.with_value(partial(_as_array, means))
+    heads = call(ablate_heads, loaded, inputs, "zero" if vectors is None else vectors, answer)[0]
+    changes = [call(ablated, layers=(layer,), means=vectors) for layer in layers]
+    changes += [call(ablated, feed_forwards=(layer,)) for layer in layers]
+    joined = call(_joined, heads, call(probabilities, loaded, inputs, changes, answer)[0])
+    return named("answers", joined, lambda: answers_without_each_part(subject, means, answer))
+
+
+def _joined(heads: np.ndarray, layers: np.ndarray) -> np.ndarray:
+    """The answers of the heads [layer, head, answer], and behind them those of all heads and of the feed-forward of a layer."""
+    return np.concatenate((heads, layers.reshape(2, len(heads), -1).transpose(1, 0, 2)), axis=1)
+
+
+def written_patched_answers(
+    subject: LiveSubject, source: Input, part: HeadPart, answer: AnswerRead = LOGITS
+) -> Expression:
+    """The result of `answers_with_each_part_patched`, as an expression."""
+    arguments = encoder(subject.checkpoint), model_input(subject), written_input(source), answer
+    heads = call(patch_heads, *arguments, part=part)
+    joined = call(np.concatenate, [heads, call(patch_feed_forwards, *arguments)[:, None]], axis=1)
+    return named("answers", joined, lambda: answers_with_each_part_patched(subject, source, part, answer))
+
+
+def written_mean_effects(
+    checkpoint: Checkpoint,
+    pairs: tuple[tuple[Input, Input, int], ...],
+    part: HeadPart,
+    measured_word: str | None,
+    normalised: bool,
+    effects: MeanEffects,
+) -> Expression:
+    """The result of `effects_over_pairs`, as an expression."""
+    inputs = [(written_input(first), written_input(second)) for first, second, _ in pairs]
+    arguments = encoder(checkpoint), named("pairs", inputs), part, measured_word, normalised
+    return named("effects", call(_mean_effects, *arguments), lambda: effects)
+
+
+def _mean_effects(
+    loaded: Loaded,
+    pairs: Sequence[tuple[Input, Input]],
+    part: HeadPart,
+    measured_word: str | None,
+    normalised: bool,
+) -> MeanEffects:
+    def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
+        kinds = part, FEED_FORWARD
+        return np.concatenate([patch_layer(loaded, first, second, layer, kind, answer) for kind in kinds])
+
+    def word_of(first: InputLike) -> MaskedWord:
+        return masked_word(loaded, first, measured_word or None)
+
+    answer_of = None if measured_word is None else word_of
+    return effects_of_patches(loaded, pairs, patch, normalised=normalised, answer_of=answer_of)
 
 
 @cached

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -18,19 +19,21 @@ from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, Page, go_to
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.effects import answers_without_each_head, as_hashable_means, n_forwards_of_heads
 from app_pages.inputs.row import choose_usable_encoder
+from app_pages.subject import as_python
 from app_pages.subject.answer import DISTANCE, Answer, WordAnswer, whole_answer
 from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.head_name import head_names
-from app_pages.subject.stored_results import over, table_of
+from app_pages.subject.stored_results import over, table_of, written_results
 from app_pages.subject.subject import LiveSubject, Subject
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
-from model.atlas.results import PARTS, HeadResults
+from model.atlas.results import HEADS, PARTS, HeadResults, read_heads
 from model.atlas.running_moments import Spread
 from model.checkpoint import available, read_config
 from model.config import ModelConfig
 from model.decompositions.answer_parts import answer_parts
-from model.experiments.ablation import importance
+from model.experiments.ablation import ablate_heads, importance
 from model.measures.head_roles import (
     ON_ONE_INPUT,
     HeadRole,
@@ -238,6 +241,24 @@ def _column_formula(numbers: Numbers, name: str) -> str:
     size = f"size of the {plain(answer.change)}," if answer.signed else DISTANCE
     formula = COLUMNS[name].formula.replace("{answer}", size).replace("{loss}", f"here {answer.loss}")
     return formula.replace("{units}", numbers.record.units).replace("{quantity}", plain(numbers.quantity))
+
+
+def written_numbers(subject: Subject, numbers: Numbers) -> Mapping[str, Expression]:
+    """The `values` of the numbers, as expressions."""
+    if numbers.first == OVER:
+        stored = written_results(subject.name, HEADS, read_heads)
+        return {name: stored.spreads[name].mean for name in numbers.values}
+    source = named("numbers", call(statistics, as_python.record(subject)))
+    written = {name: source[name] for name in numbers.values}
+    if isinstance(subject, LiveSubject):
+        answer, loaded = numbers.answer, as_python.encoder(subject.checkpoint)
+        inputs, record = [as_python.model_input(subject)], as_python.record(subject)
+        written["importance"] = call(importance, loaded, inputs, None, answer.word)[0]
+        kinds = {"zero": "zero", "mean": written_results(subject.name, HEADS, read_heads).z}
+        for name, kind in kinds.items():
+            answers = call(ablate_heads, loaded, inputs, kind, answer.measured)[0]
+            written[name] = call(np.abs, answer.written_changes(record, answers))
+    return {name: source.with_value(partial(numbers.values.get, name)) for name, source in written.items()}
 
 
 def measuring_sentence(name: str, *options: str) -> str:

@@ -24,11 +24,13 @@ from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.stored_results import over, table_of
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
 from model.atlas.parquet import DataSource
 from model.atlas.results import EXAMPLES
 from model.config import ModelConfig
+from model.inputs import digits
 from viz.builders.number_format import format_number
 from viz.inputs.image_gallery import digit_examples
 
@@ -130,8 +132,9 @@ def _draw_digits(config: ModelConfig, rows: pd.DataFrame) -> None:
     rows = rows[(rows["number"] >= 1) & (rows["number"] <= len(images))].head(MOST)
     numbers = (rows["number"] - 1).tolist()  # of the data from 1, of the gallery from 0
     queries, keys = rows["query"].tolist(), rows["key"].tolist()
-    figure = digit_examples(
-        images[numbers],
+    figure = call(
+        digit_examples,
+        call(digits.examples)[0][numbers],
         [_patch_at(config, query) for query in queries],
         [_patch_at(config, key) for key in keys],
         rows["weight"].tolist(),

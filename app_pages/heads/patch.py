@@ -28,14 +28,15 @@ from app_pages.inputs.picture_input import second_picture
 from app_pages.inputs.text_input import one_word_changed
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, predictions, tell
-from app_pages.subject import encoders
+from app_pages.subject import as_python, encoders
 from app_pages.subject.answer import Answer, ClassAnswer, WordAnswer
 from app_pages.subject.cache import of
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, similarity
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
-from model.experiments.patching import Pairs, pair_positions
+from model.experiments.patching import Pairs, pair_positions, patch_positions
 from model.experiments.patching_over_pairs import is_too_small, shares_of_the_way
 from model.experiments.probabilities import UNCHANGED, probabilities
 from model.inputs import Input, Text
@@ -121,6 +122,18 @@ class _Patch:
         )
         return shares_of_the_way(self.subject.record.config, clean, other, answers, self.answer.word)
 
+    def written_effects(self, answers: Expression) -> Expression:
+        """The `effects`, as an expression."""
+        before = as_python.record(self.subject)
+        if self.second is None:
+            return self.answer.written_changes(before, answers)
+        loaded, measured = as_python.encoder(self.subject.checkpoint), self.answer.measured
+        clean, other = (
+            call(probabilities, loaded, [as_python.model_input(subject)], answer=measured)[0, 0]
+            for subject in (self.subject, self.second)
+        )
+        return call(shares_of_the_way, before.config, clean, other, answers, self.answer.word)
+
 
 def _too_close_sentence(whole: float, noun: str) -> str:
     if np.isnan(whole):
@@ -197,8 +210,10 @@ def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
     with until_done(work_key):
         answers = effects.answers_with_each_part_patched(subject, source, part, answer.measured)
     changed = patch.effects(answers)
-    figure = patch_grid(
-        changed,
+    written = effects.written_patched_answers(subject, source, part, answer.measured)
+    figure = call(
+        patch_grid,
+        named("effects", patch.written_effects(written), lambda: changed),
         columns.names,
         selected=(chosen.layer, columns.of_head(chosen.head)),
         what=patch.quantity.what,
@@ -221,8 +236,12 @@ def _draw_positions(patch: _Patch, query: int) -> None:
         return
     with until_done(work_key):
         answers = effects.answers_with_each_position_patched(subject, source, answer.measured)
-    figure = stage_positions(
-        patch.effects(answers),
+    arguments = as_python.written_input(source), answer.measured
+    written = as_python.computed(subject, patch_positions, *arguments)
+    written = written.with_value(lambda: answers)
+    figure = call(
+        stage_positions,
+        patch.written_effects(written),
         before.stages,
         before.tokens,
         query=query,

@@ -10,7 +10,7 @@ import streamlit as st
 from app_pages.controls.answer_choice import WORD
 from app_pages.controls.estimated_work import AT_ONCE, duration, multiply_adds
 from app_pages.controls.head_choice import HeadChoice
-from app_pages.heads.effects import effects_over_pairs
+from app_pages.heads.effects import effects_over_pairs, written_mean_effects
 from app_pages.heads.parse_pairs import (
     MOST,
     Pair,
@@ -26,6 +26,7 @@ from app_pages.show.side_predictions import beside, tell
 from app_pages.subject.answer import Answer
 from app_pages.subject.shipped_inputs import sentences, test_digits
 from app_pages.subject.subject import LiveSubject, encoded_text
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import counted, plain
 from app_pages.toolkit.stoppable import is_wanted, until_done
 from model.experiments.patching_over_pairs import (
@@ -94,7 +95,8 @@ def draw_patching_over_pairs(
         st.warning(plain(str(error)), icon=":material/warning:")
         return
     columns = Columns.of(subject.record.config, part)
-    _draw_effects(effects, columns, chosen, taken, shown, kind.noun)
+    source = written_mean_effects(subject.checkpoint, pairs, part, measured_word, normalised, effects)
+    _draw_effects(source, columns, chosen, taken, shown, kind.noun)
 
 
 def _inputs(subject: LiveSubject, listed: PairList) -> tuple[tuple[Input, Input, int], ...]:
@@ -219,29 +221,29 @@ def _work(subject: LiveSubject, pairs: tuple[tuple[Input, Input, int], ...]) -> 
 
 
 def _draw_effects(
-    effects: MeanEffects,
+    source: Expression,
     columns: Columns,
     chosen: HeadChoice,
     taken: str,
     shown: Quantity,
     noun: str,
 ) -> None:
+    effects: MeanEffects = source()
     tell(headline(effects, columns, shown), is_headline=True)
-    is_tested = ~np.isnan(effects.p)
-    spread = Spread(effects.sd, effects.low, effects.high, effects.is_shown, is_tested, effects.n)
     grid, table = beside("patch")
     with grid:
         st.markdown(
             f"**Each head's {taken}, and each feed-forward, taken from the second {noun}: mean over pairs**"
         )
-        figure = patch_grid(
-            effects.mean,
+        figure = call(
+            patch_grid,
+            source.mean,
             columns.names,
             selected=(chosen.layer, columns.of_head(chosen.head)),
             what=shown.what,
             signed=shown.signed,
             ends=shown.ends,
-            spread=spread,
+            spread=call(_spread, source),
         )
         head = chosen.layer, chosen.head
         clickable(
@@ -255,6 +257,11 @@ def _draw_effects(
         st.markdown("**The same numbers, the largest first**")
         draw_effects_table(effects, columns, head, is_tested=shown.signed)
     st.caption(" ".join(filter(None, (shown.formula, reading_sentences(effects, shown, noun)))))
+
+
+def _spread(effects: MeanEffects) -> Spread:
+    is_tested = ~np.isnan(effects.p)
+    return Spread(effects.sd, effects.low, effects.high, effects.is_shown, is_tested, effects.n)
 
 
 def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:

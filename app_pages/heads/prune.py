@@ -16,6 +16,7 @@ from app_pages.show.show import clickable
 from app_pages.subject import encoders
 from app_pages.subject.cache import loaded
 from app_pages.subject.stored_results import over, table_of
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
 from model.experiments.pruning import PruningStep, n_removable_heads
@@ -51,7 +52,7 @@ def draw_pruning(controls: DeltaGenerator) -> None:
     by_encoder = {name: curve for name, curve in steps.items() if curve}
     for name, curve in by_encoder.items():
         st.markdown(_removal_sentences(name, stored[name], curve))
-    figure = pruning_curve({name: _pruning_curve_of(name, curve) for name, curve in by_encoder.items()})
+    figure = call(pruning_curve, {name: _pruning_curve_of(name, curve) for name, curve in by_encoder.items()})
 
     def take(step: dict) -> None:
         if step["encoder"] == chosen and step["went"]:

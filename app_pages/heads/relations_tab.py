@@ -23,15 +23,17 @@ from app_pages.controls.map_controls import LENS
 from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.heads.numbers import choose_head_of_encoder, link_head, measuring_command
 from app_pages.show.show import clickable, show
+from app_pages.subject.as_python import encoder
 from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.linked_sentences import TREEBANK, treebank_sentences
-from app_pages.subject.stored_results import over, table_of
+from app_pages.subject.stored_results import over, table_of, written_results
 from app_pages.toolkit.callbacks import callback
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import counted, plain
 from model.atlas.linked_inputs import DIRECTIONS, TO_HEAD, Link, LinkedText
 from model.atlas.parquet import DataSource
 from model.atlas.relations import FEWEST, left_out_clause
-from model.atlas.results import RELATIONS
+from model.atlas.results import RELATIONS, read_rows
 from model.atlas.strongest_words import link_cells, strongest_words
 from model.lenses import ATTENTION as WEIGHTS
 from viz.builders.number_format import format_number, head_name, percent
@@ -52,14 +54,18 @@ def draw_relations() -> None:
         return
     with more.popover("View", key="more"):
         direction = DIRECTION.choose()
-    shown_rows = rows if direction == EITHER else rows[rows["direction"] == direction]
-    has_enough = shown_rows["n"] >= FEWEST
-    best = best_heads(shown_rows[has_enough] if has_enough.any() else shown_rows)
+    shown_rows = rows if direction == EITHER else _of_direction(rows, direction)
+    best = best_heads(_rows_with_enough_links(shown_rows))
     relations = [head.relation for head in best]
     with controls:
         relation = RELATION.choose(relations)
         link_head()
-    _draw_best_heads(best, relation, chosen, source, rows["relation"].nunique())
+    table = call(
+        _known_rows, written_results(name, RELATIONS, read_rows).rows, config.n_layers, config.n_heads
+    )
+    table = table if direction == EITHER else call(_of_direction, table, direction)
+    written = named("best", call(best_heads, call(_rows_with_enough_links, table)), lambda: best)
+    _draw_best_heads(written, relation, chosen, source, rows["relation"].nunique())
     _say_shares(rows, chosen, relation)
     _draw_examples(name, shown_rows, chosen, relation)
 
@@ -71,7 +77,12 @@ def relation_table(name: str, n_layers: int, n_heads: int) -> tuple[pd.DataFrame
     stored = table_of(name, RELATIONS)
     if stored is None:
         return pd.DataFrame(), None
-    rows = stored.rows.dropna(subset=NEEDED)
+    return _known_rows(stored.rows, n_layers, n_heads), stored.source
+
+
+def _known_rows(rows: pd.DataFrame, n_layers: int, n_heads: int) -> pd.DataFrame:
+    """The rows of the encoder's heads that lack no number."""
+    rows = rows.dropna(subset=NEEDED)
     is_known = (
         (rows["layer"] < n_layers)
         & (rows["head"] < n_heads)
@@ -79,7 +90,17 @@ def relation_table(name: str, n_layers: int, n_heads: int) -> tuple[pd.DataFrame
         & (rows["n"] > 0)
     )
     whole_numbers = dict.fromkeys(("layer", "head", "offset", "n"), int)
-    return rows[is_known].astype(whole_numbers), stored.source
+    return rows[is_known].astype(whole_numbers)
+
+
+def _of_direction(rows: pd.DataFrame, direction: str) -> pd.DataFrame:
+    return rows[rows["direction"] == direction]
+
+
+def _rows_with_enough_links(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of relations with enough links to be tested; all rows if there is none."""
+    has_enough = rows["n"] >= FEWEST
+    return rows[has_enough] if has_enough.any() else rows
 
 
 def best_heads(rows: pd.DataFrame) -> list[BestHead]:
@@ -118,13 +139,16 @@ def followed_relations(rows: pd.DataFrame) -> dict[tuple[int, int], list[BestHea
 
 
 def _draw_best_heads(
-    best: Sequence[BestHead], relation: str, chosen: HeadChoice, source: DataSource, n_relations: int
+    written: Expression, relation: str, chosen: HeadChoice, source: DataSource, n_relations: int
 ) -> None:
     def take(clicked: dict) -> None:
         take_head(int(clicked["layer"]), int(clicked["head"]))
         RELATION.take(str(clicked["relation"]))
 
-    figure = relation_dots(best, relation=relation, selected=(chosen.layer, chosen.head), source=over(source))
+    best: Sequence[BestHead] = written()
+    figure = call(
+        relation_dots, written, relation=relation, selected=(chosen.layer, chosen.head), source=over(source)
+    )
     chosen_dot = (relation, chosen.layer, chosen.head)
     clickable(figure, key="relation_dots", chosen=chosen_dot, selection="relation", take=take)
     left_out = left_out_clause(source.samples)
@@ -188,8 +212,19 @@ def _draw_examples(name: Checkpoint, rows: pd.DataFrame, chosen: HeadChoice, rel
     if not examples:
         st.caption("No sentence with this relation fits into a line and into what this encoder reads.")
         return
-    figure = link_arcs(
-        [example for _, example in examples],
+    index = chosen.layer, chosen.head
+    figure = call(
+        link_arcs,
+        [
+            call(
+                LinkExample,
+                example.words,
+                example.query,
+                example.other_end,
+                call(strongest_words, encoder(name), sentence)[*index, example.query],
+            )
+            for sentence, example in examples
+        ],
         title=f"{head_name(chosen.layer, chosen.head)} on {relation}, {direction}",
     )
     show(figure, key="link_arcs", width="content")

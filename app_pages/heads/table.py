@@ -21,6 +21,7 @@ from app_pages.heads.numbers import (
     explain_numbers,
     say_head,
     say_source,
+    written_numbers,
 )
 from app_pages.heads.relations_tab import followed_relations, relation_table
 from app_pages.heads.table_download import TableFile, choose_table_file
@@ -28,6 +29,7 @@ from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject, Subject
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import sentence
 from model.measures.head_roles import HeadRole, possible_roles
 from viz.builders.number_format import head_name, percent, told_apart
@@ -155,9 +157,11 @@ def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: N
         y = controls.UP.choose(names, COLUMNS[second].title)
         say_head(subject, chosen)
     units = {COLUMNS["distance"].title: f" ({numbers.record.units})"}
-    chart = head_scatter(
-        values[names[x]],
-        values[names[y]],
+    written = written_numbers(subject, numbers)
+    chart = call(
+        head_scatter,
+        written[names[x]],
+        written[names[y]],
         titles=(x + units.get(x, ""), y + units.get(y, "")),
         selected=(chosen.layer, chosen.head),
         roles=[", ".join(role.name for role in numbers.roles(*index)) for index in numbers.heads],

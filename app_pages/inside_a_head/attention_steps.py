@@ -17,6 +17,7 @@ from app_pages.inside_a_head.view import (
     shared_heads,
 )
 from app_pages.show.show import show
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import as_code
 from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
 from model.experiments.residual_stream import norms
@@ -38,14 +39,14 @@ def draw_stream(view: View) -> None:
         f"Each of the {view.n} positions has a vector of {steps.x.shape[1]} numbers, the residual stream after {source}. Here: those "
         "of the query $i$ and of the key $j$. They are taken from the encoder; every step below is computed anew from them."
     )
-    rows = {f"xᵢ  {view.name(view.query)}": steps.x[view.query]}
+    rows = {f"xᵢ  {view.name(view.query)}": view.source.x[view.query]}
     if view.key != view.query:
-        rows[f"xⱼ  {view.name(view.key)}"] = steps.x[view.key]
-    show(vector_rows(rows, what="x"), key="inside_rows_input")
+        rows[f"xⱼ  {view.name(view.key)}"] = view.source.x[view.key]
+    show(call(vector_rows, rows, what="x"), key="inside_rows_input")
 
 
 def draw_projection(view: View) -> None:
-    attention, config = view.steps.attention, view.record.config
+    config = view.record.config
     x = attention_input_tex(view)
     biases = bias_tex(config, "w_q", "b_Q"), bias_tex(config, "w_k", "b_K"), bias_tex(config, "w_v", "b_V")
     st.latex(
@@ -69,14 +70,14 @@ def draw_projection(view: View) -> None:
         rf"$W_V \in \mathbb{{R}}^{{{config.d_model} \times {config.d_v}}}$. A query is compared with each "
         "key; the value is what the key passes on." + shared
     )
-    rotation = attention.rotation
-    q, k = (attention.q, attention.k) if rotation is None else (rotation.q, rotation.k)
+    attention = view.source.attention
+    projected = attention if view.steps.attention.rotation is None else attention.rotation
     rows = {
-        f"qᵢ  {view.name(view.query)}": q,
-        f"kⱼ  {view.name(view.key)}": k[view.key],
+        f"qᵢ  {view.name(view.query)}": projected.q,
+        f"kⱼ  {view.name(view.key)}": projected.k[view.key],
         f"vⱼ  {view.name(view.key)}": attention.v[view.key],
     }
-    show(vector_rows(rows, what="component of q, k, v"), key="inside_rows_project")
+    show(call(vector_rows, rows, what="component of q, k, v"), key="inside_rows_project")
 
 
 def draw_rotation(view: View) -> None:
@@ -102,15 +103,21 @@ def draw_rotation(view: View) -> None:
             else "between a patch and a token that is not rotated, it is the patch's own angle."
         )
     )
+    source = view.source.attention
     rows = {
-        f"qᵢ  {view.name(query)}": rotation.q,
-        "rotated: q̃ᵢ": attention.q,
-        f"kⱼ  {view.name(key)}": rotation.k[key],
-        "rotated: k̃ⱼ": attention.k[key],
+        f"qᵢ  {view.name(query)}": source.rotation.q,
+        "rotated: q̃ᵢ": source.q,
+        f"kⱼ  {view.name(key)}": source.rotation.k[key],
+        "rotated: k̃ⱼ": source.k[key],
     }
-    show(vector_rows(rows, what="component of q, k"), key="inside_rows_rotate")
-    angles = {"θ at the query i": at_query, "θ at the key j": at_key, "θⱼ − θᵢ": at_key - at_query}
-    chart = vector_rows(angles, what="angle in radians", numbered="pair")
+    show(call(vector_rows, rows, what="component of q, k"), key="inside_rows_rotate")
+    ends = [source.rotation.angles[position] for position in (query, key)]
+    angles = {
+        "θ at the query i": ends[0],
+        "θ at the key j": ends[1],
+        "θⱼ − θᵢ": call(np.subtract, *ends[::-1]),
+    }
+    chart = call(vector_rows, angles, what="angle in radians", numbered="pair")
     show(chart, key="inside_rows_angles")
 
 
@@ -280,7 +287,8 @@ def draw_concatenation(view: View) -> None:
             f"are one vector of {n_heads * d_v} numbers."
         )
     heads = [f"H{head}" for head in range(n_heads)]
-    chart = vector_rows({"[z; …; z]": z.ravel()}, what="z", groups=heads, chosen=heads[view.chosen.head])
+    joined = call(view.source.attention.z.ravel)
+    chart = call(vector_rows, {"[z; …; z]": joined}, what="z", groups=heads, chosen=heads[view.chosen.head])
     show(chart, key="inside_rows_concatenate")
 
 
@@ -296,16 +304,22 @@ def draw_output(view: View) -> None:
         rf"$W_O \in \mathbb{{R}}^{{{n_heads * d_v} \times {len(attention.out)}}}$ cut into the rows that "
         "belong to each head: each writes into the stream on its own, and the results are added."
     )
-    rows = {f"H{number}": row for number, row in enumerate(attention.by_head)}
+    source = view.source.attention
+    rows = {f"H{number}": source.by_head[number] for number in range(n_heads)}
     if b_o:
-        rows["bias b"] = attention.bias
-    rows["= oᵢ"] = attention.out
+        rows["bias b"] = source.bias
+    rows["= oᵢ"] = source.out
     draw_rows_with_lengths(rows, key="output", what="component of o", chosen=f"H{head}")
 
 
 def draw_rows_with_lengths(
-    rows: dict[str, np.ndarray], *, key: str, what: str = "value", chosen: str = ""
+    rows: dict[str, Expression], *, key: str, what: str = "value", chosen: str = ""
 ) -> None:
-    totals = dict(zip(rows, norms(np.array(list(rows.values()))), strict=True))
-    chart = vector_rows(rows, what=what, totals=totals, total="Euclidean norm", chosen=chosen)
+    drawn = named("rows", rows)
+    totals = call(_lengths, drawn)
+    chart = call(vector_rows, drawn, what=what, totals=totals, total="Euclidean norm", chosen=chosen)
     show(chart, key=f"inside_rows_{key}")
+
+
+def _lengths(rows: dict[str, np.ndarray]) -> dict[str, float]:
+    return dict(zip(rows, norms(np.array(list(rows.values()))), strict=True))

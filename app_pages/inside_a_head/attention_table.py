@@ -11,6 +11,7 @@ from app_pages.controls.inside_a_head_controls import BY_WEIGHT, KEY, SORT
 from app_pages.inside_a_head.view import View, query_and_key_text
 from app_pages.show.download import download
 from app_pages.show.html_table import HtmlTable, Strip, TableCell, TableHeading, TableRow
+from app_pages.toolkit.expression import Expression, call
 from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
 from viz.builders.number_format import format_number
 from viz.builders.palette import largest
@@ -90,7 +91,7 @@ def draw_table(view: View, step: str) -> None:
             take_column=lambda column: SORT.take(BY_WEIGHT if column == "weight" else ""),
             reveal=True,
         )
-        download(lambda: key_table(_downloaded_table(view, by_weight)), "inside_table")
+        download(call(key_table, _downloaded_table(view, by_weight)), "inside_table")
 
 
 def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[TableHeading]:
@@ -252,19 +253,22 @@ def _rounded_components(vector: np.ndarray) -> list[float]:
     return [_four_digits(component) for component in vector.tolist()]
 
 
-def _downloaded_table(view: View, by_weight: bool) -> KeyTable:
-    attention = view.steps.attention
+def _downloaded_table(view: View, by_weight: bool) -> Expression:
+    attention = view.source.attention
     keys = view.ordered(by_weight=by_weight)
-    return KeyTable(
+    values = {"scaled": attention.scaled, _SCORE: attention.scores}
+    values |= {name: attention.terms[name] for name in view.steps.attention.terms}
+    return call(
+        KeyTable,
         names=[view.name(key) for key in keys],
         query=view.name(view.query),
         q=attention.q,
         products=attention.products[keys],
         dots=attention.dots[keys],
-        scores={column.title: column.values[keys] for column in _score_columns(view)},
-        weights=attention.allowed(attention.pattern)[keys],
+        scores={column.title: values[column.name][keys] for column in _score_columns(view)},
+        weights=call(attention.allowed, attention.pattern)[keys],
         weighted=attention.weighted[keys],
-        remaining=attention.remaining(keys)[0] if view.n_hidden else None,
+        remaining=call(attention.remaining, keys)[0] if view.n_hidden else None,
         z=attention.z[view.chosen.head],
         scale=view.chosen.of_head(view.record),
         chosen=keys.index(view.key),

@@ -5,6 +5,7 @@ import streamlit as st
 from app_pages.inside_a_head.attention_steps import draw_rows_with_lengths
 from app_pages.inside_a_head.view import ACTIVATIONS, View, bias_tex
 from app_pages.show.show import show
+from app_pages.toolkit.expression import Expression, call
 from model.experiments.sublayer_steps import Norm
 from viz.builders.number_format import format_tex, percent
 from viz.inside.vector_rows import factor_bars, value_bars
@@ -13,8 +14,7 @@ N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, 
 
 
 def draw_norm_of_attention(view: View) -> None:
-    norm = view.steps.norm_attention
-    assert norm is not None, "a step of blocks with this norm"
+    norm = view.source.norm_attention
     if _is_pre(view):
         st.markdown("Before attention: what the heads see is normalised, the residual stream itself is not.")
         _draw_norm(norm, r"\hat{x}_i", "x_i", key="attention")
@@ -28,14 +28,14 @@ def draw_norm_of_feed_forward(view: View) -> None:
         st.markdown(
             "Before the feed-forward half, in the same way; the residual stream itself stays as it is."
         )
-        _draw_norm(view.steps.norm_feed_forward, r"\hat{x}_i'", "x_i'", key="feed_forward")
+        _draw_norm(view.source.norm_feed_forward, r"\hat{x}_i'", "x_i'", key="feed_forward")
     else:
         st.markdown("After the addition again: this is the output of the block.")
-        _draw_norm(view.steps.norm_feed_forward, "x_i''", "x_i' + f_i", key="feed_forward")
+        _draw_norm(view.source.norm_feed_forward, "x_i''", "x_i' + f_i", key="feed_forward")
 
 
 def draw_addition_of_attention(view: View) -> None:
-    steps = view.steps
+    steps = view.source
     formula, total = ("x_i' = x_i + o_i", "= x′ᵢ") if _is_pre(view) else ("x_i + o_i", "= xᵢ + oᵢ")
     st.latex(formula)
     rows = {"xᵢ": steps.x[view.query], "+ oᵢ, attention": steps.attention.out, total: steps.attention_added}
@@ -43,7 +43,7 @@ def draw_addition_of_attention(view: View) -> None:
 
 
 def draw_addition_of_feed_forward(view: View) -> None:
-    steps, is_pre = view.steps, _is_pre(view)
+    steps, is_pre = view.source, _is_pre(view)
     st.latex("x_i'' = x_i' + f_i" if is_pre else "x_i' + f_i")
     total = "= x″ᵢ" if is_pre else "= x′ᵢ + fᵢ"
     added = {"+ fᵢ, feed-forward": steps.feed_forward.out, total: steps.feed_forward_added}
@@ -59,7 +59,7 @@ def draw_addition_of_feed_forward(view: View) -> None:
 
 
 def draw_expansion(view: View) -> None:
-    steps, config = view.steps.feed_forward, view.record.config
+    steps, source, config = view.steps.feed_forward, view.source.feed_forward, view.record.config
     name = ACTIVATIONS[config.activation]
     x = r"\hat{x}_i'" if _is_pre(view) else "x_i'"
     b_1, b_3 = bias_tex(config, "expand", "b_1"), bias_tex(config, "gate", "b_3")
@@ -70,7 +70,7 @@ def draw_expansion(view: View) -> None:
         rf"h = {hidden}, \qquad "
         rf"{maps} \in \mathbb{{R}}^{{{config.d_model} \times {config.d_ff}}}, \; h \in \mathbb{{R}}^{{{config.d_ff}}}"
     )
-    units = steps.strongest(N_UNITS)
+    units = [int(unit) for unit in steps.strongest(N_UNITS)]
     gated = (
         ""
         if steps.gate is None
@@ -81,29 +81,33 @@ def draw_expansion(view: View) -> None:
         f"the {name}; the {len(units)} with the largest $|h|$ hold {percent(steps.share(units), 0)} of the sum of all:"
     )
     if steps.gate is None:
-        chart = value_bars(
-            {f"unit {unit}": steps.hidden[unit] for unit in units},
+        chart = call(
+            value_bars,
+            {f"unit {unit}": source.hidden[unit] for unit in units},
             what=f"after the {name}",
-            before={f"unit {unit}": steps.before[unit] for unit in units},
+            before={f"unit {unit}": source.before[unit] for unit in units},
             was="before it",
         )
     else:
-        columns = {f"{name}(x W₁)": steps.activated, "gate: x W₃": steps.gate, "product: h": steps.hidden}
-        chart = factor_bars(
-            {column: values[units] for column, values in columns.items()}, [f"unit {unit}" for unit in units]
+        columns = {f"{name}(x W₁)": source.activated, "gate: x W₃": source.gate, "product: h": source.hidden}
+        chart = call(
+            factor_bars,
+            {column: values[units] for column, values in columns.items()},
+            [f"unit {unit}" for unit in units],
         )
     show(chart, key="inside_units")
 
 
 def draw_contraction(view: View) -> None:
-    steps, config = view.steps.feed_forward, view.record.config
+    steps, config = view.source.feed_forward, view.record.config
     b_2 = bias_tex(config, "contract", "b_2")
     st.latex(
         rf"f_i = h W_2{b_2} = \sum_{{u=0}}^{{{config.d_ff - 1}}} h_u W_{{2,u}}{b_2}, \qquad "
         rf"W_2 \in \mathbb{{R}}^{{{config.d_ff} \times {config.d_model}}}"
     )
     st.markdown("Each hidden unit adds its own row of $W_2$ times $h_u$; those that add most are shown.")
-    strongest = {f"unit {unit}": steps.by_unit[unit] for unit in steps.largest_contributions(N_CONTRIBUTIONS)}
+    units = view.steps.feed_forward.largest_contributions(N_CONTRIBUTIONS)
+    strongest = {f"unit {unit}": steps.by_unit[unit] for unit in units}
     draw_rows_with_lengths(strongest, key="units", what="one unit's part of f")
     all_units = f"all {config.d_ff} units"
     if b_2:
@@ -115,8 +119,9 @@ def draw_contraction(view: View) -> None:
     draw_rows_with_lengths(rows, key="contract", what="component of f")
 
 
-def _draw_norm(norm: Norm, out: str, of: str, *, key: str) -> None:
+def _draw_norm(source: Expression, out: str, of: str, *, key: str) -> None:
     """Draws a norm; `out` and `of` are LaTeX for its output and its input."""
+    norm: Norm = source()
     d = len(norm.x)
     shift = r" + \beta" if norm.has_shift else ""
     if norm.name == "RMSNorm":
@@ -144,7 +149,7 @@ def _draw_norm(norm: Norm, out: str, of: str, *, key: str) -> None:
             rf"variance divided by {d}; {learned}."
         )
         divided = "standardised"
-    rows = {"in": norm.x, divided: norm.standardised, "· γ + β" if norm.has_shift else "· γ": norm.out}
+    rows = {"in": source.x, divided: source.standardised, "· γ + β" if norm.has_shift else "· γ": source.out}
     draw_rows_with_lengths(rows, key=f"norm_{key}")
 
 

@@ -11,9 +11,10 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots, beside
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import ATTENTION, NORM, RMS, VECTORS
-from app_pages.inside_a_head.view import steps_of
+from app_pages.inside_a_head.view import steps_of, written_steps
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import as_code, sentence
 from model.experiments.sublayer_steps import normalise, sample_deviation
 from model.measures.changes import value_range
@@ -75,12 +76,13 @@ def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
     except ValueError as error:
         st.info(sentence(error), icon=":material/info:")
         return None
-    vector = values[0]
+    vector, source = values[0], named("vectors", values)
     normed = normalise(vector[None], "features", subtracts_mean=not is_rms)
     mean, variance, deviation = (
         float(value.item()) for value in (normed.mean, normed.variance, normed.deviation)
     )
-    _draw_bars("typed", vector, normed.output[0], is_rms=is_rms)
+    written = call(normalise, source[:1], "features", subtracts_mean=not is_rms)
+    _draw_bars("typed", source[0], written.output[0], is_rms=is_rms)
     _write_steps(vector, mean, variance, deviation, is_rms=is_rms)
     formulas = _RMS_NORM if is_rms else _LAYER_NORM
     st.markdown(f"${formulas.fraction} = ({_vector_text(normed.output[0])})$")
@@ -134,6 +136,8 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
     except ValueError as error:
         st.info(sentence(error), icon=":material/info:")
         return
+    source = written_steps(subject, chosen.layer, 0, query)
+    source = source.norm_attention if sublayer == ATTENTION else source.norm_feed_forward
     norm = steps.norm_attention if sublayer == ATTENTION else steps.norm_feed_forward
     if norm is None:
         st.info(
@@ -146,11 +150,11 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
     st.markdown(
         f"**The token's own vector**: query {query}, {token}, {_norm_position_clause(record.config.norm_placement, sublayer)}"
     )
-    _draw_bars("own", norm.x, norm.standardised, is_rms=is_rms)
+    _draw_bars("own", source.x, source.standardised, is_rms=is_rms)
     fraction = (_RMS_NORM if is_rms else _LAYER_NORM).short
     shift = " + β" if norm.has_shift else ""
     learned = "γ and β as they were" if norm.has_shift else "γ as it was"
-    chart = norm_bars(norm.out, title=f"γ ⊙ {fraction}{shift}", reading=f"with {learned} trained")
+    chart = call(norm_bars, source.out, title=f"γ ⊙ {fraction}{shift}", reading=f"with {learned} trained")
     show(chart, key="inside_own_out")
     _write_steps(norm.x, norm.mean, norm.variance, norm.deviation, is_rms=is_rms)
     gains, shifts = (
@@ -161,17 +165,15 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
     st.caption(f"γ has one number per feature, from {gains} in this norm (it starts at 1){shift_range}.")
 
 
-def _draw_bars(whose: str, x: np.ndarray, standardised: np.ndarray, *, is_rms: bool) -> None:
+def _draw_bars(whose: str, x: Expression, standardised: Expression, *, is_rms: bool) -> None:
     """Draws a vector before and after its norm, without gain and shift."""
-    show(
-        norm_bars(x, title="x", reading="line: mean; band: one standard deviation σ to either side"),
-        key=f"inside_{whose}_x",
-    )
-    size = np.sqrt(np.square(standardised).mean())  # the deviation, where the mean is 0
+    reading = "line: mean; band: one standard deviation σ to either side"
+    show(call(norm_bars, x, title="x", reading=reading), key=f"inside_{whose}_x")
+    size = np.sqrt(np.square(standardised()).mean())  # the deviation, where the mean is 0
     measured = "root mean square" if is_rms else "mean 0, deviation"
     title = (_RMS_NORM if is_rms else _LAYER_NORM).short
     reading = f"{measured} {format_number(size, '.3g')}"
-    show(norm_bars(standardised, title=title, reading=reading), key=f"inside_{whose}_z")
+    show(call(norm_bars, standardised, title=title, reading=reading), key=f"inside_{whose}_z")
 
 
 def _norm_position_clause(norm_placement: str, sublayer: str) -> str:
@@ -184,11 +186,12 @@ def _norm_position_clause(norm_placement: str, sublayer: str) -> str:
 def _draw_batch(values: np.ndarray) -> None:
     """Draws the same numbers under layer normalisation and under batch normalisation."""
     st.markdown("## LayerNorm beside batch normalisation, on the same numbers")
+    vectors = named("vectors", values)
     axes: tuple[Literal["features", "batch"], ...] = ("features", "batch")
     for axis, column in zip(axes, beside(*axes), strict=True):
-        normed = normalise(values, axis)
+        normed = named("normed", call(normalise, vectors, axis))
         with column:
-            chart = averaged_axis(values, normed.output, normed.mean, normed.spread, over=axis)
+            chart = call(averaged_axis, vectors, normed.output, normed.mean, normed.spread, over=axis)
             show(chart, key=f"inside_over_{axis}")
     remark = (
         " Your batch holds one vector, so every feature is its own mean: batch normalisation gives 0 everywhere."

@@ -14,8 +14,10 @@ from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.temperature import draw_temperature
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import show
+from app_pages.subject import as_python
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.stoppable import in_steps
 from model.theory import score_scaling
 from viz.builders.number_format import format_number, format_tex, head_name
@@ -59,11 +61,14 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
     _write_example()
     factor, variance = d_k**-power, score_scaling.variance(d_k, power)
     scaled, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))
-    spreads = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
+    powers = tuple(sorted({0.0, 0.5, 1.0, power}))
+    table = call(score_scaling.spread_by_width, WIDTHS, powers)
+    spreads = named("spreads", table, lambda: over_widths(WIDTHS, powers))
     columns = [*beside("products", "variance"), *beside("entropy", "gradient")]
     with columns[0]:
-        distribution = dot_product_distribution(
-            score_scaling.dot_products(d_k) * factor,
+        distribution = call(
+            dot_product_distribution,
+            call(np.multiply, call(score_scaling.dot_products, d_k), factor),
             variance=variance,
             # The axis holds still while d_k moves: one sees the scores spread, or not.
             reach=score_scaling.axis_limit(max(1.0, score_scaling.variance(WIDTHS[-1], power))),
@@ -73,7 +78,7 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
         show(distribution, key="inside_products")
     for column, measure in zip(columns[1:], ("variance", "entropy", "gradient"), strict=True):
         with column:
-            show(width_curves(spreads, measure, d_k=d_k, power=power), key=f"inside_{measure}")
+            show(call(width_curves, spreads, measure, d_k=d_k, power=power), key=f"inside_{measure}")
     st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
     st.markdown(
         rf"With the scale $c = {format_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
@@ -115,26 +120,29 @@ def _draw_encoder_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
     layer, head, d_k = chosen.layer, chosen.head, record.config.d_k
     heads = spreads_of_heads(subject)
     head_row = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
-    products = score_scaling.head_products(record.q[layer, head], record.k[layer, head])[
-        record.mask[layer, head]
-    ]
+    source = as_python.record(subject)
+    q, k, mask = (values[layer, head] for values in (source.q, source.k, source.mask))
+    products = call(score_scaling.head_products, q, k)[mask]
+    table = named("heads", call(_spreads, source.q, source.k, source.mask), lambda: heads)
     columns = [*beside("own_products", "own_variance"), *beside("own_entropy", "own_gradient")]
     with columns[0]:
-        distribution = dot_product_distribution(
+        distribution = call(
+            dot_product_distribution,
             products,
             variance=float(d_k),
-            reach=score_scaling.axis_limit(float(d_k), products),
+            reach=score_scaling.axis_limit(float(d_k), products()),
             name=f"q·k of {head_name(layer, head)}",
             expected=f"normal distribution of mean 0, variance d_k = {d_k}",
         )
         show(distribution, key="inside_own_products")
-    points = {"variance": variance_of_heads(heads, d_k=d_k, selected=(layer, head))}
+    points = {"variance": call(variance_of_heads, table, d_k=d_k, selected=(layer, head))}
     for measure, title, axis in (
         ("entropy", "Entropy of the softmax, every head", "entropy / ln n"),
         ("gradient", "Gradient of the softmax, every head", "‖diag(a) − a aᵀ‖"),
     ):
-        points[measure] = with_and_without_scale(
-            heads,
+        points[measure] = call(
+            with_and_without_scale,
+            table,
             measure,
             title=title,
             reading="below the diagonal: smaller without the scale",
@@ -178,10 +186,14 @@ over_widths = cached(score_scaling.spread_by_width)
 def spreads_of_heads(subject: LiveSubject) -> pd.DataFrame:
     """Spread of the products q·k of every head, one row per head, with the columns of `model.theory.scaling.of_heads`."""
     record = subject.record
-    q, k, mask = record.q, record.k, record.mask
-    calls = [
-        partial(score_scaling.head_spreads, q[[index]], k[[index]], mask[[index]]) for index in range(len(q))
-    ]
-    spreads_by_layer = in_steps(calls, "Measuring every head …", ("scale", subject))
-    tables = [table.assign(layer=index) for index, table in enumerate(spreads_by_layer)]
-    return pd.concat(tables, ignore_index=True)
+    layers = range(len(record.q))
+    calls = [partial(_spreads_in_layer, record.q, record.k, record.mask, layer) for layer in layers]
+    return pd.concat(in_steps(calls, "Measuring every head …", ("scale", subject)), ignore_index=True)
+
+
+def _spreads(q: np.ndarray, k: np.ndarray, mask: np.ndarray) -> pd.DataFrame:
+    return pd.concat([_spreads_in_layer(q, k, mask, layer) for layer in range(len(q))], ignore_index=True)
+
+
+def _spreads_in_layer(q: np.ndarray, k: np.ndarray, mask: np.ndarray, layer: int) -> pd.DataFrame:
+    return score_scaling.head_spreads(q[[layer]], k[[layer]], mask[[layer]]).assign(layer=layer)

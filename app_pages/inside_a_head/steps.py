@@ -17,7 +17,9 @@ from app_pages.inside_a_head.view import View, choose_view, division_text
 from app_pages.inside_a_head.why_this_weight import draw_why
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable
+from app_pages.subject.as_python import record, seen_picture
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import PLACEMENTS, as_code, sentence
 from viz.builders.number_format import format_number
 from viz.inside.block_diagram import block_diagram
@@ -76,7 +78,8 @@ def draw_steps(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         with st.container(key="detail", gap="xsmall"):
             name = _choose_step(view)
     with diagram:
-        chart = block_diagram(
+        chart = call(
+            block_diagram,
             _box_texts(view),
             opened=[name],
             head=view.head,
@@ -133,9 +136,9 @@ def _choose_step(view: View) -> str:
         )
     draw_why(view)
     input_in_colours(
-        view.subject.model_input,
-        view.record,
-        view.steps.attention.pattern,
+        None if view.record.unit == "token" else seen_picture(view.subject),
+        record(view.subject),
+        view.source.attention.pattern,
         query=view.query,
         scale=view.chosen.of_head(view.record),
         key="inside_input",

@@ -10,11 +10,14 @@ from app_pages.inside_a_head.view import division_text
 from app_pages.show.changed_head import draw_changed_input
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import predictions, tell
+from app_pages.subject import as_python
 from app_pages.subject.answer import DISTANCE, whole_answer
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side, answers_under
+from app_pages.subject.two_sides import Side, written_answers
+from app_pages.toolkit.expression import call
 from model.capture.intervention import at_temperature
 from model.config import ModelConfig
+from model.measures.changes import cosine_distance
 from model.measures.head_measures import entropy
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
@@ -85,12 +88,13 @@ def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: di
 
     `heads` holds the layer, or the layer and the head, whose temperature changes; if it is empty, that of all heads does.
     """
-    changes = (at_temperature(value, **heads) for value in TEMPERATURES)
-    answers = answers_under(subject, changes, "Asking the classifier at every temperature …")
+    changes = (call(at_temperature, value, **heads) for value in TEMPERATURES)
+    answers = written_answers(subject, changes, "Asking the classifier at every temperature …")
     if not record.has_classes:
-        distances = {"pooled state": whole_answer(record).changes(answers)}
+        distances = {"pooled state": call(cosine_distance, as_python.record(subject).pooled, answers)}
         show(
-            stage_curves(
+            call(
+                stage_curves,
                 distances,
                 list(map(temperature_label, TEMPERATURES)),
                 y_title=DISTANCE,
@@ -103,7 +107,7 @@ def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: di
     root = division_text(record.config).removeprefix("÷ ")
     marks = {f"T = 1/{root}: no scale": undivided} if undivided < 1 else {}
     clickable(
-        temperature_curve(TEMPERATURES, answers, record.class_names, chosen=t, marks=marks),
+        call(temperature_curve, [*TEMPERATURES], answers, record.class_names, chosen=t, marks=marks),
         key="inside_curve",
         chosen=t,
         selection="temperature",

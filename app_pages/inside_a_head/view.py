@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from app_pages.controls.chosen_word import keep_word
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.inside_a_head_controls import ALL_KEYS, KEY, STRONGEST
+from app_pages.subject import as_python
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import Expression, call, named
 from model.config import ModelConfig
 from model.experiments.head_steps import HeadSteps, head_steps, unrecorded_activations
 from model.family_options import LinearMap
@@ -31,6 +33,12 @@ class View:
     query: int
     key: int
     keys: tuple[int, ...]  # those that are drawn, in the order of their positions
+
+    @property
+    def source(self) -> Expression:
+        """The steps, as an expression."""
+        layer, head = self.chosen.layer, self.chosen.head
+        return written_steps(self.subject, layer, head, self.query)
 
     @property
     def n(self) -> int:
@@ -90,6 +98,14 @@ def steps_of(subject: LiveSubject, layer: int, head: int, query: int) -> HeadSte
     """Every step of one query through one head, recomputed. Raises the errors of `model.experiments.head_steps.head_steps`."""
     activations = subject.compute(unrecorded_activations, layer)
     return head_steps(subject.loaded, subject.record, activations, layer=layer, head=head, query=query)
+
+
+def written_steps(subject: LiveSubject, layer: int, head: int, query: int) -> Expression:
+    """The result of `steps_of`."""
+    loaded, record = as_python.encoder(subject.checkpoint), as_python.record(subject)
+    activations = as_python.computed(subject, unrecorded_activations, layer)
+    steps = call(head_steps, loaded, record, activations, layer=layer, head=head, query=query)
+    return named("steps", steps, lambda: steps_of(subject, layer, head, query))
 
 
 def bias_tex(config: ModelConfig, linear_map: LinearMap, symbol: str) -> str:

@@ -11,6 +11,7 @@ from app_pages.controls.many_inputs_controls import CELL, CONTAINED, WRONG_ONLY
 from app_pages.inputs.input_list import Item
 from app_pages.many_inputs.predictions import Prediction, Predictions
 from app_pages.show.show import clickable
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.measures.predicted_classes import confusion_counts
 from model.measures.significance import wilson_interval
@@ -44,7 +45,7 @@ def draw_accuracy(predictions: Predictions, cell: Cell | None) -> None:
         take_cell(None if chosen == cell else chosen)
 
     clickable(
-        confusion_matrix(counts[np.ix_(shown, shown)], names, selected=framed),
+        call(confusion_matrix, counts[np.ix_(shown, shown)], names, selected=framed),
         key="many_confusion",
         chosen=cell,
         selection="cell",

@@ -15,9 +15,11 @@ from app_pages.masks.mask_sentences import without_or_with
 from app_pages.masks.word_stroke import MaskedInput
 from app_pages.show.show import show
 from app_pages.show.side_predictions import beside, tell
+from app_pages.subject import as_python
 from app_pages.subject.answer import Answer
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.capture import capture
 from model.capture.intervention import Intervention, MaskChoice, Method, masked
@@ -78,7 +80,9 @@ def draw_methods(view: MaskedInput, answer: Answer, slots: Slots) -> None:
             "Multiplied by 0 **after** the softmax, the remaining weights are not renormalised: the rows add up "
             "to less than 1."
         )
-        show(row_sums(by_method[ZEROED].pattern, view.after.tokens, query=query), key="masks_row_sums")
+        zeroed = as_python.record(subject.under(masked(choice, "zeroed"))).pattern[chosen.layer, chosen.head]
+        pattern = zeroed.with_value(lambda: by_method[ZEROED].pattern)
+        show(call(row_sums, pattern, view.after.tokens, query=query), key="masks_row_sums")
 
     st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
     fully_masked: dict[str, MaskedHead] = _masked_head_by_method(*arguments, closed=query)

@@ -31,9 +31,11 @@ from app_pages.show.input_in_colours import Toggling, input_in_colours
 from app_pages.show.prediction import before_and_after
 from app_pages.show.show import heading, show, toggled
 from app_pages.show.side_predictions import beside, predictions, tell
+from app_pages.subject import as_python
 from app_pages.subject.answer import Answer, whole_answer
 from app_pages.subject.head_name import head_names
 from app_pages.subject.two_sides import Side, difference
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
 from model.capture.intervention import MaskChoice, MaskKind, masked
 from model.measures.changes import LostWeight, weight_lost_to_mask
@@ -43,7 +45,6 @@ from model.record import ForwardRecord
 from viz.attention.token_heatmaps import MapOptions, attention_heatmap, score_heatmap
 from viz.builders.cells import entropy_change
 from viz.builders.heatmap import compact
-from viz.builders.heatmap_figure import Heatmap
 from viz.builders.number_format import format_number, head_name, percent
 from viz.builders.palette import WEIGHTS
 from viz.masks.cell_board import attention_shift, cell_board
@@ -100,7 +101,7 @@ def draw() -> None:
         effect = None if is_beside else st.container(key="masks_effect")
         result = st.container(key=f"masks_result_{layout}")
     with target:
-        draw_click_target(view)
+        draw_click_target(view, as_python.record(after.subject))
     with effect or result:
         say_answers(slots, before, after, mask, answer)
     with result:
@@ -108,7 +109,7 @@ def draw() -> None:
             role = head_names(subject, chosen.layer, chosen.head).short
             draw_maps(chosen, role, unmasked, after, query, with_pattern=not is_board)
         else:
-            draw_consequences(chosen, unmasked.record, after.record, query)
+            draw_consequences(chosen, unmasked, after, query)
         if unmasked is not before:
             draw_padded_answers(before, unmasked, after, answer)
     st.caption(explained(mask, record))
@@ -155,7 +156,7 @@ def _independent_sentence(mask: str, after: Side) -> str:
     return f"{mask}, the answer no longer depends on the {unit}: nothing else reaches the class token{so}."
 
 
-def draw_consequences(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+def draw_consequences(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
     """Draws changed entropies of all heads, and the weight that one query lost. `before` is `after` without the mask."""
     entropies, loss = beside("consequences")
     with entropies:
@@ -164,10 +165,11 @@ def draw_consequences(chosen: HeadChoice, before: ForwardRecord, after: ForwardR
         _draw_lost_weight(chosen, before, after, query)
 
 
-def _draw_entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecord) -> None:
+def _draw_entropies(head: tuple[int, int], before: Side, after: Side) -> None:
     heading("Entropy of every head, with the mask minus without", key="masks_entropy_heading")
-    entropies = (mean_entropy(record.pattern, record.mask) for record in (before, after))
-    chart = entropy_change(*entropies, selected=head)
+    sources = (as_python.record(side.subject) for side in (before, after))
+    entropies = (call(mean_entropy, source.pattern, source.mask) for source in sources)
+    chart = call(entropy_change, *entropies, selected=head)
     clickable_heads(chart, key="masks_entropy", chosen=head)
     st.markdown(
         r"Mean over queries of $H_i / \ln n_i$ with $H_i = -\sum_j A_{ij} \ln A_{ij}$; $n_i$ counts the "
@@ -176,31 +178,34 @@ def _draw_entropies(head: tuple[int, int], before: ForwardRecord, after: Forward
     )
 
 
-def _draw_lost_weight(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
-    position, name = (0, "the class token") if before.has_class_token else (query, f"query {query}")
+def _draw_lost_weight(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
+    has_class_token = before.record.has_class_token
+    position, name = (0, "the class token") if has_class_token else (query, f"query {query}")
     heading(f"What {name} attends to, before and after", key="masks_shift_heading")
     choice = LOST_BY.choose()
     heads = slice(chosen.head, chosen.head + 1) if choice == HEAD else slice(None)
     row_before, row_after = (
-        combine_heads(record.pattern[chosen.layer, heads, position]) for record in (before, after)
+        call(combine_heads, as_python.record(side.subject).pattern[chosen.layer, heads, position])
+        for side in (before, after)
     )
-    in_heads = after.mask[chosen.layer, heads, position]  # [head, key], True where allowed
-    allowed = np.asarray(in_heads.any(axis=0))
-    if allowed.all():
+    source = as_python.record(after.subject)
+    in_heads = after.record.mask[chosen.layer, heads, position]  # [head, key], True where allowed
+    allowed = call(np.any, source.mask[chosen.layer, heads, position], axis=0)
+    if allowed().all():
         n_masking = sum(not keys.all() for keys in in_heads)
         sentence = f"No key is masked for {name} here; what changes comes from masks elsewhere."
         if n_masking:
             sentence = f"No key is masked for {name} in all heads of this layer, but some are in {n_masking} of {len(in_heads)}."
     else:
-        sentence = _lost_sentence(name, weight_lost_to_mask(row_before, allowed), after)
+        sentence = _lost_sentence(name, weight_lost_to_mask(row_before(), allowed()), after.record)
     tell(sentence)
-    show(attention_shift(row_before, row_after, after.tokens, allowed=allowed), key="masks_shift")
+    show(call(attention_shift, row_before, row_after, source.tokens, allowed=allowed), key="masks_shift")
 
 
-def _lost_sentence(name: str, loss: LostWeight, record: ForwardRecord) -> str:
+def _lost_sentence(name: str, loss: LostWeight, after: ForwardRecord) -> str:
     """Sentence on the share of attention that went to keys that are now masked, and the keys that had most of it."""
     largest = list(zip(loss.keys, loss.weights, strict=True))[:NAMED]
-    names = ", ".join(f"{named(record, key)} {percent(weight)}" for key, weight in largest)
+    names = ", ".join(f"{named(after, key)} {percent(weight)}" for key, weight in largest)
     rest = " and others" if len(loss.keys) > len(largest) else ""
     return f"{name.capitalize()} cannot look any more where {percent(loss.total)} of its attention went: {names}{rest}."
 
@@ -209,11 +214,13 @@ def has_board(kind: MaskKind, n: int) -> bool:
     return kind == "cells" and n <= LARGEST_BOARD
 
 
-def draw_click_target(view: MaskedInput) -> None:
-    """Draws a board of cells if cells are blocked and large enough to click; otherwise the text or the picture."""
+def draw_click_target(view: MaskedInput, source: Expression) -> None:
+    """Draws a board of cells if cells are blocked and large enough to click; otherwise the text or the picture. `source` is the
+    record under the mask.
+    """
     after, chosen, choice, query, n = view.after, view.chosen, view.choice, view.query, view.n
     head = chosen.layer, chosen.head
-    pattern, mask, scale = after.pattern[head], after.mask[head], chosen.of_head(view.unmasked, after)
+    scale = chosen.of_head(view.unmasked, after)
     if has_board(choice.kind, n):
         rows = {
             "scores": after.scores[head].astype(float).round(4).tolist(),
@@ -223,7 +230,14 @@ def draw_click_target(view: MaskedInput) -> None:
             "exact": chosen.layer == 0,
         }
         toggled(
-            cell_board(pattern, after.tokens, mask=mask, query=query, scale=scale),
+            call(
+                cell_board,
+                source.pattern[head],
+                source.tokens,
+                mask=source.mask[head],
+                query=query,
+                scale=scale,
+            ),
             key="masks_board",
             on=[n * of_query + key for of_query, key in blocked(BLOCKED_CELLS, n)],
             n=n * n,
@@ -241,15 +255,15 @@ def draw_click_target(view: MaskedInput) -> None:
         draw_word_stroke(view)
         return
     input_in_colours(
-        view.subject.model_input,
-        after,
-        pattern[query],
+        as_python.seen_picture(view.subject),
+        source,
+        source.pattern[head][query],
         query=query,
         scale=scale,
         key="masks_patches",
         take=lambda key: take_query(min(key, n - 1)),
         chosen=(choice, query),
-        allowed=mask[query],
+        allowed=source.mask[head][query],
         toggling=Toggling(set(view.blocked_keys()), view.block_keys) if view.hides else None,
     )
 
@@ -274,17 +288,20 @@ def draw_maps(
         first, last + 1
     )  # of more positions than `MOST_DRAWN`, that part alone is sent to the browser
     on_screen: MapOptions = whole if n <= MOST_DRAWN else {"query": query, "window": (part, part)}
-    drawn: dict[str, Callable[..., Heatmap]] = {
+    source = as_python.record(after.subject)
+    drawn: dict[str, Callable[..., Expression]] = {
         "scores": partial(
+            call,
             score_heatmap,
-            after.record.scores[head],
-            after.record.tokens,
-            mask=after.record.mask[head],
+            source.scores[head],
+            source.tokens,
+            mask=source.mask[head],
             title=f"Scores of {name}",
         ),
         "pattern": partial(
+            call,
             attention_heatmap,
-            after.record,
+            source,
             *head,
             scale=chosen.of_head(unmasked.record, after.record),
             title=f"Pattern of {name}",
@@ -307,10 +324,10 @@ def draw_maps(
         for number, (figure_name, draw) in enumerate(drawn.items(), start=1):
             with st.container(key=f"mask_map_{figure_name}"):
                 show(
-                    compact(draw(**on_screen), f"<b>{number} {TITLES[figure_name]}</b>"),
+                    call(compact, draw(**on_screen), f"<b>{number} {TITLES[figure_name]}</b>"),
                     key=f"masks_map_{figure_name}",
                     height="stretch",
-                    in_file=partial(draw, **whole),
+                    in_file=draw(**whole),
                 )
     scores = score_formula(after.record.config)
     with st.expander("How these maps come about", icon=":material/function:"):

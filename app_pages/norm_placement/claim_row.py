@@ -8,6 +8,7 @@ from app_pages.controls.norm_placement_controls import VALUES
 from app_pages.controls.pages import read_link
 from app_pages.show.show import show
 from app_pages.show.verdicts import verdict_html, verdict_lines
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import counted
 from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import Claim, effects_of_claim
@@ -166,7 +167,7 @@ def _draw_strip(claim: Claim, about: Sequence[Measurement]) -> None:
         for measurement in about
     ]
     reference = getattr(claim.rule, "than", None)
-    figure = seed_strip(lines, title=claim.says, axis=claim.axis, log=claim.log, reference=reference)
+    figure = call(seed_strip, lines, title=claim.says, axis=claim.axis, log=claim.log, reference=reference)
     show(figure, key=f"claim_{claim.key}")
 
 

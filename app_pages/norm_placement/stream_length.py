@@ -13,14 +13,16 @@ from app_pages.controls.pages import read_link
 from app_pages.inputs.text_input import first_text
 from app_pages.show.parts_of_answer import draw_parts_of_answer
 from app_pages.show.show import show
-from app_pages.subject.stored_results import layers_of, over
+from app_pages.subject.stored_results import layers_of, over, written_results
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import PLACEMENTS, plain
+from model.atlas.results import LAYERS, read_layers
 from model.inputs import Text
 from viz.builders.number_format import format_number
 from viz.builders.palette import PLACEMENTS as HUES
-from viz.compare.stage_curves import Band, stage_curves
+from viz.compare.stage_curves import stage_curves
 from viz.norm_placement.placement_diagram import placement_diagram
 
 ENCODERS = {"pre": "imdb-pre-ln", "post": "imdb-post-ln"}
@@ -39,7 +41,7 @@ def draw_answer() -> None:
         for placement in ("pre", "post"):
             with st.container(key=f"norm_block_{placement}", width="content", gap=None):
                 st.markdown(f"**{PLACEMENTS[placement]}**")
-                show(placement_diagram(placement), key=f"block_{placement}", width="content")
+                show(call(placement_diagram, placement), key=f"block_{placement}", width="content")
         with st.container(key="norm_curve", gap=None):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 shown = FIGURE.choose()
@@ -77,15 +79,17 @@ def _draw_lengths() -> None:
         st.caption("The length of the residual stream is not stored for these review encoders.")
         return
     # Only the state that a whole layer leaves: after the embedding, then every second stage.
-    ends: dict[str, Band] = {
-        PLACEMENTS[placement]: (results.curves[CURVE].mean[::2], results.curves[CURVE].sd[::2])
-        for placement, results in layers.items()
+    curves = {
+        PLACEMENTS[placement]: written_results(ENCODERS[placement], LAYERS, read_layers).curves[CURVE]
+        for placement in layers
     }
-    means = {title: np.asarray(mean) for title, (mean, _) in ends.items()}
+    ends = {title: (curve.mean[::2], curve.sd[::2]) for title, curve in curves.items()}
+    means: dict[str, np.ndarray] = {title: np.asarray(mean()) for title, (mean, _) in ends.items()}
     n_layers = max(map(len, means.values())) - 1
     sources = " and ".join(dict.fromkeys(over(results.source) for results in layers.values()))
-    figure = stage_curves(
-        means,
+    figure = call(
+        stage_curves,
+        {title: mean for title, (mean, _) in ends.items()},
         ["embedding", *(f"L{layer}" for layer in range(n_layers))],
         y_title="mean length ‖x‖",
         x_title="after the embedding, and after each layer",

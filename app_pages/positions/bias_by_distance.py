@@ -9,7 +9,9 @@ from app_pages.controls.map_controls import HEAD
 from app_pages.positions.notation import between_patches
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache
+from app_pages.subject.as_python import encoder
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.markdown import counted
 from model.config import ModelConfig
 from model.experiments.position_kinds import (
@@ -41,12 +43,13 @@ def _draw_over_distance(subject: LiveSubject, chosen: HeadChoice) -> None:
     config = subject.record.config
     bias: DistanceBias = cache.of(distance_bias, subject.checkpoint, chosen.layer)
     curve = bias.by_head[chosen.head]
+    source = named("bias", call(distance_bias, encoder(subject.checkpoint), chosen.layer), lambda: bias)
     st.markdown(
         f"**What is added to a score, over the distance of query and key**, a line for each head. {_shared_sentence(config)} "
         f"{extremes_sentence(head_name(chosen.layer, chosen.head), bias.offsets, curve)}"
     )
     clickable(
-        bias_curves(bias.offsets, bias.by_head, head=chosen.head),
+        call(bias_curves, source.offsets, source.by_head, head=chosen.head),
         key="positions_own_bias",
         chosen=chosen.head,
         selection="head",
@@ -86,6 +89,7 @@ def _offsets_text(equal: np.ndarray, end: int) -> str:
 def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:
     bias: GridBiases = cache.of(grid_biases, subject.checkpoint, chosen.layer)
     own = bias.by_offset[chosen.head]
+    source = named("bias", call(grid_biases, encoder(subject.checkpoint), chosen.layer), lambda: bias)
     row, column = np.unravel_index(int(own.argmax()), own.shape)
     n_equal = int((own == own.max()).sum()) - 1
     also = f", and as much at {counted(n_equal, 'other offset')}" if n_equal else ""
@@ -99,7 +103,7 @@ def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=560):
             clickable(
-                bias_maps(bias.by_offset, head=chosen.head),
+                call(bias_maps, source.by_offset, head=chosen.head),
                 key="positions_own_bias_maps",
                 chosen=chosen.head,
                 selection="head",
@@ -107,7 +111,7 @@ def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:
                 width="content",
             )
         with st.container(width=460):
-            figure = offset_map(own, what=f"bias of {name}")
+            figure = call(offset_map, source.by_offset[chosen.head], what=f"bias of {name}")
             show(figure, key="positions_own_bias_map")
     if subject.record.first_patch:
         as_query, as_key, to_itself = (

@@ -9,9 +9,11 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_query, take_query
 from app_pages.controls.positions_controls import GRID, LENGTHS, OF_INPUT, OWN_RANGE, OWN_TABLE, PAIRS, TABLE
 from app_pages.show.show import clickable, show
-from app_pages.subject import cache
+from app_pages.subject import as_python, cache
+from app_pages.subject.as_python import encoder
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import call, named
 from model.experiments import embeddings
 from model.record import ForwardRecord
 from viz.builders.number_format import format_short
@@ -43,7 +45,8 @@ def draw_checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
     elif view == PAIRS:
         _draw_pairs(name, record, n)
     else:
-        show(learned_positions(cache.of(embeddings.position_table, name)[:n]), key="positions_own_numbers")
+        table = call(embeddings.position_table, encoder(name))[:n]
+        show(call(learned_positions, table), key="positions_own_numbers")
         if on_grid and record.positions_with_role("class"):
             st.caption("Position 0 is that of the class token; the patches follow, row by row.")
     st.markdown(_addition_sentences(name, record))
@@ -86,14 +89,17 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
             step = map_step(grid)
             which = "one small map per patch" if step == 1 else f"maps {step} patches apart"
             st.markdown(f"**Each patch's position against all others**, {which}")
-            charts = position_similarity_grid(patches, grid, selected=selected)
+            source = named("cosines", call(embeddings.position_cosines, encoder(name)), lambda: cosines)
+            charts = call(
+                position_similarity_grid, source[first_patch:, first_patch:], grid, selected=selected
+            )
             clickable(
                 charts, key="positions_own_grid", chosen=query, selection="patch", take=take, width="content"
             )
         with st.container(width=380):
             st.markdown(f"**The position of {token}** against those of all patches")
-            detail = position_similarity_map(
-                cosines[query, first_patch:], grid, name=token, selected=selected
+            detail = call(
+                position_similarity_map, source[query, first_patch:], grid, name=token, selected=selected
             )
             clickable(
                 detail, key="positions_own_map", chosen=query, selection="patch", take=take, width="content"
@@ -134,9 +140,12 @@ def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     with st.container(horizontal=True, gap="large", key="totals"):
         for label, mean, remark in zip(labels, lengths.means, remarks, strict=True):
             st.metric(label, f"{mean:.2f}", remark, delta_color="off", delta_arrow="off", width="content")
-    curves = {"|x|, looked up" if is_scaled else "|x|, added": lengths.looked_up}
-    curves |= {"|√d_model x|, added": lengths.scaled} if is_scaled else {}
-    show(norm_curves(curves | {"|p|, added": lengths.positions}, record.tokens), key="positions_own_lengths")
+    vectors = as_python.computed(subject, embeddings.embedding_parts)
+    source = named("lengths", call(embeddings.lengths, vectors, scaled=is_scaled))
+    curves = {"|x|, looked up" if is_scaled else "|x|, added": source.looked_up}
+    curves |= {"|√d_model x|, added": source.scaled} if is_scaled else {}
+    curves |= {"|p|, added": source.positions}
+    show(call(norm_curves, curves, as_python.record(subject).tokens), key="positions_own_lengths")
     without, ratio = lengths.ratios
     sentence = f"Over the {len(record)} positions of this input, the mean length of the content is"
     root = r"$\sqrt{d_\text{model}}$"
@@ -168,7 +177,8 @@ def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:
 def _draw_pairs(name: Checkpoint, record: ForwardRecord, n: int) -> None:
     cosines = cache.of(embeddings.position_cosines, name)[:n, :n]
     names = tuple(map(str, range(n))) if record.unit == "token" else record.tokens
-    show(similarity_of_positions(cosines, names), key="positions_own_pairs")
+    source = call(embeddings.position_cosines, encoder(name))
+    show(call(similarity_of_positions, source[:n, :n], names), key="positions_own_pairs")
     if n > 1:
         cosine_range = embeddings.pair_range(cosines)
         st.markdown(

@@ -12,8 +12,10 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_query, take_query
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache
+from app_pages.subject.as_python import computed, encoder
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import as_code
 from model.experiments import embeddings
 from model.experiments.embeddings import Neighbour, pca, t_sne
@@ -46,6 +48,13 @@ class DrawnVectors:
             positioned=self.positioned,
             n_words=self.n_words,
         )
+
+    @property
+    def source(self) -> Expression:
+        """The vectors, as an expression."""
+        subject = LiveSubject(self.checkpoint, self.model_input)
+        options = {"positioned": self.positioned, "n_words": self.n_words}
+        return named("vectors", computed(subject, embeddings.vectors, **options))
 
     def words(self) -> list[str]:
         """The words of the vocabulary that are drawn, as texts."""
@@ -83,7 +92,13 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
             if flat is None:
                 st.info("t-SNE needs four vectors or more that are not all the same. PCA shows these.")
             else:
-                _draw_scatter(subject, record, query, neighbours, flat, words)
+                points = (
+                    call(t_sne, drawn.source, perplexity=perplexity, seed=seed).places
+                    if method == controls.TSNE
+                    else call(pca, drawn.source)[0]
+                )
+                points = named("points", points, lambda: flat.points)
+                _draw_scatter(subject, record, query, neighbours, flat, words, points)
         with st.container(width=300):
             if vectors[query].any():
                 _draw_neighbours(drawn, record, query, neighbours, words)
@@ -156,17 +171,18 @@ def _draw_scatter(
     neighbours: list[Neighbour],
     flat: FlatMap,
     words: list[str],
+    points: Expression,
 ) -> None:
     of_patches = record.unit == "patch"
-    pictures = subject.compute(embeddings.patch_pictures) if of_patches else None
-    chart = embedding_scatter(
-        flat.points,
+    chart = call(
+        embedding_scatter,
+        points,
         record.tokens,
         selected=query,
         neighbours=[neighbour.row for neighbour in neighbours],
         axes=flat.axes,
         background=words,
-        thumbnails=pictures,
+        thumbnails=computed(subject, embeddings.patch_pictures) if of_patches else None,
     )
     clickable(
         chart,
@@ -190,14 +206,18 @@ def _draw_neighbours(
     token, of_tokens = record.tokens[query], record.unit == "token"
     st.markdown("**Nearest among the vectors drawn**")
     positions = [row if of_tokens and row < len(record) else None for row, _ in neighbours]
-    _draw_bars(neighbours, [*record.tokens, *words], token, "positions_map_nearest", positions)
+    near_vectors = call(embeddings.neighbours, drawn.source, query, N_NEIGHBOURS)
+    names = [*record.tokens, *words]
+    _draw_bars(near_vectors, neighbours, names, token, "positions_map_nearest", positions)
     if of_tokens and not drawn.positioned:
         pieces, rows = cache.of(embeddings.token_table, drawn.checkpoint)
         # by its number: a Unigram shows of what it does not know the text itself, which is no piece
         number = embeddings.look_up(cache.loaded(drawn.checkpoint), drawn.model_input, query).id
         near = embeddings.neighbours(rows, number, N_NEIGHBOURS)
         st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
-        _draw_bars(near, pieces, token, "positions_map_vocabulary")
+        table = call(embeddings.token_table, encoder(drawn.checkpoint))
+        near_rows = call(embeddings.neighbours, table[1], number, N_NEIGHBOURS)
+        _draw_bars(near_rows, near, pieces, token, "positions_map_vocabulary")
     st.caption(
         rf"Cosine similarity $a \cdot b \,/\, (|a|\,|b|)$ in all {record.config.d_model} dimensions, not "
         "nearness in the picture."
@@ -205,7 +225,16 @@ def _draw_neighbours(
 
 
 def _draw_bars(
-    near: list[Neighbour], names: Sequence[str], token: str, key: str, positions: Sequence[int | None] = ()
+    source: Expression,
+    near: list[Neighbour],
+    names: Sequence[str],
+    token: str,
+    key: str,
+    positions: Sequence[int | None] = (),
 ) -> None:
-    labels, cosines = [names[row] for row, _ in near], [cosine for _, cosine in near]
-    show(neighbour_bars(labels, cosines, word=token, positions=positions), key=key)
+    labels, cosines = [names[row] for row, _ in near], call(_cosines, named("near", source, lambda: near))
+    show(call(neighbour_bars, labels, cosines, word=token, positions=positions), key=key)
+
+
+def _cosines(near: list[Neighbour]) -> list[float]:
+    return [cosine for _, cosine in near]

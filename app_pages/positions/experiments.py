@@ -21,17 +21,23 @@ from app_pages.show.changed_head import BOTH, CHANGE, draw_changed_input, draw_c
 from app_pages.show.prediction import prediction
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import NUMBERS, beside, tell
-from app_pages.subject import cache
+from app_pages.subject import as_python, cache
 from app_pages.subject.answer import DISTANCE, whole_answer
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side, answers_under
+from app_pages.subject.two_sides import Side, written_answers
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.stoppable import in_steps, is_wanted, until_done
 from model.capture import activations
 from model.capture.intervention import repositioned
 from model.experiments.position_kinds import PositionKind, is_everything_seen, position_kinds
 from model.inputs import Input
-from model.measures.changes import ROUNDING_DISTANCE, class_under_interventions, largest_change
+from model.measures.changes import (
+    ROUNDING_DISTANCE,
+    class_under_interventions,
+    cosine_distance,
+    largest_change,
+)
 from model.record import ForwardRecord
 from model.theory.permutation_equivariance import movable_positions, restore_order, shuffled_order
 from viz.builders.number_format import percent
@@ -130,30 +136,33 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
         return
     orders = [shuffled_order(record.roles, order_seed) for order_seed in range(N_SEEDS)]
     with until_done(what):
-        with_positions, without = (
-            answers_under(
+        written = [
+            written_answers(
                 subject,
-                (repositioned(order=order, zeroed=is_zeroed) for order in orders),
+                (call(repositioned, order=order, zeroed=is_zeroed) for order in orders),
                 "Running many orders …",
             )
             for is_zeroed in (False, True)
-        )
-    zeroed = subject.under(repositioned(zeroed=True)).record
+        ]
+        with_positions, without = (answers() for answers in written)
+    without_positions = subject.under(repositioned(zeroed=True))
+    zeroed = without_positions.record
     if not record.has_classes:
         changes = {
-            controls.WITH: whole_answer(record).changes(with_positions),
-            controls.WITHOUT: whole_answer(zeroed).changes(without),
+            controls.WITH: call(cosine_distance, as_python.record(subject).pooled, written[0]),
+            controls.WITHOUT: call(cosine_distance, as_python.record(without_positions).pooled, written[1]),
         }
-        figure = stage_curves(changes, list(map(str, range(N_SEEDS))), y_title=DISTANCE, x_title="seed")
+        figure = call(stage_curves, changes, list(map(str, range(N_SEEDS))), y_title=DISTANCE, x_title="seed")
         show(figure, key="positions_pooled_by_order")
         return
     predicted = int(record.probabilities.argmax())
     name = record.class_names[predicted]
-    chart = shuffle_strip(
-        {controls.WITH: with_positions[:, predicted], controls.WITHOUT: without[:, predicted]},
+    chart = call(
+        shuffle_strip,
+        {controls.WITH: written[0][:, predicted], controls.WITHOUT: written[1][:, predicted]},
         {
-            controls.WITH: float(record.probabilities[predicted]),
-            controls.WITHOUT: float(zeroed.probabilities[predicted]),
+            controls.WITH: as_python.record(subject).probabilities[predicted],
+            controls.WITHOUT: as_python.record(without_positions).probabilities[predicted],
         },
         class_name=name,
         selected=seed,
@@ -204,14 +213,15 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     st.markdown(_largest_change_sentence(record, after.record))
     st.caption(shift_sentences(record, kinds, k))
     shifts = sorted({round(largest_shift * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
-    changes = (repositioned(shift=shift) for shift in shifts)
+    changes = (call(repositioned, shift=shift) for shift in shifts)
     what = ("many shifts", subject)
     if not _are_wanted(
         subject, what, len(shifts), f"Run {len(shifts)} shifts", "positions_try_shifts_wanted"
     ):
         return
     with until_done(what):
-        answers = answers_under(subject, changes, "Running many shifts …")
+        written = written_answers(subject, changes, "Running many shifts …")
+        answers = written()
     unit = "positions" if record.patch_grid is None or "added" in kinds else "rows"
     if not record.has_classes:
         distances = whole_answer(record).changes(answers)
@@ -219,8 +229,13 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
             st.markdown(no_effect_sentence(len(shifts), largest_change(record.pooled, answers)))
             return
         st.markdown(f"**{len(shifts)} shifts** of the same input: how far each moves the pooled state")
-        figure = stage_curves(
-            {"shifted": distances}, list(map(str, shifts)), y_title=DISTANCE, x_title=f"shift k, in {unit}"
+        moved = call(cosine_distance, as_python.record(subject).pooled, written)
+        figure = call(
+            stage_curves,
+            {"shifted": moved},
+            list(map(str, shifts)),
+            y_title=DISTANCE,
+            x_title=f"shift k, in {unit}",
         )
         show(figure, key="positions_pooled_by_shift")
         return
@@ -228,7 +243,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     remark = "; hollow: another class is predicted" if (predicted != predicted[0]).any() else ""
     st.markdown(f"**{len(shifts)} shifts** of the same input{remark}")
     clickable(
-        shift_curve(shifts, answers, config.class_names, selected=k, unit=unit),
+        call(shift_curve, shifts, written, config.class_names, selected=k, unit=unit),
         key="positions_try_shifts",
         chosen=k,
         selection="shift",

@@ -20,7 +20,9 @@ from app_pages.positions.sinusoids import draw_sinusoids
 from app_pages.positions.windows import draw_windows
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache
+from app_pages.subject.as_python import computed
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import call, named
 from model.experiments.position_kinds import MAPS, PositionTerms, map_sizes, position_kinds, position_terms
 from model.parts.relative_bias import last_bucket_from
 from model.theory import relative_positions as theory
@@ -34,6 +36,7 @@ FURTHEST = 160  # positions, beyond the distance from which T5's offsets share a
 SHOWN = 4  # curves
 MOVED = (0, 10, 100, 400)  # where the query of one pair of words stands
 WIDTH = 64  # of a head
+_OFFSETS = named("offsets", call(np.arange, -FURTHEST, FURTHEST + 1))
 
 
 def draw() -> None:
@@ -72,11 +75,10 @@ def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
         "**Rotated (RoPE).** Nothing is added to the word: each pair of numbers of q and k is a clock hand, turned by its position. "
         "What a pair adds to the score follows the distance alone."
     )
-    offsets = np.arange(-FURTHEST, FURTHEST + 1)
-    by_pair = theory.rotary_score(offsets, WIDTH, float(base))
-    pairs = np.linspace(0, WIDTH // 2 - 1, SHOWN).round().astype(int)
+    by_pair = call(theory.rotary_score, _OFFSETS, WIDTH, float(base))
+    pairs = np.linspace(0, WIDTH // 2 - 1, SHOWN).round().astype(int).tolist()
     shown = {f"pair {pair}": by_pair[pair] for pair in pairs}
-    show(distance_curves(offsets, shown, what="cos(ω φ)"), key="positions_rotated")
+    show(call(distance_curves, _OFFSETS, shown, what="cos(ω φ)"), key="positions_rotated")
     st.latex(r"(R_t\, q) \cdot (R_s\, k) = q \cdot R_{s-t}\, k, \qquad \omega_i = \text{base}^{-2i/d_k}")
     scores = theory.moved_scores(MOVED, offset, WIDTH, float(base))
     cells = " | ".join(format_number(score, ".4f") for score in scores)
@@ -100,15 +102,22 @@ def _draw_alibi(row: st.delta_generator.DeltaGenerator) -> None:
         "**Biased by a straight line (ALiBi).** A penalty is added to each score: the distance times the head's own slope. "
         "Nothing is learned; heads with a small slope look far."
     )
-    offsets = np.arange(-FURTHEST, FURTHEST + 1)
-    heads = np.unique(np.linspace(0, n_heads - 1, SHOWN).round().astype(int))
-    shown = {f"head {head}: m = {slopes[head]:.3g}": -slopes[head] * np.abs(offsets) for head in heads}
-    show(distance_curves(offsets, shown, what="bias on the score"), key="positions_alibi")
+    heads = np.unique(np.linspace(0, n_heads - 1, SHOWN).round().astype(int)).tolist()
+    written_slopes = call(theory.alibi_slopes, n_heads)
+    shown = {
+        f"head {head}: m = {slopes[head]:.3g}": call(_penalty, written_slopes[head], _OFFSETS)
+        for head in heads
+    }
+    show(call(distance_curves, _OFFSETS, shown, what="bias on the score"), key="positions_alibi")
     st.latex(r"\text{score}_{ts} = q_t \cdot k_s / \sqrt{d_k} - m_h\, |t - s|, \qquad m_h = 2^{-8(h+1)/n}")
     st.caption(
         "Press et al. 2022, section 3, for decoders, where keys are never later; with the distance to both sides it "
         "is the encoder's form. Heads h are counted from 0 here, from 1 in the paper. A shift of all positions changes nothing."
     )
+
+
+def _penalty(slope: float, offsets: np.ndarray) -> np.ndarray:
+    return -slope * np.abs(offsets)
 
 
 def _draw_buckets(row: st.delta_generator.DeltaGenerator) -> None:
@@ -118,9 +127,8 @@ def _draw_buckets(row: st.delta_generator.DeltaGenerator) -> None:
         f"**Biased by a learned table (T5).** Each head learns a number for each of {n_buckets} buckets and adds it to the score. Near "
         "offsets have buckets of their own, far ones share."
     )
-    offsets = np.arange(-FURTHEST, FURTHEST + 1)
-    buckets = theory.t5_buckets(FURTHEST, n_buckets)
-    show(distance_curves(offsets, {"bucket": buckets}, what="bucket"), key="positions_buckets")
+    buckets = call(theory.t5_buckets, FURTHEST, n_buckets)
+    show(call(distance_curves, _OFFSETS, {"bucket": buckets}, what="bucket"), key="positions_buckets")
     st.latex(r"\text{score}_{ts} = q_t \cdot k_s + b_h[\text{bucket}(s - t)]")
     st.caption(
         f"Raffel et al. 2020, section 2.1: half of the buckets are for later keys; keys {last_bucket_from(n_buckets, theory.FURTHEST)} or more positions away share the "
@@ -178,25 +186,16 @@ def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
     """Draws the terms of the chosen score over the distance, and the share of each map in the scores of every head."""
     pair = choose_pair(subject, slots)
     terms: PositionTerms = subject.compute(position_terms, pair.head, pair.query, pair.key)
-    curves = {
-        NAMES[name]: values
-        for name, values in zip(
-            MAPS,
-            (
-                np.full(len(terms.offsets), terms.content_to_content),
-                terms.content_to_position,
-                terms.position_to_content,
-            ),
-            strict=True,
-        )
-        if values is not None
-    }
+    curves = _curves(terms)
     st.markdown(
         f"**{pair.name}**: contents held fixed, the distance varied. At their own offset, "
         f"{format_number(terms.own_offset, '+d')}, the score is **{format_number(terms.own, '.3f')}**: the thick line, the sum of "
         f"{len(curves)} terms."
     )
-    figure = score_curves(terms.offsets, curves, terms.total, own_offset=terms.own_offset)
+    source = computed(subject, position_terms, pair.head, pair.query, pair.key)
+    figure = call(
+        score_curves, source.offsets, call(_curves, source), source.total, own_offset=terms.own_offset
+    )
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_terms_curves"):
             show(figure, key="positions_own_terms")
@@ -212,7 +211,11 @@ def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
                 f"**Share of each map in the scores of this input**, {head_name(*pair.head)}: {shares}."
             )
             clickable(
-                map_shares(named, head=pair.chosen.head),
+                call(
+                    map_shares,
+                    {NAMES[name]: computed(subject, map_sizes, pair.chosen.layer)[name] for name in sizes},
+                    head=pair.chosen.head,
+                ),
                 key="positions_own_shares",
                 chosen=pair.chosen.head,
                 selection="head",
@@ -225,6 +228,13 @@ def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
         "Far offsets share vectors, so the curves end in steps or level off. Their equation 4 has δ(s, t) in the last term; their "
         "code, and so every trained encoder, has δ(t, s)."
     )
+
+
+def _curves(terms: PositionTerms) -> dict[str, np.ndarray]:
+    """What each of the terms that there are adds to the score, over the distance."""
+    of_contents = np.full(len(terms.offsets), terms.content_to_content)
+    values = (of_contents, terms.content_to_position, terms.position_to_content)
+    return {NAMES[name]: curve for name, curve in zip(MAPS, values, strict=True) if curve is not None}
 
 
 def score_formula(names: Sequence[str]) -> str:

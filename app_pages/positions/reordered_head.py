@@ -6,7 +6,9 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.positions_controls import CAUSAL, MASK, NO_MASK, ORDER, ORDER_SEED
 from app_pages.show.show import show
+from app_pages.subject.as_python import computed
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import call
 from model.config import ModelConfig
 from model.record import ForwardRecord
 from model.theory.permutation_equivariance import attend_reordered, reordering_indices
@@ -33,14 +35,17 @@ def draw_reordered_head(
         for name in (NO_MASK, CAUSAL)
     }
     run = by_mask[mask]
+    options = {"layer": chosen.layer, "head": chosen.head, "order": order, "is_causal": mask == CAUSAL}
+    source = computed(subject, attend_reordered, **options)
     show(
-        permutation(
-            run.output,
-            run.output_of_reordered,
-            run.order,
+        call(
+            permutation,
+            source.output,
+            source.output_of_reordered,
+            source.order,
             record.tokens,
             query=query,
-            is_equal=run.is_equivariant,
+            is_equal=source.is_equivariant,
         ),
         key="permutation",
     )

@@ -15,7 +15,9 @@ from app_pages.positions.notation import between_patches, format_scientific
 from app_pages.positions.windows import range_text
 from app_pages.show.show import show
 from app_pages.subject import cache
+from app_pages.subject.as_python import computed
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import as_code
 from model.experiments.position_kinds import (
     GridScore,
@@ -85,14 +87,19 @@ def _draw_over_distance(pair: Pair) -> None:
     window = None if min(before, after) == seen.half else (-before, after)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_score_curves"):
-            parts = _named_groups(score)
-            figure = score_curves(
-                score.offsets, parts, score.total, own_offset=score.own_offset, window=window
+            source = computed(subject, rotary_score, pair.head, pair.query, pair.key)
+            parts = call(_named_groups, source)
+            figure = call(
+                score_curves, source.offsets, parts, source.total, own_offset=score.own_offset, window=window
             )
             show(figure, key="positions_score_curves")
         with st.container(key="side_score_pairs"):
-            figure_of_pairs = pair_map(
-                score.by_pair, score.offsets.tolist(), score.wavelengths, own_offset=score.own_offset
+            figure_of_pairs = call(
+                pair_map,
+                source.by_pair,
+                call(source.offsets.tolist),
+                source.wavelengths,
+                own_offset=score.own_offset,
             )
             show(figure_of_pairs, key="positions_score_pairs")
     remark = (
@@ -152,13 +159,21 @@ def _draw_over_grid(pair: Pair) -> None:
     )
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_score_curves"):
-            parts = {"by rows": score.by_row.total, "by columns": score.by_column.total}
-            figure = distance_curves(
-                score.by_row.offsets, parts, what="adds to the score", unit="rows or columns"
+            source = computed(pair.subject, grid_score, pair.head, pair.query, pair.key)
+            parts = {"by rows": source.by_row.total, "by columns": source.by_column.total}
+            figure = call(
+                distance_curves,
+                source.by_row.offsets,
+                parts,
+                what="adds to the score",
+                unit="rows or columns",
             )
             show(figure, key="positions_score_curves")
         with st.container(key="side_score_pairs"):
-            show(offset_map(score.total, what="score", offset=(down, right)), key="positions_score_pairs")
+            show(
+                call(offset_map, source.total, what="score", offset=(down, right)),
+                key="positions_score_pairs",
+            )
     st.latex(grid_score_formula(rotates_all=not score.by_row.not_rotated))
     st.caption(
         "Siméoni et al. 2025, after Su et al. 2021: $\\delta$ counts rows in one half of the pairs and columns in the other; $\\theta_i$ is "
@@ -200,8 +215,7 @@ def _placement_name(pair: Pair, position: int) -> str:
 
 def _draw_clocks(pair: Pair) -> None:
     """Draws the hands of query and key, at their own positions and further on."""
-    score: RotaryScore = pair.subject.compute(rotary_score, pair.head, pair.query, pair.key)
-    frequencies = 2 * np.pi / score.wavelengths
+    source = computed(pair.subject, rotary_score, pair.head, pair.query, pair.key)
     for further in (0, FURTHER):
         query, key = pair.query + further, pair.key + further
         title = (
@@ -210,7 +224,8 @@ def _draw_clocks(pair: Pair) -> None:
             else f"**Both {further} positions further**: every hand has turned, the angle between the two is the same"
         )
         st.markdown(title)
-        hands = clock_hands(frequencies * key, score.wavelengths, before=frequencies * query, counted="pair")
+        angles = {position: call(_angles, source.wavelengths, position) for position in (key, query)}
+        hands = call(clock_hands, angles[key], source.wavelengths, before=angles[query], counted="pair")
         show(hands, key=f"positions_own_clocks_{further}")
 
 
@@ -238,3 +253,7 @@ def choose_pair(subject: LiveSubject, slots: Slots) -> Pair:
             labels, default, format_func=labels.__getitem__, gone=lambda _value, _options: default
         )
     return Pair(subject, chosen, query, key)
+
+
+def _angles(wavelengths: np.ndarray, position: int) -> np.ndarray:
+    return 2 * np.pi / wavelengths * position

@@ -1,5 +1,6 @@
 """Shift: one matrix takes every position to the one at a fixed offset. For sines alone there is no such matrix."""
 
+import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import bar
@@ -7,6 +8,7 @@ from app_pages.controls.positions_controls import FREQUENCY, OFFSET
 from app_pages.positions.notation import column_vector, format_scientific
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
+from app_pages.toolkit.expression import call, named
 from model.theory import sinusoidal_positions as theory
 from model.theory.sinusoidal_positions import frequencies, position_table, wavelengths
 from viz.builders.number_format import format_tex
@@ -32,7 +34,12 @@ def draw_shift(t: int, d_model: int, slider: str) -> None:
         rf"own $\omega_k \varphi$, $\varphi = {offset}$."
     )
     moving = clock_hands(angles * offset, lengths, before=0 * angles, per_step=angles).following("t", slider)
-    at_t = clock_hands(angles * (t + offset), lengths, before=angles * t)
+    at_t = call(
+        clock_hands,
+        call(np.multiply, call(frequencies, d_model), t + offset),
+        call(wavelengths, d_model),
+        before=call(np.multiply, call(frequencies, d_model), t),
+    )
     show(moving, key="positions_shifted_clocks", in_file=at_t)
     st.latex(
         r"\begin{bmatrix} \sin \omega_k (t + \varphi) \\ \cos \omega_k (t + \varphi) \end{bmatrix} = "
@@ -57,7 +64,10 @@ def draw_shift(t: int, d_model: int, slider: str) -> None:
 def _draw_matrix(d_model: int, offset: int, k: int) -> None:
     """Draws M(φ), and says how exactly it shifts positions."""
     st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")
-    show(shift_of_positions(theory.shift_matrix(offset, d_model), pair=k), key="positions_shift_matrix")
+    show(
+        call(shift_of_positions, call(theory.shift_matrix, offset, d_model), pair=k),
+        key="positions_shift_matrix",
+    )
     error: theory.ErrorSummary = _shift_errors(d_model, offset)[ROTATION]
     st.markdown(
         f"Applied to every $p_t$ from 0 to {len(error.by_position) - 1}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
@@ -100,8 +110,9 @@ def _draw_without_cosines(d_model: int, offset: int) -> None:
         r"**With sines alone** there is no such matrix. Of $\sin \omega_k (t + \varphi) = \cos(\omega_k "
         r"\varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
     )
-    by_position = {name: error.by_position for name, error in errors.items()}
-    show(error_curves(by_position), key="positions_shift_errors")
+    written = named("errors", call(_shift_errors, d_model, offset), lambda: _shift_errors(d_model, offset))
+    by_position = {name: written[name].by_position for name in errors}
+    show(call(error_curves, by_position), key="positions_shift_errors")
     st.markdown(
         "| what shifts | largest error | root mean square |\n|---|---|---|\n"
         + "\n".join(

@@ -23,7 +23,9 @@ from app_pages.inputs.row import choose_input, stop
 from app_pages.positions.notation import format_scientific
 from app_pages.positions.shift import draw_shift
 from app_pages.show.show import show
+from app_pages.subject.as_python import computed, encoder
 from app_pages.subject.cache import cached
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.gestures import slider_moves
 from model.config import ModelConfig
 from model.experiments.embeddings import embedding_parts
@@ -49,7 +51,7 @@ def draw_sinusoids() -> None:
         t = POSITION.choose(most=n - 1, default=min(10, n - 1))
     with more.popover("View", key="more"):
         dimensions = DIMENSIONS.choose(range(d_model), sorted({0, 1, d_model // 4, d_model // 2}))
-    rows = theory.position_table(n, d_model)
+    rows = named("rows", call(theory.position_table, n, d_model))
     slider = slider_moves(POSITION.key, "positions_table", t)
     _draw_clocks(t, d_model, slider)
     _draw_table_and_waves(rows, t, dimensions, slider)
@@ -63,7 +65,7 @@ def draw_sinusoids() -> None:
         "Some copies of the formula print 1000 in place of 10000."
     )
     with st.expander("Why such waves: like a binary counter", icon=":material/function:"):
-        _draw_counter(rows, t)
+        _draw_counter(rows, n, t)
     with _part("products", "Two positions: what they have in common depends on their distance"):
         _draw_products(n, d_model)
     with _part("shift", "One matrix moves every position by the same offset"):
@@ -85,7 +87,9 @@ def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     remark = f" {AT_MOST} of them are drawn." if len(wavelengths) > AT_MOST else ""
     frequencies = theory.frequencies(d_model)
     moving = clock_hands(0 * frequencies, wavelengths, per_step=frequencies).following("t", slider)
-    show(moving, key="positions_clocks", in_file=clock_hands(frequencies * t, wavelengths))
+    angles = call(np.multiply, call(theory.frequencies, d_model), t)
+    at_t = call(clock_hands, angles, call(theory.wavelengths, d_model))
+    show(moving, key="positions_clocks", in_file=at_t)
     st.markdown(
         f"**Position *t* as {len(wavelengths)} clocks.** What is added to the word at position *t* are {d_model} numbers: the sine and "
         f"the cosine of each hand's angle.{remark} Move *t*: every hand turns, each at its own speed. Below it stands λ, how many "
@@ -93,21 +97,21 @@ def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     )
 
 
-def _draw_table_and_waves(rows: np.ndarray, t: int, dimensions: list[int], slider: str) -> None:
-    n, d_model = rows.shape
+def _draw_table_and_waves(rows: Expression, t: int, dimensions: list[int], slider: str) -> None:
+    n, d_model = rows().shape
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_table"):
             st.markdown(
                 f"**The table**: {n} positions, {d_model} dimensions. A row is a position, *t* is framed."
             )
-            show(sinusoid_table(rows, position=t, dimensions=dimensions), key="positions_table")
+            show(call(sinusoid_table, rows, position=t, dimensions=dimensions), key="positions_table")
         with st.container(key="side_waves"):
             st.markdown("**Some of its columns**, as curves. A dot is a position, *t* is marked.")
-            grid = np.linspace(0, n - 1, min(12 * n, FINEST))
+            grid = named("grid", call(np.linspace, 0, n - 1, min(12 * n, FINEST)))
             names = [_wave_name(dimension, d_model) for dimension in dimensions]
-            waves = theory.waves(dimensions, d_model, grid)
-            chart = wave_curves(names, rows.T[dimensions], grid, waves, position=t)
-            show(chart.following("position", slider), key="positions_waves", in_file=chart)
+            waves = call(theory.waves, dimensions, d_model, grid)
+            chart = call(wave_curves, names, rows.T[dimensions], grid, waves, position=t)
+            show(chart().following("position", slider), key="positions_waves", in_file=chart)
 
 
 def _wave_name(dimension: int, d_model: int) -> str:
@@ -116,8 +120,8 @@ def _wave_name(dimension: int, d_model: int) -> str:
     return f"i = {dimension}: {wave} of k = {k}, wavelength {theory.wavelengths(d_model)[k]:,.4g}"
 
 
-def _draw_counter(rows: np.ndarray, t: int) -> None:
-    n, d_model = rows.shape
+def _draw_counter(rows: Expression, n: int, t: int) -> None:
+    d_model = rows().shape[1]
     st.markdown(
         "**Like a binary counter.** Written in binary, $t$ changes its lowest digit at every step, and each "
         "further digit half as often as the one before; a table of sines does the same, smoothly. Bit $j$ is 1 "
@@ -126,10 +130,11 @@ def _draw_counter(rows: np.ndarray, t: int) -> None:
         r"wavelength there is is $2\pi \approx 6.28$, so the two fastest digits have no counterpart."
     )
     n_bits = (n - 1).bit_length()
-    positions = np.arange(min(ROWS, n)) + t // ROWS * ROWS
-    bits = theory.binary_digits(positions, n_bits)
-    pairs = theory.nearest_pairs(2.0 ** np.arange(3, n_bits + 1), d_model)
-    sines = rows[positions][:, [2 * k for k in pairs]]
+    start = t // ROWS * ROWS
+    positions = [*range(start, start + min(ROWS, n))]
+    pairs = [int(k) for k in theory.nearest_pairs(2.0 ** np.arange(3, n_bits + 1), d_model)]
+    bits = named("bits", call(theory.binary_digits, call(np.array, positions), n_bits))
+    sines = named("sines", rows[positions][:, [2 * k for k in pairs]])
     wavelengths = theory.wavelengths(d_model)[pairs]
     bit_labels = [f"bit {bit}|{2 ** (bit + 1)}" for bit in range(n_bits)]
     sine_labels = [f"k {k}|{length:.3g}" for k, length in zip(pairs, wavelengths, strict=True)]
@@ -138,15 +143,22 @@ def _draw_counter(rows: np.ndarray, t: int) -> None:
         "heading": "bit and its period in positions",
     }
     waves = {"title": "sines of p at t", "heading": "frequency and its wavelength in positions"}
-    texts = np.vectorize(lambda sine: format_number(sine, "+.2f"))(sines)
     with st.container(horizontal=True, gap="medium"):
         # A bit is 0 in the first half of its period, where a sine is positive.
-        table = counter_table(
-            1 - 2 * bits, bits.astype(str), bit_labels, positions.tolist(), position=t, **digits
-        )
+        signs, texts = call(_signs, bits), call(bits.astype, "str")
+        table = call(counter_table, signs, texts, bit_labels, positions, position=t, **digits)
         show(table, key="positions_bits", width="content")
-        table = counter_table(sines, texts, sine_labels, positions.tolist(), position=t, **waves)
+        texts = call(_rounded, sines)
+        table = call(counter_table, sines, texts, sine_labels, positions, position=t, **waves)
         show(table, key="positions_sines", width="content")
+
+
+def _signs(bits: np.ndarray) -> np.ndarray:
+    return 1 - 2 * bits
+
+
+def _rounded(sines: np.ndarray) -> np.ndarray:
+    return np.vectorize(lambda sine: format_number(sine, "+.2f"))(sines)
 
 
 # Two positions
@@ -154,10 +166,12 @@ def _draw_counter(rows: np.ndarray, t: int) -> None:
 
 def _draw_products(n: int, d_model: int) -> None:
     """Draws dot products and distances of all pairs of `n` positions, with their formulas."""
+    rows = named("rows", call(theory.position_table, n, d_model))
     matrices: tuple[np.ndarray, np.ndarray] = _dots_and_distances(n, d_model)
-    dots, distances = matrices
-    offsets = np.arange(1 - n, n)
-    _draw_quantity(dots, theory.dot_product_by_offset(offsets, d_model), "dot product", LAW, FORMULA)
+    dots = named("dots", call(theory.dot_products, rows), lambda: matrices[0])
+    distances = matrices[1]
+    offsets = named("offsets", call(np.arange, 1 - n, n))
+    _draw_quantity(dots, call(theory.dot_product_by_offset, offsets, d_model), "dot product", LAW, FORMULA)
     smallest_distance, first, second = theory.nearest_positions(distances)
     st.markdown(
         f"No two of these {n:,} positions have the same vector: the nearest two, {first} and {second}, are "
@@ -167,13 +181,15 @@ def _draw_products(n: int, d_model: int) -> None:
         "positions apart."
     )
     with st.expander("The same for distances, and why", icon=":material/function:"):
-        _draw_distances(distances, offsets, d_model)
+        _draw_distances(
+            named("distances", call(theory.row_distances, rows), lambda: distances), offsets, d_model
+        )
 
 
-def _draw_distances(distances: np.ndarray, offsets: np.ndarray, d_model: int) -> None:
+def _draw_distances(distances: Expression, offsets: Expression, d_model: int) -> None:
     """Draws distances of all pairs, and why neither they nor the dot products depend on more than the offset."""
     law, formula = f"√(d_model − 2 {LAW})", rf"\sqrt{{d_\text{{model}} - 2 {FORMULA}}}"
-    _draw_quantity(distances, theory.distance_by_offset(offsets, d_model), "distance", law, formula)
+    _draw_quantity(distances, call(theory.distance_by_offset, offsets, d_model), "distance", law, formula)
     st.latex(
         r"p_t \cdot p_{t+\varphi} = \sum_k \left( \sin \omega_k t \, \sin \omega_k (t+\varphi) + "
         r"\cos \omega_k t \, \cos \omega_k (t+\varphi) \right) = \sum_k \cos(\omega_k \varphi)"
@@ -192,18 +208,20 @@ def _dots_and_distances(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
     return theory.dot_products(rows), theory.row_distances(rows)
 
 
-def _draw_quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: str, formula: str) -> None:
-    """Draws a matrix [position, position] of the quantity `what`, and its mean at each offset beside `at_offsets`, the
+def _draw_quantity(source: Expression, by_law: Expression, what: str, law: str, formula: str) -> None:
+    """Draws a matrix [position, position] of the quantity `what`, and its mean at each offset beside `by_law`, the
     values that the formula gives.
     """
+    matrix, at_offsets = source(), by_law()
     by_offset, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
     with st.container(horizontal=True, gap="medium"):
         with st.container(key=f"side_{name}_matrix"):
             st.markdown(f"**{what.capitalize()}** of every $p_s$ with every $p_t$")
-            show(pairs_of_positions(matrix, what=what), key=f"positions_{name}_matrix")
+            show(call(pairs_of_positions, source, what=what), key=f"positions_{name}_matrix")
         with st.container(key=f"side_{name}_curve"):
             st.markdown(f"The same over the offset, with ${formula}$ plotted over what was measured")
-            chart = offset_curve(by_offset.offsets, by_offset.means, at_offsets, what=what, law=law)
+            means = named("by_offset", call(theory.summarise_by_offset, source), lambda: by_offset)
+            chart = call(offset_curve, means.offsets, means.means, by_law, what=what, law=law)
             show(chart, key=f"positions_{name}_curve")
             st.caption(
                 f"Over all {matrix.size:,} pairs: largest deviation from ${formula}$ "
@@ -237,8 +255,14 @@ def _draw_adding() -> None:
     n, d_model = parts.content.shape
     d_k = w_q.shape[1]
     sums = position_sums(parts.content, parts.positions, w_q, w_q if is_tied else w_k)
-    maps = {"X W₁": sums.content, "+ P W₂": sums.positions, "= Concat[X, P] W": sums.whole}
-    show(sum_of_maps(maps, parts.tokens), key="positions_sum")
+    source = computed(subject, embedding_parts)
+    own_weights = call(query_key_weights, encoder(subject.checkpoint).model, chosen.layer, chosen.head)
+    second = own_weights[0 if is_tied else 1]
+    written = named(
+        "sums", call(position_sums, source.content, source.positions, own_weights[0], second), lambda: sums
+    )
+    maps = {"X W₁": written.content, "+ P W₂": written.positions, "= Concat[X, P] W": written.whole}
+    show(call(sum_of_maps, maps, source.tokens), key="positions_sum")
     st.markdown(
         "A matrix that reads the concatenation of content $X$ and positions $P$ has one half, $W_1$, for the "
         "content and another, $W_2$, for the positions. Adding is concatenating with both halves tied to be the "

@@ -6,7 +6,9 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots
 from app_pages.show.show import show
 from app_pages.subject import cache
+from app_pages.subject.as_python import encoder
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.markdown import counted
 from model.experiments.position_kinds import Reach, is_everything_seen, reach
 from viz.positions.position_curves import reach_bars
@@ -28,9 +30,9 @@ def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
     names = [f"L{layer}" for layer in range(len(measured.sees))]
     limited = measured.holds[measured.holds < measured.half]
     half = min(measured.half, max(DRAWN, int(limited.max(initial=0))))
-    figure = reach_bars(
-        np.minimum(measured.sees, half), np.minimum(measured.holds, half), half=half, names=names
-    )
+    source = named("seen", call(reach, encoder(subject.checkpoint)), lambda: measured)
+    seen, held = (call(np.minimum, distances, half) for distances in (source.sees, source.holds))
+    figure = call(reach_bars, seen, held, half=half, names=names)
     show(figure, key="positions_own_reach")
     record = subject.record
     sees_all = cache.of(is_everything_seen, subject.checkpoint, len(record))

@@ -6,16 +6,17 @@ import numpy as np
 
 from app_pages.controls.head_choice import step, take_head, take_layer
 from app_pages.show.show import Size, clickable
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.gestures import arrow_keys
 from model.lenses import ATTENTION, LENSES, Lens
-from model.record import AttentionRecord
+from model.measures.head_measures import head_summary
 from viz.attention.head_overview import head_overview
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ColourScale, WeightScale
 
 
 def clickable_heads(
-    chart: VegaFigure,
+    chart: VegaFigure | Expression,
     *,
     key: str,
     chosen: tuple[int, int] | None,
@@ -31,7 +32,7 @@ def clickable_heads(
 
 
 def overview_of(
-    record: AttentionRecord,
+    record: Expression,
     measures: Mapping[str, np.ndarray],
     *,
     selected: tuple[int, int] | None,
@@ -46,10 +47,11 @@ def overview_of(
     A click chooses the head. `notes` say how the maps were changed, `lens` what they show. With the scale "own" a map's colours
     reach to its own maximum.
     """
-    chart = head_overview(
+    chart = call(
+        head_overview,
         record,
         selected=selected,
-        measures=measures,
+        measures=named("measures", call(head_summary, record), lambda: measures),
         colours=scale,
         small=small,
         notes=notes,

@@ -10,8 +10,10 @@ from app_pages.controls.head_choice import take_position_from_second
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import show
 from app_pages.show.side_predictions import beside
+from app_pages.subject.as_python import encoder, model_input, record
 from app_pages.subject.two_sides import Side, difference, head_patterns, put_back, same_position
-from model.inputs import Picture
+from app_pages.toolkit.expression import call
+from model.inputs import Picture, preprocessed_picture
 from model.measures.changes import largest_change
 from model.theory.permutation_equivariance import shuffled_picture
 from viz.attention.token_heatmaps import weight_heatmap
@@ -42,15 +44,18 @@ def draw_changed_input(
     """Draws the input as `side` reads it, in the colours of the head's weights for the position that is `query` of `before`; a
     click chooses another one.
     """
-    record, shown_input = side.record, side.model_input
     position = same_position(before, side, query)
     assert position is not None  # both sides read the same tokens
-    if side.order is not None and record.patch_grid is not None:
-        shown_input = Picture.of(shuffled_picture(side.subject.loaded, shown_input, side.order))
+    source, picture = record(side.subject), None
+    if not side.is_text:
+        pixels = model_input(side.subject)
+        if side.order is not None:
+            pixels = call(Picture.of, call(shuffled_picture, encoder(side.checkpoint), pixels, side.order))
+        picture = call(preprocessed_picture, pixels.array, source)
     input_in_colours(
-        shown_input,
-        record,
-        record.pattern[head][position],
+        picture,
+        source,
+        source.pattern[head][position],
         query=position,
         scale=scale,
         key=key,
@@ -85,12 +90,13 @@ def draw_changed_maps(
         else:
             side = before if kind == "before" else after
             heading = f"{side.title}, {name}"
-            record, own_query = side.record, same_position(before, side, query)
-            pattern, mask, tokens = record.pattern[head], record.mask[head], record.tokens
+            source, own_query = record(side.subject), same_position(before, side, query)
+            pattern, mask, tokens = source.pattern[head], source.mask[head], source.tokens
             if is_order_restored:
                 pattern, mask = put_back(side, pattern), put_back(side, mask)
-                tokens, own_query = before.record.tokens, query
-            figure = weight_heatmap(
+                tokens, own_query = record(before.subject).tokens, query
+            figure = call(
+                weight_heatmap,
                 pattern,
                 tokens,
                 mask=mask,
@@ -101,10 +107,11 @@ def draw_changed_maps(
                 beside=True,
             )
         with column:
-            show(compact(figure, f"<b>{heading}</b>", height=_HEIGHT), key=f"{key}_{kind}")
+            show(call(compact, figure, f"<b>{heading}</b>", height=_HEIGHT), key=f"{key}_{kind}")
     say_part(part, n)
     if "difference" in kinds:
-        largest = format_number(largest_change(*head_patterns(before, after, head)), ".2g")
+        one, other = head_patterns(before, after, head)
+        largest = format_number(largest_change(one(), other()), ".2g")
         remark = "" if after.order is None else ", with rows and columns put back in order"
         st.caption(f"Largest change of any weight in this head: {largest}{remark}.")
 

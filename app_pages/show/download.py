@@ -18,6 +18,7 @@ from app_pages.controls.attention_controls import OVER_HEADS
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import HEAD, LAYER, LENS
 from app_pages.subject.encoders import RECORD
+from app_pages.toolkit.expression import Expression
 from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION, LENSES
 from viz.builders.figure import Figure
@@ -50,8 +51,8 @@ def download(
 ) -> None:
     """Draws the menu of the figure with this `key`; a callable makes the figure only when it is chosen in the open menu.
 
-    `others` are figures by key that the same chart shows too. With `full_screen` the menu begins with that; the chart stands
-    in the current container.
+    Of an expression the menu shows the Python as well. `others` are figures by key that the same chart shows too. With
+    `full_screen` the menu begins with that; the chart stands in the current container.
     """
     label = f"Download the figure: {key.replace('_', ' ')}"
     with st.popover(
@@ -63,7 +64,11 @@ def download(
                     "Full screen", key=f"full_screen_of_{key}", icon=":material/fullscreen:", type="tertiary"
                 )
             figures = {key: figure, **others}
-            _draw_menu({name: cache(made) if callable(made) else made for name, made in figures.items()}, key)
+            once = {
+                name: cache(made) if callable(made) and not isinstance(made, Expression) else made
+                for name, made in figures.items()
+            }
+            _draw_menu(once, key)
 
 
 @st.fragment
@@ -107,6 +112,12 @@ def _draw_menu(figures: Mapping[str, FigureOrMaker], key: str) -> None:
         icon=":material/download:",
     )
     st.caption(name)
+    if isinstance(chosen, Expression):
+        with st.expander("As Python", key=f"python_of_{key}"):
+            try:
+                st.code(chosen.python())
+            except ValueError as error:
+                st.caption(f":material/info: {plain(str(error))}.")
 
 
 def _choose_style(key: str) -> ExportStyle:

@@ -9,12 +9,11 @@ import streamlit as st
 
 from app_pages.controls.head_choice import take_query
 from app_pages.show.show import clickable, show, toggled
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import as_code
-from model.inputs import Input, Picture, preprocessed_picture
 from model.record import AttentionRecord
 from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_strip import weight_strip
-from viz.builders.figure import VegaFigure
 from viz.builders.palette import WeightScale
 
 MOST_CAPTIONS = 8  # of tokens beside a picture, each with its weight
@@ -29,31 +28,33 @@ class Toggling(NamedTuple):
 
 
 def input_in_colours(
-    read: Input | None,
-    record: AttentionRecord,
-    weights: np.ndarray,
+    picture: Expression | None,
+    source: Expression,
+    weights_of_query: Expression,
     *,
     query: int,
     scale: WeightScale,
     key: str,
     take: Callable[[int], None] = take_query,
     chosen: Hashable = None,
-    allowed: np.ndarray | None = None,
+    allowed: Expression | np.ndarray | None = None,
     toggling: Toggling | None = None,
     legend: bool = True,
-    whole: AttentionRecord | None = None,
 ) -> None:
-    """Draws the input `read`, coloured by `weights` [key] of `query`; a click calls `take` with the position in the input.
+    """Draws the input of the record `source`, coloured by the weights [key] of `query`; a click calls `take` with the position in
+    the input.
 
-    Positions that are only keys cannot be clicked. `read` may be None for a text. `chosen` is the value that a click
+    Positions that are only keys cannot be clicked. `picture` holds the pixels as the encoder sees them, None for a text. `chosen` is the value that a click
     changes, by default the query. With `toggling` a click turns a position on or off instead. Keys that are not `allowed` [key] are
-    struck out or hatched. A long text scrolls. Without `legend` the colour bar is drawn in the file only. If `record` is a view, `whole` is the full record, which knows how the encoder sees the picture.
+    struck out or hatched. A long text scrolls. Without `legend` the colour bar is drawn in the file only.
     """
+    record: AttentionRecord = source()
+    weights: np.ndarray = weights_of_query()
 
     # The strip of a text already has the positions in the input.
     take_mark = take if record.unit == "token" else lambda position: take(record.number(position))
 
-    def draw(figure: VegaFigure, *, shown: range, selection: str, **more: Any) -> None:
+    def draw(figure: Expression, *, shown: range, selection: str, **more: Any) -> None:
         if toggling is None:
             clickable(
                 figure,
@@ -77,9 +78,10 @@ def input_in_colours(
 
     if record.unit == "token":
         strip = partial(
+            call,
             weight_strip,
-            record.attended,
-            weights,
+            source.attended,
+            weights_of_query,
             query=query if record.keys is None else None,
             scale=scale,
             allowed=allowed,
@@ -87,14 +89,15 @@ def input_in_colours(
         selection = "token" if allowed is None else "key"
         with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):
             if record.keys is None:
-                draw(strip(legend=legend), shown=range(len(record)), selection=selection, in_file=strip)
+                draw(strip(legend=legend), shown=range(len(record)), selection=selection, in_file=strip())
             else:
-                show(strip(legend=legend), key=key, in_file=strip)
+                show(strip(legend=legend), key=key, in_file=strip())
         return
     patches = record.patches
-    assert isinstance(read, Picture), record.unit
-    image = preprocessed_picture(read.array, whole or record)
-    overlay = query_on_picture(record, image, weights, query=query, scale=scale, allowed=allowed)
+    assert picture is not None, record.unit
+    overlay = call(
+        query_on_picture, source, picture, weights_of_query, query=query, scale=scale, allowed=allowed
+    )
     selection = "patch" if allowed is None else "key"
     draw(overlay, shown=range(patches.start, patches.stop), selection=selection, width="content")
     others = [index for index, role in enumerate(record.roles) if role != "patch"]

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.show.download import download
 from app_pages.show.heading import presents
 from app_pages.toolkit.callbacks import callback
+from app_pages.toolkit.expression import Expression
 from app_pages.toolkit.gestures import toggles
 from viz.builders.chart import skip_checks
 from viz.builders.figure import Figure, VegaFigure
@@ -27,21 +28,22 @@ def heading(text: str, *, key: str) -> None:
 
 
 def show(
-    figure: Figure,
+    figure: Figure | Expression,
     *,
     key: str | None,
     width: Size = "stretch",
     height: Size = "content",
     in_file: Figure | Callable[[], Figure] | None = None,
 ) -> None:
-    """Draws a figure in the current container; a Plotly figure with `height="stretch"` fills the height of that container.
+    """Draws a figure, which may be an expression, in the current container; a Plotly figure with `height="stretch"` fills the height of that container.
 
     `in_file` is the figure for the file, or makes it, where that needs something that the page shows beside the figure. With `key`
     None the figure has no download menu: it will be drawn again within this run.
     """
+    drawn = _drawn(figure)
     with st.container(key=key and f"shown_{key}", width=width, height=height, gap=None):
-        if isinstance(figure, Heatmap):
-            themed = in_theme(figure.specification)
+        if isinstance(drawn, Heatmap):
+            themed = in_theme(drawn.specification)
             if presents():  # it fills the window
                 height = "stretch"
             if height == "stretch":
@@ -51,10 +53,10 @@ def show(
                 key=key,
                 width=width,
                 height=height,
-                alt=figure.description,
+                alt=drawn.description,
             )
         else:
-            st.vega_lite_chart(_with_data(figure), key=key, width=width)
+            st.vega_lite_chart(_with_data(drawn), key=key, width=width)
         if key:
             download(in_file or figure, key, full_screen=True)
 
@@ -71,16 +73,16 @@ class Redrawn:
         self._frame = st.container(key=f"shown_{key}", gap=None)
         self._place: DeltaGenerator = self._frame
 
-    def draw(self, figure: VegaFigure, *, done: bool) -> None:
+    def draw(self, figure: VegaFigure | Expression, *, done: bool) -> None:
         """Draws the figure in place of its last version; if it is `done`, also its download menu."""
-        self._place = self._place.vega_lite_chart(_with_data(figure), width="stretch")
+        self._place = self._place.vega_lite_chart(_with_data(_drawn(figure)), width="stretch")
         if done:
             with self._frame:
                 download(figure, self._key, full_screen=True)
 
 
 def clickable(
-    figure: VegaFigure,
+    figure: VegaFigure | Expression,
     *,
     key: str,
     chosen: Hashable,
@@ -111,7 +113,7 @@ def clickable(
 
     with st.container(key=key):
         st.vega_lite_chart(
-            _with_data(figure),
+            _with_data(_drawn(figure)),
             on_select=callback(chart_key, clicked),
             key=chart_key,
             selection_mode=selection,
@@ -122,7 +124,7 @@ def clickable(
 
 
 def toggled(
-    figure: VegaFigure,
+    figure: VegaFigure | Expression,
     *,
     key: str,
     on: Collection[int],
@@ -139,8 +141,12 @@ def toggled(
     """
     toggles(key, on, n, take, stamp=stamp, rows=rows)  # before the figure: no click on it is too early
     with st.container(key=key):
-        st.vega_lite_chart(_with_data(figure), key=f"{key}_chart", width=width)
+        st.vega_lite_chart(_with_data(_drawn(figure)), key=f"{key}_chart", width=width)
         download(in_file or figure, key, full_screen=True)
+
+
+def _drawn(figure: Figure | Expression) -> Any:
+    return figure() if isinstance(figure, Expression) else figure
 
 
 def _with_data(figure: VegaFigure) -> dict:

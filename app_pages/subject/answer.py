@@ -12,6 +12,7 @@ import numpy as np
 from app_pages.subject import cache
 from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
 from model.capture.intervention import without_keys
 from model.experiments.attribution import Explained
@@ -74,6 +75,10 @@ class Answer(ABC):
     @abstractmethod
     def changes(self, answers: np.ndarray) -> np.ndarray:
         """Changes [*interventions] in nats, positive where the answer gets more probable; or cosine distances."""
+
+    @abstractmethod
+    def written_changes(self, record: Expression, answers: Expression) -> Expression:
+        """The `changes`, as an expression."""
 
     def falls(self, answers: np.ndarray) -> np.ndarray:
         """Falls [*interventions] in nats, below 0 where the answer gets more probable; or cosine distances."""
@@ -140,6 +145,9 @@ class ClassAnswer(Answer):
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
         return class_changes(self.record, answers, self.followed)
+
+    def written_changes(self, record: Expression, answers: Expression) -> Expression:
+        return call(class_changes, record, answers, self.followed)
 
     def change_to(self, after: LiveSubject) -> float:
         return float(self.changes(after.record.logits))
@@ -213,7 +221,10 @@ class WordAnswer(Answer):
         )
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
-        return np.asarray(answers[..., 0], np.float64) - self.value
+        return _change_of_word(answers, self.value)
+
+    def written_changes(self, _record: Expression, answers: Expression) -> Expression:
+        return call(_change_of_word, answers, self.value)
 
     def change_to(self, after: LiveSubject) -> float:
         assert self.word is not None
@@ -261,6 +272,9 @@ class StateAnswer(Answer):
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
         return cosine_distance(cast(ForwardRecord, self.record).pooled, answers)
+
+    def written_changes(self, record: Expression, answers: Expression) -> Expression:
+        return call(cosine_distance, record.pooled, answers)
 
     def change_to(self, after: LiveSubject) -> float:
         return float(self.changes(after.record.pooled))
@@ -313,6 +327,10 @@ def change_sentence(what: str, name: str, old: float, new: float) -> str:
     numbers = " to ".join(told_apart(old, new, "+.3f"))
     shares = f"P {percent(float(np.exp(old)), 2)} before, {percent(float(np.exp(new)), 2)} after"
     return f"{what}, log P({name}) {direction}: from {numbers} nats, {format_number(new - old, '+.3f' if abs(new - old) >= 0.0005 else '+.2g')} nats. {shares}."
+
+
+def _change_of_word(answers: np.ndarray, value: float) -> np.ndarray:
+    return np.asarray(answers[..., 0], np.float64) - value
 
 
 def _log_probability(subject: LiveSubject, word: MaskedWord) -> float:

@@ -6,12 +6,13 @@ list of this session (page Many inputs) come before stored ones.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 
 from app_pages.subject.cache import cached
 from app_pages.subject.file_states import States, file_state, path_of
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.atlas import results
@@ -52,6 +53,12 @@ def layers_of(name: str) -> results.LayerResults | None:
 def table_of(name: str, file: str) -> results.ResultTable | None:
     """A stored table; None if missing or of other weights. If the file is damaged, writes a caption."""
     return _read_or_say(name, file, results.read_rows)
+
+
+def written_results(name: str, file: str, read: Callable[..., Any]) -> Expression:
+    """What `read` makes of a file beside the encoder's weights, as an expression."""
+    folder = call(checkpoint.find_name_and_folder, name)[1]
+    return named("stored", call(read, call(folder.joinpath, file)))
 
 
 def over(source: DataSource, measure: str | None = None) -> str:

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from app_pages.subject import cache
+from app_pages.subject import as_python, cache
+from app_pages.subject.as_python import maps
 from app_pages.subject.cache import Checkpoint, cached, loaded
 from app_pages.subject.subject import WEIGHTS, LensChoice, LiveSubject, Measured, encoded_text
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import Intervention
 from model.experiments.batching import batch_size
@@ -28,7 +30,6 @@ from model.measures.word_view import AlignedWords, align_words, distributions
 from model.record import AttentionRecord, ForwardRecord, Span
 from model.theory.permutation_equivariance import restore_order
 from viz.attention.token_heatmaps import difference_heatmap
-from viz.builders.heatmap_figure import Heatmap
 from viz.builders.number_format import told_apart
 from viz.builders.palette import largest
 
@@ -71,6 +72,12 @@ class Side:
         return residual if self.words is None else self.words.matched_states(residual)
 
     @property
+    def written_states(self) -> Expression:
+        """The `states`, as an expression."""
+        residual = as_python.record(self.subject).residual
+        return residual if self.words is None else call(self.words.matched_states, residual)
+
+    @property
     def state_tokens(self) -> tuple[str, ...]:
         """The token, or word, of each of the `states`."""
         tokens = self.compared.tokens
@@ -81,6 +88,13 @@ class Side:
         if self.words is None:
             return self.subject.viewed(choice)
         return viewed_by_words(self.subject, choice, self.words)
+
+    def maps(self, choice: LensChoice = WEIGHTS) -> Expression:
+        """The maps of `viewed`."""
+        result = maps(self.subject, choice)
+        if self.words is None:
+            return result
+        return named("words", call(self.words.merge, result), lambda: self.viewed(choice).record)
 
     @property
     def is_text(self) -> bool:
@@ -110,6 +124,17 @@ def answers_under(
     steps = [first_step, *(partial(read, batch, answer) for batch in batches[1:])]
     work_key = ("answers", subject.checkpoint, subject.model_input, changes, answer)
     return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
+
+
+def written_answers(
+    subject: LiveSubject, changes: Iterable[Any], text: str, answer: AnswerRead = None
+) -> Expression:
+    """The result of `answers_under`; the changes may be expressions."""
+    changes = tuple(changes)
+    values = [change() if isinstance(change, Expression) else change for change in changes]
+    inputs = [as_python.model_input(subject)]
+    answers = call(probabilities, as_python.encoder(subject.checkpoint), inputs, [*changes], answer)[0]
+    return named("answers", answers, lambda: answers_under(subject, values, text, answer))
 
 
 def similarity(first: ForwardRecord, second: ForwardRecord) -> str:
@@ -163,9 +188,9 @@ def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
     )
 
 
-def put_back(side: Side, weights: np.ndarray) -> np.ndarray:
+def put_back(side: Side, weights: Expression) -> Expression:
     """Weights or a mask [query, key] of a side, with rows and columns in the order of the input."""
-    return weights if side.order is None else restore_order(weights, side.order)
+    return weights if side.order is None else call(restore_order, weights, side.order)
 
 
 def head_patterns(
@@ -174,19 +199,15 @@ def head_patterns(
     head: tuple[int, int],
     partner: tuple[int, int] | None = None,
     lens: LensChoice = WEIGHTS,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Expression, Expression]:
     """Maps [query, key] of `head` on the first side and of `partner`, or the same head, on the second, in input order.
 
     If the sides are compared by words, the maps are of those that have a counterpart.
     """
+    first_maps, second_maps = first.maps(lens).pattern[head], second.maps(lens).pattern[partner or head]
     if first.words is not None and second.words is not None:
-        one, other = (
-            first.viewed(lens).record.pattern[head],
-            second.viewed(lens).record.pattern[partner or head],
-        )
-        return first.words.matched_weights(one), second.words.matched_weights(other)
-    first_maps, second_maps = first.subject.through(lens).pattern, second.subject.through(lens).pattern
-    return put_back(first, first_maps[head]), put_back(second, second_maps[partner or head])
+        return call(first.words.matched_weights, first_maps), call(second.words.matched_weights, second_maps)
+    return put_back(first, first_maps), put_back(second, second_maps)
 
 
 def difference(
@@ -197,14 +218,14 @@ def difference(
     *,
     lens: LensChoice = WEIGHTS,
     **appearance: Any,
-) -> Heatmap:
+) -> Expression:
     """Heatmap of the second side's map minus the first's, from `head_patterns`. The first side is not reordered.
 
     `appearance` holds arguments of `viz.attention.token_heatmaps.difference_heatmap`; by default `names` are the titles.
     """
     appearance = {"names": (first.title, second.title)} | appearance
     patterns = head_patterns(first, second, head, partner, lens)
-    return difference_heatmap(*patterns, common_tokens(first, second), **appearance)
+    return call(difference_heatmap, *patterns, common_tokens(first, second), **appearance)
 
 
 @cached

@@ -10,10 +10,12 @@ from app_pages.controls.theory_controls import MEAN_OF_NORMS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
+from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.markdown import counted
 from model.theory import gradients_at_start
 from model.theory.gradients_at_start import (
     InitialNorms,
+    Sweep,
     UntrainedConfig,
     combine_seeds,
     lemma_2,
@@ -86,19 +88,24 @@ def draw_at_start(
         nonlocal concentration
         depths, lemma = sweep_depths(deepest), lemma_2(deepest, setting.d_model)
         sweeps = {variant: combine_seeds(by_seed) for variant, by_seed in results.items()}
+        n = len(next(iter(results.values())))
+        source = named("sweeps", call(_sweeps, setting, variants, deepest, n), lambda: sweeps)
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
-        last_figure.draw(last_layer_gradient(norms, depths), last_layer_text(norms, depths), done=done)
+        written = {variant: source[variant].last_gradient for variant in sweeps}
+        figure = call(last_layer_gradient, written, depths)
+        last_figure.draw(figure, last_layer_text(norms, depths), done=done)
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
         concentration = concentration.markdown(f":material/help: {concentration_sentence(excess)}")
 
-        norms = {
-            variant: sweep.gradient if averaged == MEAN_OF_NORMS else sweep.mean_gradient
-            for variant, sweep in sweeps.items()
-        }
-        by_layer.draw(layer_gradients(norms), by_layer_text(norms), done=done)
+        name = "gradient" if averaged == MEAN_OF_NORMS else "mean_gradient"
+        norms = {variant: getattr(sweep, name) for variant, sweep in sweeps.items()}
+        written = {variant: getattr(source[variant], name) for variant in sweeps}
+        by_layer.draw(call(layer_gradients, written), by_layer_text(norms), done=done)
 
         norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
-        hidden_figure.draw(hidden_norms(norms, lemma), hidden_norms_text(norms, lemma), done=done)
+        written = {variant: source[variant].hidden for variant in sweeps}
+        figure = call(hidden_norms, written, call(lemma_2, deepest, setting.d_model))
+        hidden_figure.draw(figure, hidden_norms_text(norms, lemma), done=done)
 
     measure_over_seeds(
         variants,
@@ -109,6 +116,15 @@ def draw_at_start(
         what=("at the start", setting, tuple(variants), deepest, n_seeds),
         bar=progress,
     )
+
+
+def _sweeps(
+    setting: UntrainedConfig, variants: Sequence[str], deepest: int, n_seeds: int
+) -> dict[str, Sweep]:
+    return {
+        variant: combine_seeds([norms_by_depth(setting, variant, deepest, seed) for seed in range(n_seeds)])
+        for variant in variants
+    }
 
 
 def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:

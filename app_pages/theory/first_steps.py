@@ -1,7 +1,8 @@
 """The first training steps: how far they move the encoder's output."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,6 +13,7 @@ from app_pages.show.show import heading, show
 from app_pages.show.verdicts import stored_measurements, verdict_html
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.training_history import standard_error
@@ -58,8 +60,14 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
 
     def draw(results: dict[str, list[np.ndarray]], done: bool) -> None:
         updates = {variant: np.array(by_seed) for variant, by_seed in results.items()}
+        n = len(next(iter(results.values())))
+        options = {"learning_rate": rate, "warmup": n_warmup, "n_steps": n_steps}
+        written = call(_updates, setting, variants, n_layers, n, **options)
+        source = named("updates", written, lambda: updates)
         figure.draw(
-            model_updates(updates, scale=scale), _update_text(updates, n_steps, setting.d_model), done=done
+            call(model_updates, source, scale=scale),
+            _update_text(updates, n_steps, setting.d_model),
+            done=done,
         )
 
     measure_over_seeds(
@@ -73,6 +81,17 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
         what=("first steps", setting, tuple(variants), n_layers, n_seeds, rate, n_warmup, n_steps),
         bar=progress,
     )
+
+
+def _updates(
+    setting: UntrainedConfig, variants: Sequence[str], n_layers: int, n_seeds: int, **options: Any
+) -> dict[str, np.ndarray]:
+    return {
+        variant: np.array(
+            [model_update(setting, variant, n_layers, seed=seed, **options) for seed in range(n_seeds)]
+        )
+        for variant in variants
+    }
 
 
 def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
@@ -113,7 +132,19 @@ def _draw_stored_runs() -> None:
     if not runs:
         st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
         return
-    results = [
+    home = Expression(lambda: checkpoint, lambda script: script.write(checkpoint)).CHECKPOINTS
+    source = named("runs", call(read_runs, call(home.joinpath, str(RUNS))), lambda: runs)
+    figure, words = beside("stored_runs", "about_stored_runs")
+    with figure:
+        show(call(warmup_accuracies, call(_results, source)), key="theory_stored")
+    words.markdown(
+        f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {GRID_BATCH_SIZE}. In a "
+        "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. All have one seed."
+    )
+
+
+def _results(runs: Sequence[WarmupRun]) -> list[RunResult]:
+    return [
         RunResult(
             PLACEMENTS.get(run.norm_placement, run.norm_placement),
             run.learning_rate,
@@ -123,13 +154,6 @@ def _draw_stored_runs() -> None:
         )
         for run in runs
     ]
-    figure, words = beside("stored_runs", "about_stored_runs")
-    with figure:
-        show(warmup_accuracies(results), key="theory_stored")
-    words.markdown(
-        f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {GRID_BATCH_SIZE}. In a "
-        "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. All have one seed."
-    )
 
 
 @cached

@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.show.show import Redrawn
+from app_pages.toolkit.expression import Expression
 from app_pages.toolkit.stoppable import progress, say_stopped, stopped_at
-from viz.builders.figure import VegaFigure
 
 REDRAW_AFTER = 1.0  # seconds
 
@@ -28,7 +28,7 @@ class FigureWithText:
                 self._figure = Redrawn(f"theory_{key}")
             self._words = st.container(key=f"words_{key}")
 
-    def draw(self, figure: VegaFigure, words: str, *, done: bool) -> None:
+    def draw(self, figure: Expression, words: str, *, done: bool) -> None:
         self._figure.draw(figure, done=done)
         self._words = self._words.markdown(words)
 

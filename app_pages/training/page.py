@@ -1,7 +1,7 @@
 """Training: how the shipped encoders were trained, played back from recordings of their training runs."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,9 @@ from app_pages.controls.training_controls import LOG_STEPS, PART, RECORDING
 from app_pages.inputs.row import choose_encoder
 from app_pages.show.show import show
 from app_pages.subject import cache, encoders, session_encoders
+from app_pages.subject.as_python import encoder
 from app_pages.subject.cache import Checkpoint
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from app_pages.training.player import draw_player
 from app_pages.training.tasks import explain, in_words, judged_on
@@ -80,22 +82,20 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
     data_name = judged_on(task for history in by_encoder.values() for task in tasks(history))
     for column, (value, entries, is_smoothed, y_title) in zip(columns, CURVES, strict=True):
         title = y_title.format(judged_on=data_name)
-        by_name = {name: logged_values(history, value, entries) for name, history in by_encoder.items()}
-        n = math.ceil(max(map(len, by_name.values())) / MOST)
+        n_entries = (len(logged_values(history, value, entries)) for history in by_encoder.values())
+        n = math.ceil(max(n_entries) / MOST)
         if is_smoothed:
             n = max(n, SMOOTH)
-            by_name = {name: smooth(table, n) for name, table in by_name.items()}
             title = f"{title}, mean of {n:,} logged batches"
         elif n > 1:
-            by_name = {name: table[::n] for name, table in by_name.items()}
             title = f"{title}, 1 entry in {n:,} drawn"
-        if value == "accuracy":
-            by_name = {name: _with_errors(table, by_encoder[name]) for name, table in by_name.items()}
-        table = pd.concat([table.assign(run=name) for name, table in by_name.items()])
-        if table.empty:
+        histories = {name: encoder(name).history for name in names}
+        table = call(_curves, histories, value, entries, max(n, 1), is_smoothed)
+        if table().empty:
             column.info(f"No {value.replace('_', ' ')} was recorded.")
             continue
-        chart = run_curves(
+        chart = call(
+            run_curves,
             table,
             y_title=title.partition(",")[0],
             runs=dict(zip(names, colours, strict=True)),
@@ -111,6 +111,20 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
             "losses and accuracies do not compare with the ones before."
         )
     explain(task for history in by_encoder.values() for task in tasks(history))
+
+
+def _curves(
+    histories: Mapping[str, dict[str, Any]], value: str, entries: str, n: int, is_smoothed: bool
+) -> pd.DataFrame:
+    """The curves of all runs as one table: the means over `n` entries, or every n-th of them."""
+    tables = []
+    for run, history in histories.items():
+        table = logged_values(history, value, entries)
+        table = smooth(table, n) if is_smoothed else table[::n]
+        if value == "accuracy":
+            table = _with_errors(table, history)
+        tables.append(table.assign(run=run))
+    return pd.concat(tables)
 
 
 def _result_text(history: dict) -> str:

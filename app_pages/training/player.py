@@ -3,8 +3,8 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,10 @@ from app_pages.controls.training_controls import ACCURACY, CURVES, ENTROPY, GRAD
 from app_pages.show.download import download
 from app_pages.show.show import show
 from app_pages.subject import cache
+from app_pages.subject.as_python import encoder
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.toolkit.callbacks import callback
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.training.tasks import GLANCES, explain, judged_on, title_of
 from model.checkpoint import read_config
 from model.checkpoint.training_history import standard_error
@@ -137,9 +139,8 @@ def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: C
             on_chosen_change=callback("training_player", taken),
         )
         # In the corner of the film, and after its player for those who come by the keyboard.
-        download(
-            lambda: recorded_heads(_runs(films, probe), colours=scale, moment=moment, alone=True), "film"
-        )
+        runs = call(_runs, _written_films(films), probe, _colours(tuple(films)))
+        download(call(recorded_heads, runs, colours=scale, moment=moment, alone=True), "film")
     st.caption(_alignment(tuple(films.values())))
 
 
@@ -151,11 +152,20 @@ def _heads(first: Checkpoint, last: Checkpoint, probe: int, scale: ColourScale) 
     for recorded in films.values():
         digest.update(recorded.probes[probe].pattern.data)
     stamp = digest.hexdigest()
-    return stamp, recorded_heads(_runs(films, probe), stamp=stamp, colours=scale)
+    runs = _runs(films, probe, _colours(tuple(films)))
+    return stamp, recorded_heads(runs, stamp=stamp, colours=scale)
 
 
-def _runs(films: dict[Checkpoint, TrainingRecording], probe: int) -> list[Run]:
-    colours = _colours(tuple(films))
+def _written_films(films: Mapping[Checkpoint, TrainingRecording]) -> dict[str, Expression]:
+    """The recordings, as expressions."""
+    return {
+        name: named("recording", call(read_recording, encoder(name)), partial(film, name)) for name in films
+    }
+
+
+def _runs(
+    films: dict[Checkpoint, TrainingRecording], probe: int, colours: Mapping[Checkpoint, str]
+) -> list[Run]:
     return [
         Run(
             name=name,
@@ -246,15 +256,17 @@ def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None
     with bar("curves")[0]:
         measure = CURVES.choose()
     for column, (name, recorded) in zip(st.columns(len(films), gap="medium"), films.items(), strict=True):
-        probe_record = recorded.probes[probe]
+        source = _written_films(films)[name]
+        probe_record = source.probes[probe]
         values, title, line, log_y = {
-            ACCURACY: (recorded.accuracy[:, None], "accuracy", None, False),
+            ACCURACY: (source.accuracy[:, None], "accuracy", None, False),
             ENTROPY: (probe_record.layer_entropy, "entropy, mean of a layer", "layer", False),
             NORMS: (probe_record.residual_norm, "norm of the residual stream", "stage", True),
-            GRADIENTS: (recorded.gradient_norm, "norm of the gradient", "layer", True),
+            GRADIENTS: (source.gradient_norm, "norm of the gradient", "layer", True),
         }[measure]
-        chart = run_curves(
-            _by_moment(recorded, values, name),
+        chart = call(
+            run_curves,
+            call(_by_moment, source, values, name),
             y_title=title,
             runs=_colours(tuple(films)),
             line_title=line,
@@ -275,12 +287,15 @@ def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None
 def _draw_formation(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> None:
     with st.container(key="formation_heading"):
         st.markdown("## When did each head form?", help=_FORMATION_HELP)
-    by_encoder: dict[str, np.ndarray] = {name: formation_steps(name, probe) for name in films}
-    every: Any = np.concatenate([steps.ravel() for steps in by_encoder.values()])
-    for column, (name, steps) in zip(st.columns(len(films), gap="medium"), by_encoder.items(), strict=True):
+    sources = {
+        name: call(formation_step, recording, probe).with_value(partial(formation_steps, name, probe))
+        for name, recording in _written_films(films).items()
+    }
+    all_steps = call(np.concatenate, [call(steps.ravel) for steps in sources.values()])
+    for column, (name, steps) in zip(st.columns(len(films), gap="medium"), sources.items(), strict=True):
         with column:
             show(
-                formation_map(steps, among=every, title=f"{name}, training step"),
+                call(formation_map, steps, among=all_steps, title=f"{name}, training step"),
                 width="content",
                 key=f"formation_{name}",
             )

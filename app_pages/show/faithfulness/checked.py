@@ -69,12 +69,16 @@ def check_map(
     with until_done(work_key):
         sets = [(position,) for position in positions]
         answers = knock_out_answers(subject, sets, kind, title, answer.measured)
-    read_at = 0 if subject.loaded.config.reads_class_token else None
-    if answer.word is not None:
-        read_at = answer.word.position
-    scores = rule.map_scores(pattern, record, read_at=read_at)[list(positions)]
+    scores = rule.map_scores(pattern, record, read_at=read_position(subject, answer))[list(positions)]
     effects = rule.rounded_effects(answer.falls(answers), in_nats=answer.signed)
     return Checked(answer, kind, positions, scores, effects, rule.agreement(scores, effects), None)
+
+
+def read_position(subject: LiveSubject, answer: Answer) -> int | None:
+    """The position at which the answer is read; None where it is read from all."""
+    if answer.word is not None:
+        return answer.word.position
+    return 0 if subject.loaded.config.reads_class_token else None
 
 
 def with_scores(checked: Checked, scores: np.ndarray) -> Checked:

@@ -1,5 +1,6 @@
 """A short sign at a map that says whether it may be read as an explanation of the answer; a press on it opens the figures."""
 
+from functools import partial
 from html import escape
 from typing import Literal, NamedTuple
 
@@ -10,17 +11,27 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.controls.control_bar import beside
 from app_pages.controls.estimated_work import Wanted
 from app_pages.controls.head_choice import take_query
-from app_pages.controls.knock_out_choice import NAMES
+from app_pages.controls.knock_out_choice import NAMES, written_knock_outs
 from app_pages.controls.map_controls import FAITHFULNESS
 from app_pages.show.faithfulness import words
-from app_pages.show.faithfulness.checked import Checked, check_map, with_curves
+from app_pages.show.faithfulness.checked import Checked, check_map, read_position, with_curves
 from app_pages.show.faithfulness.words import stored_over_data
 from app_pages.show.show import clickable, show
+from app_pages.subject import as_python
 from app_pages.subject.answer import Answer
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import FileSubject, LiveSubject, Subject
 from app_pages.subject.two_sides import Side
-from model.experiments.faithfulness import area, other_attention
+from app_pages.toolkit.expression import Expression, call
+from model.experiments.faithfulness import (
+    area,
+    deletion,
+    map_scores,
+    other_attention,
+    random_orders,
+    rounded_effects,
+    sort_by_score,
+)
 from model.experiments.knock_out import KnockOutKind
 from viz.builders.number_format import format_number
 from viz.faithfulness.map_agreement import removal_curve, score_effect
@@ -37,7 +48,7 @@ class Faithfulness(NamedTuple):
 
 def faithfulness(
     subject: Subject,
-    pattern: np.ndarray,
+    pattern: Expression,
     kind: KnockOutKind | None,
     answer: Answer,
     *,
@@ -68,7 +79,7 @@ def faithfulness(
     if why_unchecked is None and isinstance(subject, LiveSubject) and kind is not None:
         with st.container(key="faithfulness_line", gap=None):
             wanted = Wanted(is_already=is_wanted, button=button)
-            checked = check_map(subject, pattern, kind, answer, key="faithfulness_check", wanted=wanted)
+            checked = check_map(subject, pattern(), kind, answer, key="faithfulness_check", wanted=wanted)
             if checked is not None:
                 checked = with_curves(
                     subject, checked, key="faithfulness_curves", are_shown=is_open, wanted=wanted
@@ -85,7 +96,7 @@ def faithfulness(
             st.markdown(
                 f"{_check_sentences(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]"
             )
-            _draw_details(checked, query)
+            _draw_details(subject, checked, pattern, query)
     return Faithfulness(checked, controls)
 
 
@@ -125,17 +136,20 @@ def _check_sentences(checked: Checked, name: Checkpoint, lens: str, head: tuple[
     return f":small[{' '.join(sentences)}]"
 
 
-def _draw_details(checked: Checked, query: int) -> None:
+def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, query: int) -> None:
     record, verdict, answer = checked.answer.record, checked.verdict, checked.answer
+    read_at = read_position(subject, answer)
+    scores = call(map_scores, pattern, as_python.record(subject), read_at=read_at)[[*checked.positions]]
     left, right = beside("faithful_points", "faithful_rule")
     with left:
         effect = f"effect (fall of {answer.scale}, nats)" if answer.signed else "effect (cosine distance)"
         tokens = [record.tokens[position] for position in checked.positions]
-        figure = score_effect(
+        figure = call(
+            score_effect,
             checked.positions,
             tokens,
-            checked.scores,
-            checked.effects,
+            scores.with_value(lambda: checked.scores),
+            _written_effects(subject, checked),
             kind=NAMES[checked.kind],
             effect=effect,
             selected=query,
@@ -156,7 +170,8 @@ def _draw_details(checked: Checked, query: int) -> None:
     columns = beside("faithful_deletion", "faithful_insertion")
     kinds: tuple[Literal["deletion", "insertion"], ...] = ("deletion", "insertion")
     curve_pairs = ((curves.deletion, curves.random), (curves.insertion, curves.random[:, ::-1]))
-    for column, kind, (curve, random) in zip(columns, kinds, curve_pairs, strict=True):
+    written = _written_curves(subject, checked)
+    for column, kind, (curve, random), sources in zip(columns, kinds, curve_pairs, written, strict=True):
         own_area, random_areas = area(curve, verdict.n), area(random, verdict.n)
         mean, sd = (
             format_number(float(random_areas.mean()), ".3f"),
@@ -165,14 +180,38 @@ def _draw_details(checked: Checked, query: int) -> None:
         reading = f"area {format_number(float(own_area), '.3f')}, random {mean} ± {sd}"
         with column:
             show(
-                removal_curve(
+                call(
+                    removal_curve,
                     kind,
                     curves.counts,
-                    curve,
-                    random,
+                    *(
+                        source.with_value(partial(np.asarray, values))
+                        for source, values in zip(sources, (curve, random), strict=True)
+                    ),
                     what=answer.fall,
                     units=record.units,
                     reading=reading,
                 ),
                 key=f"faithful_{kind}",
             )
+
+
+def _written_effects(subject: LiveSubject, checked: Checked) -> Expression:
+    answer, sets = checked.answer, [(position,) for position in checked.positions]
+    answers = written_knock_outs(subject, sets, checked.kind, answer.measured)
+    falls = answer.written_changes(as_python.record(subject), answers)
+    falls = call(np.negative, falls) if answer.signed else falls
+    return call(rounded_effects, falls, in_nats=answer.signed).with_value(lambda: checked.effects)
+
+
+def _written_curves(subject: LiveSubject, checked: Checked) -> list[tuple[Expression, Expression]]:
+    """The curve of the map and those of random orders, of deletion and of insertion."""
+    scores = dict(zip(checked.positions, checked.scores.tolist(), strict=True))
+    order = sort_by_score(scores, checked.positions)
+    written = partial(as_python.computed, subject, deletion)
+    options = checked.kind, checked.answer.word
+    random = written(call(random_orders, checked.positions), *options)
+    return [
+        (written((order,), *options)[0], random),
+        (written((order[::-1],), *options)[0][::-1], random[:, ::-1]),
+    ]

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.attention import save_buttons as module
 from app_pages.attention.save_buttons import ALL_HALF, ATTENTION, ATTENTION_HALF, content, page
 from app_pages.attention.shown_head import RecordView
+from app_pages.subject.as_python import record
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject, Subject
 from model.checkpoint import weights_hash
 from model.inputs import Picture
@@ -89,7 +90,13 @@ def parts(chosen: Subject, *notes: str) -> Parts:
     """The offline page of the chosen record."""
     made = page(
         chosen,
-        RecordView(record=chosen.record, measures={}, notes=notes, hides_weight=bool(notes)),
+        RecordView(
+            record=chosen.record,
+            source=record(chosen),
+            measures={},
+            notes=notes,
+            hides_weight=bool(notes),
+        ),
         (1, 2, 3),
     )
     return Parts(made)

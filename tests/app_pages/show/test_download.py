@@ -261,3 +261,25 @@ def test_a_line_above_the_figure_says_of_which_head_and_encoder_it_is(
 ) -> None:
     monkeypatch.setattr(st, "session_state", {"layer": 2, "head": 1, "checkpoint": "imdb-pre-ln"} | held)
     assert line_above(key, title) == line
+
+
+def page_with_an_expression() -> None:
+    import numpy as np
+
+    from app_pages.show.show import show
+    from app_pages.toolkit.expression import call
+    from viz.attention.token_heatmaps import weight_heatmap
+
+    show(call(weight_heatmap, np.eye(2, dtype=np.float32), ["a", "b"]), key="matrix")
+
+
+def test_the_menu_shows_a_figure_as_python() -> None:
+    app = AppTest.from_function(page_with_an_expression).run()
+    assert not app.code
+    app.session_state["file_of_matrix"] = True
+    app.run()
+    assert not app.exception
+    (code,) = app.code
+    assert code.value.startswith(
+        "import numpy as np\n\nfrom loupe.viz.attention.token_heatmaps import weight_heatmap"
+    )

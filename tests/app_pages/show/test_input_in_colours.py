@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from app_pages.show import input_in_colours as widget
+from app_pages.toolkit.expression import Expression, named
 from model.capture import capture
-from model.inputs import Picture, Text
 from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
 from tests.model import tiny
@@ -18,15 +18,19 @@ DIGIT = capture(tiny.loaded(tiny.DIGIT), IMAGE)
 WITHOUT_CLASS = capture(tiny.loaded(replace(tiny.DIGIT, pooling="mean", n_positions=4)), IMAGE)
 
 
+def given(value: object) -> Expression:
+    return named("value", value)
+
+
 def shown(
     monkeypatch: pytest.MonkeyPatch, record: AttentionRecord, query: int
 ) -> tuple[VegaFigure, dict, list[int]]:
     """The chart, how it was put up, and what a click on its mark 1 took."""
     put_up, taken = [], []
-    monkeypatch.setattr(widget, "clickable", lambda chart, **options: put_up.append((chart, options)))
-    read = Text("not great film") if record.patch_grid is None else Picture.of(IMAGE)
-    weights = record.pattern[0, 0, query]
-    widget.input_in_colours(read, record, weights, query=query, scale=TO_ONE, key="x", take=taken.append)
+    monkeypatch.setattr(widget, "clickable", lambda chart, **options: put_up.append((chart(), options)))
+    picture, source = None if record.patch_grid is None else given(IMAGE), given(record)
+    weights = source.pattern[0, 0, query]
+    widget.input_in_colours(picture, source, weights, query=query, scale=TO_ONE, key="x", take=taken.append)
     ((chart, options),) = put_up
     options["take"]({"position": 1.0})
     return chart, options, taken
@@ -91,8 +95,7 @@ def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch: pytest.Mo
     coloured, drawn = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8), []
     record = capture(tiny.loaded(replace(tiny.DIGIT, n_channels=3)), coloured)
     monkeypatch.setattr(widget, "query_on_picture", lambda _, image, *__, **___: drawn.append(image))
-    monkeypatch.setattr(widget, "clickable", lambda *_, **__: None)
-    widget.input_in_colours(
-        Picture.of(coloured), record, record.pattern[0, 0, 1], query=1, scale=TO_ONE, key="x"
-    )
+    monkeypatch.setattr(widget, "clickable", lambda chart, **_: chart())
+    source = given(record)
+    widget.input_in_colours(given(coloured), source, source.pattern[0, 0, 1], query=1, scale=TO_ONE, key="x")
     np.testing.assert_array_equal(drawn, [coloured])

@@ -171,7 +171,7 @@ def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpo
     checkpoint.save(checkpoints / "long", tiny.loaded(tiny.DIGIT).model, history)
     drawn = {}
     monkeypatch.setattr(page, "run_curves", lambda table, *, title, **_: drawn.setdefault(title, table))
-    monkeypatch.setattr(page, "show", lambda *_, **__: None)
+    monkeypatch.setattr(page, "show", lambda chart, **_: chart())
     assert not open_app(
         PAGE,
         input_controls.KIND.to("Digit"),

@@ -1,0 +1,93 @@
+"""What pages compute of a subject, as expressions: the encoder, the input, the record, and results of the library for them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from app_pages.subject import cache, shipped_inputs
+from app_pages.subject.subject import WEIGHTS, FileSubject, LensChoice, LiveSubject, Subject
+from app_pages.toolkit.expression import Expression, call, named
+from model.capture import capture
+from model.capture.intervention import Intervention
+from model.checkpoint.load_or_download import load_or_download
+from model.inputs import Input, Picture, digits, preprocessed_picture
+from model.inputs.picture_file import read_picture
+from model.lenses import ATTENTION, through
+from model.measures.word_view import view
+from model.record.record_file import read
+from model.sources.names import HUB
+
+_OWN_FILE = "picture.png"  # where the picture of a reader is
+
+
+def encoder(name: cache.Checkpoint) -> Expression:
+    """The encoder of this name, in memory."""
+    public_name = name.removeprefix(HUB) if "@" not in name else name
+    return named("loaded", call(load_or_download, public_name), lambda: cache.loaded(name))
+
+
+def model_input(subject: Subject) -> Expression:
+    """The text or the picture that is read."""
+    return written_input(subject.model_input)
+
+
+def written_input(read_input: Input | None) -> Expression:
+    """A text or a picture."""
+    if not isinstance(read_input, Picture):
+        return named("text", read_input)
+    return named("picture", Expression(lambda: read_input, lambda script: script.write(_picture(read_input))))
+
+
+def _picture(picture: Picture) -> Expression:
+    """The picture by its number or its name where it comes with the project, by its pixels where they are few."""
+    array = picture.array
+    if array.shape == (28, 28):
+        images, _ = shipped_inputs.test_digits()
+        numbers = np.flatnonzero((images == array).all(axis=(1, 2)))
+        return call(Picture.of, call(digits.examples)[0][int(numbers[0])] if len(numbers) else array)
+    for path in sorted(digits.EXAMPLES.glob("*.jpg")):
+        if np.array_equal(shipped_inputs.example_picture(path.stem), array):
+            folder = Expression(lambda: digits, lambda script: script.write(digits)).EXAMPLES
+            return call(Picture.of, call(read_picture, call(folder.joinpath, path.name)))
+    return call(Picture.of, call(read_picture, _OWN_FILE))
+
+
+def record(subject: Subject) -> Expression:
+    """The record of the subject, under its intervention."""
+    if isinstance(subject, FileSubject):
+        return named("record", call(read, subject.file_name), lambda: subject.record)
+    changed = () if subject.changed == Intervention() else (subject.changed,)
+    captured = call(capture, encoder(subject.checkpoint), model_input(subject), *changed)
+    return named("record", captured, lambda: subject.record)
+
+
+def computed(subject: LiveSubject, function: Callable[..., Any], *values: Any, **options: Any) -> Expression:
+    """The result of `subject.compute`."""
+    result = call(function, encoder(subject.checkpoint), model_input(subject), *values, **options)
+    return named("result", result, lambda: subject.compute(function, *values, **options))
+
+
+def maps(
+    subject: Subject, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False
+) -> Expression:
+    """The record of `subject.viewed`: its maps through a lens, by words, or without special tokens."""
+    result = record(subject)
+    if choice.lens.name != ATTENTION:
+        options: dict[str, Any] = {"record": result}
+        if isinstance(subject, LiveSubject):
+            number = choice.class_number(subject.loaded.config)
+            numbers = () if number is None else (number,)
+            arguments = (encoder(subject.checkpoint), model_input(subject), *numbers)
+        else:
+            arguments = (None, None)
+        result = named("maps", call(through, choice.lens.name, *arguments, **options))
+    if merged or hidden:
+        flags = {name: True for name, flag in (("merged", merged), ("hidden", hidden)) if flag}
+        result = named("words", call(view, result, **flags))
+    return result.with_value(lambda: subject.viewed(choice, merged=merged, hidden=hidden).record)
+
+
+def seen_picture(subject: Subject) -> Expression:
+    """The pixels that the encoder cuts into patches."""
+    return call(preprocessed_picture, model_input(subject).array, record(subject))

@@ -1,0 +1,284 @@
+"""Values together with the Python that gives them, for who wants to go on from a figure in a script or a notebook.
+
+An `Expression` is written with public names of the library alone. Neither its value nor its Python is made before it is asked for.
+"""
+
+import ast
+import base64
+import inspect
+import math
+import textwrap
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+_OWN = ("model", "viz")  # packages of the library
+_OUTSIDE = {"numpy": "np", "pandas": "pd"}
+_LONGEST = 88  # letters of a line
+_MOST_NUMBERS = 300  # of an array that is written number by number
+_MOST_BYTES = 4000  # of one that is written compressed
+
+
+class Expression:
+    """A value, and the Python that gives it; attributes and parts of the value are expressions as well."""
+
+    def __init__(self, value: Callable[[], Any], write: Callable[["Script"], str]) -> None:
+        self._value, self._write = cache(value), write
+
+    def with_value(self, value: Callable[[], Any]) -> "Expression":
+        """The same Python for a value that is there already."""
+        return Expression(value, self._write)
+
+    def __call__(self) -> Any:
+        """The value, which is made once."""
+        return self._value()
+
+    def __getattr__(self, name: str) -> "Expression":
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Expression(lambda: getattr(self(), name), lambda script: f"{script.write(self)}.{name}")
+
+    def __getitem__(self, index: Any) -> "Expression":
+        def write(script: Script) -> str:
+            parts = index if isinstance(index, tuple) else (index,)
+            return f"{script.write(self)}[{', '.join(map(script.write, parts))}]"
+
+        return Expression(lambda: self()[_values(index)], write)
+
+    def __iter__(self) -> Any:
+        raise TypeError("an expression has parts, but their number is not known")
+
+    def python(self) -> str:
+        """The lines that give the value, which they call `figure`. Raises ValueError if a part of it cannot be written."""
+        script = Script()
+        result = script.write(self)
+        return script.text(f"figure = {result}\nfigure")
+
+
+def call(function: Callable[..., Any] | Expression, *arguments: Any, **options: Any) -> Expression:
+    """The result of `function`, with its arguments as values or expressions.
+
+    A function of the library is imported; one of a page is written out with what it needs.
+    """
+
+    def write(script: "Script") -> str:
+        defaults = _defaults(function)
+        texts = [*map(script.write, arguments)]
+        texts += [
+            f"{name}={script.write(value)}"
+            for name, value in options.items()
+            if name not in defaults or not _is_same(value, defaults[name])
+        ]
+        return _wrapped(f"{script.write(function)}(", texts, ")")
+
+    return Expression(lambda: _values(function)(*_values(arguments), **_values(options)), write)
+
+
+def named(name: str, expression: Any, value: Callable[[], Any] | None = None) -> Expression:
+    """An expression, or values with expressions in them, as a variable of this name. Its `value` may be there already, as in a cache."""
+    return Expression(value or (lambda: _values(expression)), lambda script: script.assign(name, expression))
+
+
+def _defaults(function: Any) -> dict[str, Any]:
+    """The values that the options of a function have where none is given."""
+    if isinstance(function, Expression):
+        return {}
+    parameters = inspect.signature(function).parameters.values()
+    return {option.name: option.default for option in parameters if option.default is not option.empty}
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    if isinstance(value, Expression | np.ndarray):
+        return False
+    is_empty = (
+        isinstance(value, list | tuple) and isinstance(default, list | tuple) and not (value or default)
+    )
+    return is_empty or (type(value) is type(default) and value == default)
+
+
+def _wrapped(beginning: str, parts: list[str], end: str) -> str:
+    """The parts between beginning and end, in one line, or in a line each where that would be too long."""
+    line = f"{beginning}{', '.join(parts)}{end}"
+    if len(line) <= _LONGEST and "\n" not in line:
+        return line
+    return "\n".join([beginning, *(textwrap.indent(f"{part},", "    ") for part in parts), end])
+
+
+def _values(argument: Any) -> Any:
+    """The argument with values in place of expressions."""
+    if isinstance(argument, Expression):
+        return argument()
+    if type(argument) in (list, tuple):
+        return type(argument)(map(_values, argument))
+    if type(argument) is dict:
+        return {name: _values(value) for name, value in argument.items()}
+    return argument
+
+
+class Script:
+    """Lines of Python with their imports."""
+
+    def __init__(self) -> None:
+        self._imports: dict[str, set[str]] = {}  # by module, "" for whole modules
+        self._lines: list[str] = []
+        self._names: dict[str, Any] = {}  # what a name stands for: an object, or an assigned text
+
+    def text(self, last: str) -> str:
+        """All lines, ending with the `last`."""
+        modules = [f"import {name}" for name in sorted(self._imports.get("", ()))]
+        names = [
+            f"from {module} import {', '.join(sorted(names))}"
+            for module, names in sorted(self._imports.items())
+            if module
+        ]
+        blocks = [modules, names, [*self._lines, last]]
+        return "\n\n".join("\n".join(lines) for lines in blocks if lines)
+
+    def assign(self, name: str, value: Any) -> str:
+        """Assigns the value to a variable, unless one has it, and returns the variable's name."""
+        text = self.write(value)
+        new_name = self._free_name(name, text)
+        if new_name not in self._names:
+            self._names[new_name] = text
+            self._lines.append(f"{new_name} = {text}")
+        return new_name
+
+    def _free_name(self, name: str, meaning: Any) -> str:
+        """The name with this meaning, numbered where `name` has another one."""
+        number, new_name = 1, name
+        while new_name in self._names and self._names[new_name] != meaning:
+            number += 1
+            new_name = f"{name}_{number}"
+        return new_name
+
+    def write(self, value: Any) -> str:
+        """The value as an expression of Python. Raises ValueError for one that has none."""
+        if isinstance(value, Expression):
+            return value._write(self)
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, float) and not math.isfinite(value):
+            return f'float("{value}")'
+        if value is ...:
+            return "..."
+        if value is None or isinstance(value, bool | int | float | str | bytes | range):
+            return repr(value)
+        if isinstance(value, slice):
+            start, stop = ("" if end is None else self.write(end) for end in (value.start, value.stop))
+            return f"{start}:{stop}" + ("" if value.step is None else f":{value.step}")
+        if isinstance(value, np.ndarray):
+            return self._write_array(value)
+        if not isinstance(value, type) and (is_dataclass(value) or hasattr(value, "_fields")):
+            return self._write_record(value)
+        if isinstance(value, ModuleType) or callable(value):
+            return self._refer(value)
+        if isinstance(value, Mapping):
+            items = [f"{self.write(key)}: {self.write(item)}" for key, item in value.items()]
+            return _wrapped("{", items, "}")
+        if isinstance(value, list | tuple | set | frozenset):
+            parts = [*map(self.write, value)]
+            if isinstance(value, tuple):
+                return f"({parts[0]},)" if len(parts) == 1 else _wrapped("(", parts, ")")
+            if isinstance(value, list):
+                return _wrapped("[", parts, "]")
+            return _wrapped("{", parts, "}") if parts else "set()"
+        raise ValueError(f"{type(value).__name__} cannot be written as Python")
+
+    def _write_record(self, value: Any) -> str:
+        """A dataclass or named tuple, without the fields that have their defaults."""
+        if is_dataclass(value):
+            defaults = {field.name: field.default for field in fields(value) if field.default is not MISSING}
+            names = [field.name for field in fields(value) if field.init]
+        else:
+            defaults, names = value._field_defaults, value._fields
+        given = {name: getattr(value, name) for name in names}
+        kept = {name: item for name, item in given.items() if name not in defaults or item != defaults[name]}
+        texts = [f"{name}={self.write(item)}" for name, item in kept.items()]
+        return _wrapped(f"{self._refer(type(value))}(", texts, ")")
+
+    def _write_array(self, array: np.ndarray) -> str:
+        np_name = self._refer(np)
+        if array.size <= _MOST_NUMBERS:
+            return f"{np_name}.array({array.tolist()!r}, {array.dtype.name!r})"
+        packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
+        if len(packed) > _MOST_BYTES:
+            raise ValueError(f"an array of {array.shape} is too large to be written")
+        self._imports.setdefault("", set()).update(("base64", "zlib"))
+        content = f"zlib.decompress(base64.b85decode({packed!r}))"
+        return f"{np_name}.frombuffer({content}, {array.dtype.name!r}).reshape({array.shape})"
+
+    def _refer(self, value: Any, name: str = "") -> str:
+        """The name of a module, class or function, which is imported, or written out if a page has it."""
+        if isinstance(value, ModuleType):
+            package, _, own_name = value.__name__.rpartition(".")
+            if value.__name__ in _OUTSIDE:
+                return self._import("", value.__name__, value, _OUTSIDE[value.__name__])
+            return self._import(f"loupe.{package}", own_name, value, name)
+        if (owner := getattr(value, "__self__", None)) is not None and not isinstance(owner, ModuleType):
+            return f"{self.write(owner)}.{value.__name__}"
+        module = inspect.getmodule(value)
+        if isinstance(value, np.ufunc) or (module and module.__name__.partition(".")[0] == "numpy"):
+            return f"{self._refer(np)}.{value.__name__}"
+        assert module is not None, value
+        if module.__name__ == "builtins":
+            return value.__name__
+        if module.__name__.partition(".")[0] not in _OWN:
+            return self._define(value)
+        public = [name for name, source in _sources().items() if source == (module.__name__, value.__name__)]
+        if public:
+            return self._import("loupe", public[0], value)
+        return self._import(f"loupe.{module.__name__}", value.__name__, value, name)
+
+    def _import(self, module: str, name: str, value: Any, new_name: str = "") -> str:
+        """Imports the name, as `new_name` or with a number where it stands for something else already; returns the name."""
+        new_name = self._free_name(new_name or name, value)
+        self._names[new_name] = value
+        self._imports.setdefault(module, set()).add(name if new_name == name else f"{name} as {new_name}")
+        return new_name
+
+    def _define(self, function: Any) -> str:
+        """Writes out a function of a page, without comments and annotations, and what it needs; returns its name."""
+        name = self._free_name(function.__name__.strip("_"), function)
+        if name in self._names:
+            return name
+        self._names[name] = function
+        function = inspect.unwrap(function)
+        tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        assert isinstance(tree, ast.FunctionDef), function
+        tree.name, tree.decorator_list = name, []
+        if ast.get_docstring(tree):
+            del tree.body[0]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                node.returns = None
+            if isinstance(node, ast.arg):
+                node.annotation = None
+            if isinstance(node, ast.AnnAssign):
+                node.annotation = ast.Constant(...)
+        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        own = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        own |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        for node in names:
+            if node.id in function.__globals__ and node.id not in own:
+                meaning = function.__globals__[node.id]
+                is_named = isinstance(meaning, ModuleType) or callable(meaning)
+                node.id = (
+                    self._refer(meaning, node.id) if is_named else self.assign(node.id.strip("_"), meaning)
+                )
+        self._lines += ["\n", *ast.unparse(tree).splitlines(), "\n"]
+        return name
+
+
+@cache
+def _sources() -> dict[str, tuple[str, str]]:
+    """The module and the name there of each public name of the library."""
+    import loupe
+
+    return {
+        name: (module.removeprefix("loupe."), original) for name, (module, original) in loupe.SOURCES.items()
+    }
