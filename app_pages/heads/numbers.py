@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -28,7 +29,7 @@ from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
-from model.atlas.results import HEADS, PARTS, HeadResults, read_heads
+from model.atlas.results import HEADS, PARTS, HeadResults, read_heads, read_rows
 from model.atlas.running_moments import Spread
 from model.checkpoint import available, read_config
 from model.config import ModelConfig
@@ -117,8 +118,7 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
         input_measures = input_measures | effects_by_head(subject, stored, answer)
         with suppress(ValueError):  # of an encoder with a layer that cannot be divided
             parts = subject.compute(answer_parts, answer.explained)
-            of_heads = parts.frame["value"][parts.frame["kind"] == "head"].to_numpy(float)
-            input_measures["adds"] = of_heads.reshape(record.pattern.shape[:2])
+            input_measures["adds"] = _by_head(parts.frame, "value")()
             quantity = f"the {parts.quantity}" if first == HERE else "the number that each answer is"
     chance = statistics_of_even_weights(record) if first == HERE else None
     return Numbers(
@@ -137,8 +137,7 @@ def _with_parts(stored: HeadResults, name: Checkpoint) -> HeadResults:
     table = table_of(name, PARTS)
     if table is None or table.source.data != stored.source.data:
         return stored
-    heads = table.rows[table.rows["kind"] == "head"].sort_values(["layer", "head"])
-    mean, sd = (heads[column].to_numpy(float).reshape(stored.z.shape[:2]) for column in ("mean", "sd"))
+    mean, sd = (_by_head(table.rows, column)() for column in ("mean", "sd"))
     samples = stored.source.samples
     if table.source.n < stored.source.n:
         samples = {**samples, "adds": table.source.n}
@@ -247,18 +246,29 @@ def written_numbers(subject: Subject, numbers: Numbers) -> Mapping[str, Expressi
     """The `values` of the numbers, as expressions."""
     if numbers.first == OVER:
         stored = written_results(subject.name, HEADS, read_heads)
-        return {name: stored.spreads[name].mean for name in numbers.values}
+        parts = written_results(subject.name, PARTS, read_rows)
+        return {name: stored.spreads[name].mean for name in numbers.values} | {
+            "adds": _by_head(parts.rows, "mean")
+        }
     source = named("numbers", call(statistics, as_python.record(subject)))
     written = {name: source[name] for name in numbers.values}
     if isinstance(subject, LiveSubject):
         answer, loaded = numbers.answer, as_python.encoder(subject.checkpoint)
         inputs, record = [as_python.model_input(subject)], as_python.record(subject)
+        parts = as_python.computed(subject, answer_parts, answer.explained)
+        written["adds"] = _by_head(parts.frame, "value")
         written["importance"] = call(importance, loaded, inputs, None, answer.word)[0]
         kinds = {"zero": "zero", "mean": written_results(subject.name, HEADS, read_heads).z}
         for name, kind in kinds.items():
             answers = call(ablate_heads, loaded, inputs, kind, answer.measured)[0]
             written[name] = call(np.abs, answer.written_changes(record, answers))
     return {name: source.with_value(partial(numbers.values.get, name)) for name, source in written.items()}
+
+
+def _by_head(rows: Any, column: str) -> Expression:
+    """A column [layer, head] of rows of heads and other parts."""
+    of_heads = call(call(rows.query, "kind == 'head'").pivot, index="layer", columns="head", values=column)
+    return call(of_heads.to_numpy, float)
 
 
 def measuring_sentence(name: str, *options: str) -> str:

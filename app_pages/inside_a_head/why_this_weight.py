@@ -9,6 +9,8 @@ from app_pages.controls.head_choice import take_head, take_query
 from app_pages.controls.inside_a_head_controls import KEY, WHY
 from app_pages.inside_a_head.view import View
 from app_pages.show.show import clickable
+from app_pages.subject.as_python import computed
+from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import as_code
 from model.decompositions.score_parts import OTHERS, ScoreParts, score_parts
 from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
@@ -44,8 +46,10 @@ def _keep_open() -> None:
 
 def _draw_parts(view: View) -> None:
     chosen, attention = view.chosen, view.steps.attention
-    parts = view.subject.compute(score_parts, chosen.layer, chosen.head, view.query, view.key, by_token=True)
-    products = parts.strongest(MOST)
+    where = chosen.layer, chosen.head, view.query, view.key
+    source = computed(view.subject, score_parts, *where, by_token=True)
+    parts, written_products = source(), call(source.strongest, MOST)
+    products = written_products()
     st.markdown(" ".join([_score_sentence(view, parts), _largest_sentence(view, parts, products)]))
     added = [
         f"{format_number(float(attention.terms[name][view.key]), '+.3g')} {words}"
@@ -73,9 +77,9 @@ def _draw_parts(view: View) -> None:
             KEY.take(key)
 
     clickable(
-        score_products(products, query=view.name(view.query), key=view.name(view.key)),
+        call(score_products, written_products, query=view.name(view.query), key=view.name(view.key)),
         key="inside_score",
-        chosen=(chosen.layer, chosen.head, view.query, view.key),
+        chosen=where,
         selection="part",
         take=take,
     )

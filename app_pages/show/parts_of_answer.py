@@ -1,19 +1,26 @@
 """What the answers of two sides are made of, on one axis; on demand beside it what becomes of them without each head."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
 from app_pages.controls.compare_controls import WITHOUT_HEADS
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.show.show import show
+from app_pages.subject import as_python
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import beginning, plain
 from app_pages.toolkit.stoppable import progress, until_done
 from model.decompositions.answer_effects import AnswerEffects, answer_effects
 from model.decompositions.answer_parts import AnswerParts, answer_parts
 from model.experiments.attribution import Explained, Similarity
+from model.inputs import Picture
 from viz.builders.number_format import format_number, percent
 from viz.builders.palette import side_colours
 from viz.compare.answer_bars import answer_bars
@@ -54,28 +61,38 @@ def draw_parts_of_answer(
     if isinstance(answers, str):
         st.info(answers)
         return
+    sources = [
+        _written(answer_parts, side.subject, answer) for side, answer in zip(sides, answers, strict=True)
+    ]
     try:
-        parts = [
-            side.subject.compute(answer_parts, answer) for side, answer in zip(sides, answers, strict=True)
-        ]
+        parts: list[AnswerParts] = [source() for source in sources]
     except ValueError as error:
         st.info(f"The answers cannot be divided: {plain(str(error))}.")
         return
-    frames = {side.title: result.frame for side, result in zip(sides, parts, strict=True)}
+    frames = {side.title: source.frame for side, source in zip(sides, sources, strict=True)}
     figure = st.container()
     st.caption(f"{_seen_sentence(sides, parts)} {_sums_sentence(sides, parts)}", help=MEANING)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("A part is what was written, not what would change without it.", width="content")
         is_measured = WITHOUT_HEADS.choose()
     if is_measured and len(effects := _effects_of_heads(sides, answers)) == len(sides):
-        for side, result in zip(sides, effects, strict=True):
-            of_heads = result.frame[["part", "effect"]]
-            frames[side.title] = frames[side.title].merge(of_heads, "left", "part")
-        st.caption(_agreement_sentence(sides, effects))
+        for side, source in zip(sides, effects, strict=True):
+            of_heads = source.frame[["part", "effect"]]
+            frames[side.title] = call(frames[side.title].merge, of_heads, "left", "part")
+        st.caption(_agreement_sentence(sides, [source() for source in effects]))
     placements = [side.subject.loaded.config.norm_placement for side in sides]
-    bars = answer_bars(frames, quantity=parts[0].quantity, colours=side_colours(placements), height=height)
+    quantity, colours = parts[0].quantity, side_colours(placements)
     with figure:
-        show(bars, key="answer_parts")
+        show(call(answer_bars, frames, quantity=quantity, colours=colours, height=height), key="answer_parts")
+
+
+def _written(function: Callable[..., Any], subject: LiveSubject, answer: Explained) -> Expression:
+    """What a function of an encoder, an input and its answer returns, as an expression."""
+    explained: Any = answer
+    if isinstance(answer, Similarity) and isinstance(answer.other, Picture):
+        explained = call(Similarity, as_python.written_input(answer.other))
+    source = as_python.computed(subject, function, explained)
+    return source.with_value(partial(subject.compute, function, answer))
 
 
 def _classes_clause(side: Side) -> str:
@@ -107,7 +124,7 @@ def _sums_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
     return f"Sum of all parts: {'; '.join(clauses)}."
 
 
-def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> list[AnswerEffects]:
+def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> list[Expression]:
     """The effects on each side, without those that wait for a button."""
     effects = []
     for number, (side, answer) in enumerate(zip(sides, answers, strict=True)):
@@ -116,8 +133,10 @@ def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explai
         label = f"Take away each of the {n_heads} heads of {side.title}"
         key = f"answer_effects_{number}"
         if is_wanted(side.subject, work_key, -(-n_heads // 2), label, key):
+            source = _written(answer_effects, side.subject, answer)
+            effects.append(source.with_value(partial(_effects, side.subject, answer)))
             with until_done(work_key):
-                effects.append(_effects(side.subject, answer))
+                effects[-1]()
     return effects
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from app_pages.subject.cache import cached
 from app_pages.subject.file_states import States, file_state, path_of
-from app_pages.toolkit.expression import Expression, call, named
+from app_pages.toolkit.expression import Expression, Script, call, named
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.atlas import results
@@ -56,9 +56,16 @@ def table_of(name: str, file: str) -> results.ResultTable | None:
 
 
 def written_results(name: str, file: str, read: Callable[..., Any]) -> Expression:
-    """What `read` makes of a file beside the encoder's weights, as an expression."""
+    """What `read` makes of a file beside the encoder's weights, as an expression; measures of this session cannot be written."""
+    measured = session_heads().get(name) if file == results.HEADS else None
+    if measured is not None and measured is heads_of(name):
+        return Expression(lambda: measured, _refuse)
     folder = call(checkpoint.find_name_and_folder, name)[1]
     return named("stored", call(read, call(folder.joinpath, file)))
+
+
+def _refuse(_script: Script) -> str:
+    raise ValueError("These numbers were measured in this session, and no file holds them.")
 
 
 def over(source: DataSource, measure: str | None = None) -> str:

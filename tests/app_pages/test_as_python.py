@@ -23,6 +23,7 @@ from viz.builders.heatmap_figure import Heatmap
 ROOT = Path(__file__).parents[2]
 TEXT = {"kind": "Text", "text": "a great film, not bad"}
 DIGIT = {"kind": "Digit", "digit": "3"}
+PARTS = {"compare_stream": "answer by part"}
 STREAM, TINY = {"compare_part": "Stream"}, {"theory_depth": "2", "theory_seeds": "1"}
 ABLATED, OVER = {"heads_part": "Ablate"}, {"ablate_over": "data set"}
 EXPERIMENTS, SCALE = {"positions": "Experiments"}, {"inside": "Why √d_k"}
@@ -64,12 +65,14 @@ STATES: list[tuple[str, dict[str, str], str]] = [
         SCALE | TEXT | {"inside_scale": "temperature", "inside_temperature": "2"},
         "inside_curve inside_row_trained inside_row_changed",
     ),
+    ("inside_a_head", TEXT | {"inside_why": "true", "layer": "1"}, "inside_score"),
     (
         "inside_a_head",
         TEXT | {"inside": "LayerNorm"},
         "inside_typed_x inside_typed_z inside_own_x inside_own_z inside_own_out inside_over_features inside_over_batch",
     ),
     ("heads", TEXT | {"heads_scatter": "true"}, "heads_plot"),
+    ("heads", TEXT | {"heads_scatter": "true", "heads_across": "adds to the answer"}, "heads_plot"),
     ("heads", TEXT | ABLATED | {"ablated": "h0-1.f1"}, "ablate_grid ablate_input ablate_overview_before"),
     (
         "heads",
@@ -115,6 +118,7 @@ STATES: list[tuple[str, dict[str, str], str]] = [
     ),
     ("positions", DIGIT | {"positions": "Embeddings", "positions_map_method": "t-SNE"}, "positions_map"),
     ("norm_placement", {}, "block_pre block_post"),
+    ("norm_placement", TEXT | {"norm_figure": "what an answer is made of"}, "answer_parts"),
     ("compare", TEXT, "matrix_first matrix_second"),
     ("compare", DIGIT, "matrix_first picture_first"),
     ("compare", TEXT | {"compare_view": "difference"}, "difference grid_distance grid_entropy"),
@@ -125,6 +129,8 @@ STATES: list[tuple[str, dict[str, str], str]] = [
     ("compare", TEXT | STREAM, "stream_mean norms_first norms_second"),
     ("compare", TEXT | STREAM | {"compare_stream": "shares"}, "stream_shares"),
     ("compare", TEXT | STREAM | {"compare_stream": "answer by layer"}, "logits_first stream_answer"),
+    ("compare", TEXT | STREAM | PARTS, "answer_parts"),
+    ("compare", DIGIT | STREAM | PARTS | {"without_heads": "true"}, "answer_parts"),
     ("compare", TEXT | STREAM | {"compare_stream": "spread of the tokens"}, "stream_uniformity"),
     ("compare", TEXT | STREAM | {"compare_stream": "entropy of the heads"}, "stream_entropy"),
     ("compare", TEXT | STREAM | {"compare_stream": "cosines"}, "cosines_first cosines_second"),
@@ -142,6 +148,11 @@ STORED: list[tuple[str, dict[str, str], str]] = [
     ("heads", {"heads_part": "Examples", "kind": "Digit"}, "heads_examples"),
     ("heads", ABLATED | OVER, "prune_curve"),
     ("heads", TEXT | {"heads_scatter": "true", "heads_of": "data set"}, "heads_plot"),
+    (
+        "heads",
+        DIGIT | {"heads_scatter": "true", "heads_of": "data set", "heads_across": "adds to the answer"},
+        "heads_plot",
+    ),
     ("norm_placement", {"norm_stream": "true"}, "norm_lengths claim_stream"),
     (
         "compare",
