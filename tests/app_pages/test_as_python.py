@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from app_pages.subject.subject import OPENED, FileSubject
 from app_pages.toolkit.expression import Expression
 from loupe import from_arrays, save_record
 from model import checkpoint
+from model.atlas.results import HEADS, read_heads
+from tests.model import tiny
 from viz.builders.figure import Figure
 from viz.builders.heatmap_figure import Heatmap
 
@@ -237,3 +240,26 @@ def test_python_of_a_record_reads_its_file(
     assert not app.exception, app.exception
     assert "read_record('mine.npz')" in drawn["matrix"].python()
     run_all(drawn, "matrix overview")
+
+
+def test_python_of_two_pictures_without_classes(
+    open_app: Callable, drawn: dict[str, Any], checkpoints: Path
+) -> None:
+    encoder = tiny.loaded(replace(tiny.DIGIT, class_names=()), seed=7)
+    checkpoint.save(checkpoints / "states", encoder.model, {})
+    query = DIGIT | STREAM | PARTS | {"compare_what": "two inputs", "compare_digit": "5"}
+    app = open_app(PAGES["compare"], checkpoint="states", **query)
+    assert not app.exception, app.exception
+    run_all(drawn, "answer_parts")
+
+
+def test_numbers_measured_in_this_session_cannot_be_written(
+    open_app: Callable, drawn: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "CHECKPOINTS", ROOT / "checkpoints")
+    measured = read_heads(ROOT / "checkpoints" / "mnist-pre-ln" / HEADS)
+    query = DIGIT | {"heads_scatter": "true", "heads_of": "data set"}
+    app = open_app(PAGES["heads"], session={"measured_heads": {"mnist-pre-ln": measured}}, **query)
+    assert not app.exception, app.exception
+    with pytest.raises(ValueError, match="measured in this session"):
+        drawn["heads_plot"].python()
