@@ -297,7 +297,7 @@ def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
     assert state == ["True", "1", "0"]
     assert of_figures <= set(page)
     # A tenth to half a second each; sympy comes with torch.broadcast_shapes.
-    assert not {"scipy", "sklearn", "sympy", "ray"} & set(page)
+    assert not {"scipy", "sklearn", "sympy", "ray", "huggingface_hub"} & set(page)
 
 
 def test_choosing_a_query_shows_its_lines_alone(open_app: Open) -> None:

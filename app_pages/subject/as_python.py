@@ -7,10 +7,9 @@ import numpy as np
 
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.subject import WEIGHTS, FileSubject, LensChoice, LiveSubject, Subject
-from app_pages.toolkit.expression import Expression, call, named
+from app_pages.toolkit.expression import Expression, Script, call, named
 from model.capture import capture
 from model.capture.intervention import Intervention
-from model.checkpoint.load_or_download import load_or_download
 from model.inputs import Input, Picture, digits, preprocessed_picture
 from model.inputs.picture_file import read_picture
 from model.lenses import ATTENTION, through
@@ -24,7 +23,14 @@ _OWN_FILE = "picture.png"  # where the picture of a reader is
 def encoder(name: cache.Checkpoint) -> Expression:
     """The encoder of this name, in memory."""
     public_name = name.removeprefix(HUB) if "@" not in name else name
-    return named("loaded", call(load_or_download, public_name), lambda: cache.loaded(name))
+
+    def write(script: Script) -> str:
+        # With huggingface_hub this takes a quarter of a second, for which the first page does not wait.
+        from model.checkpoint.load_or_download import load_or_download
+
+        return script.write(call(load_or_download, public_name))
+
+    return named("loaded", Expression(lambda: cache.loaded(name), write))
 
 
 def model_input(subject: Subject) -> Expression:
