@@ -11,6 +11,7 @@ from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.answer import whole_answer
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.expression import named
 from model.capture import capture
 from model.capture.intervention import without_keys
 from model.config import ModelConfig
@@ -144,5 +145,6 @@ def test_the_largest_change_is_that_of_all_that_are_equal_and_none_within_roundi
     answers = np.tile(record.logits.astype(float), (3, 1))
     answers[:, answer.followed] += changes  # of two classes the log-odds change as the logit does
     side = Side(SimpleNamespace(record=record), "tiny")
-    result = Changes(side, "keys", answer, range(3), answers, answer.changes(answers))
+    changed = answer.changes(answers)
+    result = Changes(side, "keys", answer, range(3), answers, changed, named("changes", changed))
     assert words in largest_change_sentence(result)

@@ -8,6 +8,7 @@ import numpy as np
 
 from app_pages.compare import pairing, representations, seed_curves, sides, stream, token_knock_out
 from app_pages.subject.answer import ClassAnswer
+from app_pages.toolkit.expression import named
 from model.measures.head_matching import Pairing
 from tests.app_pages.sentences.turns import Row, row, table
 
@@ -52,9 +53,9 @@ def knocked_out(before: tuple[float, float], *after: tuple[float, float]) -> str
     compared = SimpleNamespace(tokens=("a", "b"), units="tokens")
     side = SimpleNamespace(title="mine", record=record, words=None, is_text=True, compared=compared)
     answer, answers = ClassAnswer.of(record, 1), np.log(np.array(after))
-    result = token_knock_out.Changes(
-        side, "keys", answer, range(len(after)), answers, answer.changes(answers)
-    )
+    changes = answer.changes(answers)
+    source = named("changes", changes)
+    result = token_knock_out.Changes(side, "keys", answer, range(len(after)), answers, changes, source)
     return token_knock_out.largest_change_sentence(result)
 
 

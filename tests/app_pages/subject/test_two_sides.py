@@ -5,6 +5,7 @@ import pytest
 
 from app_pages.controls import head_choice
 from app_pages.controls.head_choice import take_position_from_second
+from app_pages.subject.subject import Measured
 from app_pages.subject.two_sides import (
     Side,
     common_tokens,
@@ -14,7 +15,7 @@ from app_pages.subject.two_sides import (
     shared_limit,
 )
 from model.capture import capture
-from model.capture.intervention import repositioned
+from model.capture.intervention import Intervention, repositioned
 from model.inputs import Picture
 from model.record import ForwardRecord
 from tests.model import tiny
@@ -29,8 +30,11 @@ class Known:
     checkpoint: str
     record: ForwardRecord
 
-    def through(self, _lens: object) -> ForwardRecord:
-        return self.record
+    model_input = None
+    changed = Intervention()
+
+    def viewed(self, *_choice: object, **_options: bool) -> Measured:
+        return Measured(self.record, {})
 
 
 def text(model_input: str, checkpoint: str = "tiny") -> Side:
