@@ -73,6 +73,11 @@ def download(
 
 @st.fragment
 def _draw_menu(figures: Mapping[str, FigureOrMaker], key: str) -> None:
+    with st.container(gap="xsmall"):  # so that all of it is seen in a low window
+        _draw_choices(figures, key)
+
+
+def _draw_choices(figures: Mapping[str, FigureOrMaker], key: str) -> None:
     figure_key = key
     if len(figures) > 1:
         figure_key = _choose_option(

@@ -39,6 +39,18 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -
     eventually(page, lambda: canvas(page).bounding_box() == before)
 
 
+def test_a_figure_is_copied_as_python(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(TEXT)
+    ready(page)
+    page.get_by_role("button", name="Download the figure: matrix", exact=True).click()
+    page.get_by_text("As Python").click()
+    code = page.get_by_test_id("stCode")
+    code.hover()
+    code.get_by_role("button", name="Copy to clipboard").click()
+    eventually(page, lambda: "record.pattern[1, 2]" in page.evaluate("navigator.clipboard.readText()"))
+
+
 @pytest.mark.slow
 def test_the_menu_opens_whole_at_the_end_of_the_page(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
