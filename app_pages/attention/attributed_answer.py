@@ -154,8 +154,8 @@ def draw_row(record: AttentionRecord) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def colouring() -> str:
-    """What colours the tokens. The address always says it: who has chosen a method by which to see what the answer hangs on
-    sees that, even in a link that does not say so.
+    """What colours the tokens: `BY_ATTENTION` or `BY_ANSWER`, as the address says. An address that names a method of attribution
+    alone means `BY_ANSWER`.
     """
     if (colouring := COLOURED_BY.read()) not in COLOURINGS:
         method = ATTRIBUTION.held(st.query_params.get(ATTRIBUTION.key, KNOCKED_OUT))

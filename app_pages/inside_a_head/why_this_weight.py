@@ -87,7 +87,7 @@ def _draw_parts(view: View) -> None:
     drawn = f"{MOST} largest of {len(parts.query)}" if OTHERS in products.index else f"{len(parts.query)}"
     st.caption(
         f"The products sum to {total}; recorded: {recorded}, gap {format_number(parts.gap, '.0e')}. A part says what was written, not "
-        "what would be missing without it. A click on a head opens it.",
+        f"what would be missing without it.{' A click on a head opens it.' * bool(heads)}",
         help=f"Drawn are the {drawn} parts of each side. What is added to the scores of all keys alike changes no weight. A head opens "
         "with the token at which it wrote as query and the token that it read as key; on a product of two heads, it is the query's.",
     )

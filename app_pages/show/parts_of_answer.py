@@ -26,8 +26,8 @@ from viz.builders.palette import side_colours
 from viz.compare.answer_bars import answer_bars
 
 MEANING = (
-    "The answer is a sum: what token and position, each head and each feed-forward wrote into the residual stream, and biases "
-    "(Elhage et al. 2021). The σ of each norm is held (Kobayashi et al. 2021)."
+    "The answer is a sum of what was written into the residual stream: token and position, each head, each feed-forward, and "
+    "biases (Elhage et al. 2021). A norm divides each part by the number by which it divided their sum (Kobayashi et al. 2021)."
 )
 _MOST_CLASSES = 4  # that are named
 
@@ -112,7 +112,7 @@ def _seen_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
             f"{plain(side.title)} {percent(result.early_share)} in the first half of the layers, "
             f"{percent(sizes[largest] / (sizes.sum() or 1))} in {of_layers['part'][largest]} alone"
         )
-    return f"Of all heads and feed-forwards, by size: {'; '.join(clauses)}."
+    return f"Of the lengths of all bars of heads and feed-forwards: {'; '.join(clauses)}."
 
 
 def _sums_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
@@ -154,4 +154,4 @@ def _agreement_sentence(sides: tuple[Side, Side], effects: list[AnswerEffects]) 
         else f"{plain(side.title)} **Spearman {format_number(result.spearman, '.2f')}** over {result.n} heads"
         for side, result in zip(sides, effects, strict=True)
     ]
-    return f"Does a head's part show how far the number falls without that head? {'; '.join(clauses)}."
+    return f"Does the number fall further without heads that add more? {'; '.join(clauses)}; ranks are compared, not sizes."
