@@ -11,12 +11,10 @@ from .schema import check_fields
 DIGITS = tuple("0123456789")
 SENTIMENTS = ("negative", "positive")
 LARGEST = 2**18  # for any size: an absurd value is refused before memory is taken for it
-MOST_PATTERNS = (
-    22 * 12 * 512**2
-)  # attention weights of all heads for the longest input: ModernBERT-base at 512 tokens
-MOST_PATTERNS_OF_PICTURE = (
-    12 * 12 * 1374**2
-)  # DINOv2-base with registers at 518 × 518 pixels: 1.1 GB, and scores as large
+# attention weights of all heads for the longest input: ModernBERT-base at 512 tokens
+MOST_PATTERNS = 22 * 12 * 512**2
+# DINOv2-base with registers at 518 × 518 pixels: 1.1 GB, and scores as large
+MOST_PATTERNS_OF_PICTURE = 12 * 12 * 1374**2
 LARGEST_VOCABULARY = 2**20  # LaBSE has half a million tokens
 Size = Annotated[int, Meta(ge=1, le=LARGEST)]
 # of a square, or (height, width)
@@ -52,9 +50,8 @@ class ModelConfig:
     image_size: Sides | None = None
     patch_size: Sides | None = None
     n_channels: Size = 1  # of a picture: 1 (grey), or 3 (red, green, blue)
-    resize: Literal["bilinear", "bicubic"] = (
-        "bilinear"  # how a picture of another size is brought to image_size
-    )
+    # how a picture of another size is brought to image_size
+    resize: Literal["bilinear", "bicubic"] = "bilinear"
     # a pixel x, from 0 to 1, is read as (x - pixel_mean) / pixel_std
     pixel_mean: Probability = 0.0
     pixel_std: Annotated[float, Meta(gt=0, lt=2)] = 1.0
@@ -292,9 +289,8 @@ _REVIEW = ModelConfig(
     dropout_embedding=0.1,
     dropout_sublayer=0.1,
 )
-_SENTENCE = replace(
-    _REVIEW, d_model=64, d_k=16, d_v=16, d_ff=256, n_positions=256, vocab_size=6000
-)  # small enough for several seeds
+# small enough for several seeds
+_SENTENCE = replace(_REVIEW, d_model=64, d_k=16, d_v=16, d_ff=256, n_positions=256, vocab_size=6000)
 _VASWANI = ModelConfig(
     d_model=512,
     n_layers=6,

@@ -9,9 +9,8 @@ from .schema import Count, Number
 
 # gelu_tanh and quick_gelu: approximations of GELU by tanh, and by the logistic function
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "quick_gelu"]
-Act = Literal[
-    "relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "tanh", "none"
-]  # also between the layers of an output
+# also between the layers of an output
+Act = Literal["relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "tanh", "none"]
 # How a classifier's numbers are read: as one choice of several, as a yes or no for each class, or as plain numbers.
 Answers = Literal["choice", "each", "numbers"]
 Size = Annotated[int, Meta(ge=0, le=2**18)]
@@ -48,9 +47,8 @@ class Rotary:
     bases: Annotated[tuple[Base, ...], Meta(min_length=1, max_length=512)]  # of the frequencies, one a layer
     share: Annotated[float, Meta(gt=0, le=1)] = 1.0  # of each head's width, from its first number on
     interleaved: bool = False  # whether neighbouring numbers make a pair, not those half a width apart
-    stored_frequencies: bool = (
-        False  # read from the weights, where they were rounded (ESM-2), not computed from the base
-    )
+    # read from the weights, where they were rounded (ESM-2), not computed from the base
+    stored_frequencies: bool = False
     # patches by their row and column, half of the pairs by each; class token and registers are not rotated (DINOv3)
     on_grid: bool = False
 
@@ -127,23 +125,20 @@ class Family:
     zeroed_token_id: Count | None = None
     d_embedding: Size | None = None  # width of the embedding where it is not d_model (ELECTRA, ALBERT)
     widened_first: bool = False  # to d_model, before the embedding's norm and without a bias (DeBERTa)
-    n_layer_groups: Size | None = (
-        None  # so many blocks have weights of their own, the others share them (ALBERT)
-    )
+    # so many blocks have weights of their own, the others share them (ALBERT)
+    n_layer_groups: Size | None = None
     n_relative_buckets: Size | None = None  # of a bias on the scores by distance (MPNet, T5)
     furthest_bucket: Size = 128  # tokens: all distances from here on share the last bucket
     relative_bias_by_layer: bool = False  # whether each layer has a bias of its own (UMT5)
     distillation_token: bool = False  # behind the class token (DeiT)
-    n_registers: Count = (
-        0  # learned tokens between class token and patches, without position vectors (DINOv2)
-    )
+    # learned tokens between class token and patches, without position vectors (DINOv2)
+    n_registers: Count = 0
     pools_patches: bool = False  # the mean of the patches stands behind the class token's state (DINOv2)
     pools_patches_alone: bool = False  # the mean of the patches is pooled, not the class token's state (BEiT)
     pooled_norm: bool = False  # behind pooling (BEiT)
     pools_token: TokenChoice | None = None  # of a text, in the place of `pooling` (CLIP, SigLIP)
-    attention_pooling: bool = (
-        False  # in the place of `pooling`, a learned query attends to all states (SigLIP)
-    )
+    # in the place of `pooling`, a learned query attends to all states (SigLIP)
+    attention_pooling: bool = False
     padded: bool = False  # texts are padded to n_positions, and padding is read like other tokens (SigLIP)
     two_classifiers: bool = False  # of class token and distillation token; their logits' mean is the answer
     pooler: Act | None = None  # a linear map and this, behind pooling
@@ -158,9 +153,8 @@ class Family:
     hidden_norm: bool = False  # behind the activations of `pooler` and `token_hidden` (ModernBERT)
     pools_last: bool = False  # the pooler reads each position, and what it makes is pooled (EuroBERT)
     masked_token_act: Act = "gelu"
-    masked_token_hidden: bool = (
-        True  # whether the masked-token output has a linear map and a norm before its products
-    )
+    # whether the masked-token output has a linear map and a norm before its products
+    masked_token_hidden: bool = True
     tied_output: bool = True  # whether the masked-token output reads the token embedding backwards
     pixels: Pixels | None = None
     parts: Parts = NO_PARTS  # of its blocks

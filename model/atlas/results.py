@@ -50,9 +50,8 @@ class HeadResults:
     # [layer, head], by the names of `model.measures.head_statistics`, and `importance`, `zero` and `mean` if they were
     # measured; `source.samples` holds the number of examples where it is smaller
     spreads: Mapping[str, Spread]
-    z: Float[
-        np.ndarray, "layer head d_v"
-    ]  # mean of the examples' means over their positions: can replace a head's output in an ablation
+    # mean of the examples' means over their positions: can replace a head's output in an ablation
+    z: Float[np.ndarray, "layer head d_v"]
 
     @property
     def rows(self) -> pd.DataFrame:

@@ -34,9 +34,8 @@ BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
 FLOAT = 4  # bytes of a float32
 GB = 1e9
 BESIDE = 1.25  # memory for a record with what is computed of it, as a multiple of its size
-SMALL = (
-    100e6  # bytes of a record for which nobody asks what memory is free, which takes a tenth of a millisecond
-)
+# bytes of a record for which nobody asks what memory is free, which takes a tenth of a millisecond
+SMALL = 100e6
 PIECE = 2**25  # bytes
 THREADS = 8
 LEAST = 2**20  # bytes; smaller tensors gain nothing

@@ -39,9 +39,8 @@ def weights_between_positions(
         raise ValueError(_no_weights(name, attentions, outputs))
     layers = [layer for layer in attentions if isinstance(layer, Tensor)]
     groups = max((len(layer) for layer in layers), default=0)
-    if (
-        groups > 1
-    ):  # each is an element of the batch: windows in Swin, frames in TimeSformer, channels in PatchTST
+    # each is an element of the batch: windows in Swin, frames in TimeSformer, channels in PatchTST
+    if groups > 1:
         raise ValueError(
             f"{name} returns attention within {groups} windows (or frames, or channels), and a record needs that between all "
             "positions"

@@ -106,9 +106,8 @@ def recording_arrays(folder: Path) -> dict[str, np.ndarray] | None:
         return None
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         with gzip.open(path) as file:
-            content = file.read(
-                LARGEST_RECORDING + 1
-            )  # a few kilobytes can unpack to all the memory there is
+            # a few kilobytes can unpack to all the memory there is
+            content = file.read(LARGEST_RECORDING + 1)
         if len(content) > LARGEST_RECORDING:
             raise ValueError(f"it unpacks to more than {LARGEST_RECORDING >> 20} MB")
         return deserialize(content)

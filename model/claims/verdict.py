@@ -40,9 +40,8 @@ class Measurement:
     """
 
     figure: str  # by the names of `model.claims.catalogue`
-    source: Literal[
-        "fresh", "runs", "trained"
-    ]  # "fresh": untrained encoders and short runs; "runs": the stored ones; "trained": checkpoints
+    # "fresh": untrained encoders and short runs; "runs": the stored ones; "trained": checkpoints
+    source: Literal["fresh", "runs", "trained"]
     where: str  # which encoders, as it stands on the page
     n: Count  # how many examples each value is of
     of: str  # what these are

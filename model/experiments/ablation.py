@@ -36,9 +36,8 @@ Replace = Callable[[int, HeadOutputs], Tensor]
 HeadName = tuple[int, int]  # (layer, head)
 # Batches a quarter of the usual size: an eighth faster at 256 tokens, elsewhere the same.
 FRACTION = 4
-Means = Float[
-    np.ndarray, "layer head d_v"
-]  # of z: over a data set the mean of the inputs' means, each over its positions
+# of z: over a data set the mean of the inputs' means, each over its positions
+Means = Float[np.ndarray, "layer head d_v"]
 AblationKind = Literal["zero"] | Means  # what replaces the output z of a head
 
 

@@ -131,9 +131,8 @@ class OnPath(NamedTuple):
     """The function F at points x' + α (x - x') of the path from the baseline to the input."""
 
     outputs: Float[np.ndarray, " point"]
-    products: Float[
-        np.ndarray, "point position"
-    ]  # (x - x') · ∂F/∂x, summed over the components of a position
+    # (x - x') · ∂F/∂x, summed over the components of a position
+    products: Float[np.ndarray, "point position"]
 
 
 Baseline = Literal["zeros", "mask", "padding"]

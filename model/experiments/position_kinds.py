@@ -308,12 +308,10 @@ class Reach(NamedTuple):
     """
 
     half: int  # no distance is larger
-    sees: Int[
-        np.ndarray, "layer 2"
-    ]  # the furthest key to which the layer lets a query attend, before and after it
-    holds: Int[
-        np.ndarray, "layer 2"
-    ]  # the furthest position whose content can have come to the token by the layer's end
+    # the furthest key to which the layer lets a query attend, before and after it
+    sees: Int[np.ndarray, "layer 2"]
+    # the furthest position whose content can have come to the token by the layer's end
+    holds: Int[np.ndarray, "layer 2"]
 
 
 def reach(loaded: Loaded) -> Reach:

@@ -47,13 +47,11 @@ class AttentionSteps:
     v: Float[np.ndarray, "key d_v"]
     products: Float[np.ndarray, "key d_k"]  # q_c k_jc
     dots: Float[np.ndarray, " key"]
-    squared_divisor: (
-        int  # d_k; d_k times the number of maps where scores are disentangled; 1 where nothing is divided
-    )
+    # d_k; d_k times the number of maps where scores are disentangled; 1 where nothing is divided
+    squared_divisor: int
     scaled: Float[np.ndarray, " key"]  # dots / sqrt(squared_divisor)
-    terms: Mapping[
-        str, Float[np.ndarray, " key"]
-    ]  # what is added to these: BIAS, or the other two maps of DeBERTa
+    # what is added to these: BIAS, or the other two maps of DeBERTa
+    terms: Mapping[str, Float[np.ndarray, " key"]]
     scores: Float[np.ndarray, " key"]  # scaled + the sum of the terms
     mask: Bool[np.ndarray, " key"]  # True = may attend
     exponentials: Float[np.ndarray, " key"]  # exp(score - largest allowed score), 0 where masked

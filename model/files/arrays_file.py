@@ -78,9 +78,8 @@ def _read_npz(content: bytes, wanted: Collection[str]) -> Contents:
         if len(entry_by_name) < len(entries):
             raise ValueError("it holds two arrays of one name")
         wanted_entries = {name: entry for name, entry in entry_by_name.items() if name in wanted}
-        _add_bounded(
-            0, sum(entry.file_size for entry in wanted_entries.values()), 0
-        )  # before anything is unpacked
+        # before anything is unpacked
+        _add_bounded(0, sum(entry.file_size for entry in wanted_entries.values()), 0)
         n_bytes_total = 0
         for name, entry in wanted_entries.items():
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

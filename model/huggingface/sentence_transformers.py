@@ -76,9 +76,8 @@ class SentenceModules:
     layers: list[SentenceLayer] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)  # of the layers' parameters
     weights: Stored | None = None  # of the layers
-    differences: list[str] = field(
-        default_factory=list
-    )  # sentences: where an answer is not that of the library
+    # sentences: where an answer is not that of the library
+    differences: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # other sentences
 
 

@@ -27,9 +27,8 @@ ACTIVATIONS: dict[str, Activation] = {  # by their names in config.json
     "quick_gelu": "quick_gelu",
 }
 Option = TypeVar("Option")
-LONGEST_TEXT = (
-    "max_seq_length of sentence-transformers"  # beside the values of config.json, none of which is called so
-)
+# beside the values of config.json, none of which is called so
+LONGEST_TEXT = "max_seq_length of sentence-transformers"
 MOST_LAYERS = 512
 MOST_CLASSES = 2**17
 LARGEST_NUMBER = 2**31  # nothing is built that is wider

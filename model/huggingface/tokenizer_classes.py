@@ -29,15 +29,13 @@ class TokenizerClass:
     post_processor: Callable[[Ids, Options], processors.PostProcessor]
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the model
     has_unknown: bool = False  # whether the model is told the name of the unknown token
-    unknown_id: Callable[[Pieces, str], int | None] = lambda _, __: (
-        None
-    )  # of a Unigram model; None: as the file says
+    # of a Unigram model; None: as the file says
+    unknown_id: Callable[[Pieces, str], int | None] = lambda _, __: None
     # of the pieces in a file of SentencePiece, the names of special tokens, and the options
     spm_vocabulary: Callable[[Pieces, Mapping[str, str], Options], Pieces] = lambda pieces, _, __: pieces
     other_names: Callable[[Options], list[str]] = lambda _: []  # of special tokens without a key
-    has_sentinels: bool = (
-        False  # whether these also stand beside the tokens that a file of SentencePiece marks
-    )
+    # whether these also stand beside the tokens that a file of SentencePiece marks
+    has_sentinels: bool = False
     marks: Mapping[str, dict[str, bool]] = field(default_factory=dict)  # of special tokens, by their keys
 
     def default_tokens(self) -> dict[str, AddedToken]:

@@ -29,9 +29,8 @@ class TokenizerSettings:
     """The settings of a tokenizer, with the tokens that its files list."""
 
     class_name: str | None  # as a file names it, without "Fast"
-    options: Mapping[
-        str, Any
-    ]  # of tokenizer_config.json, with those of special_tokens_map.json where they count
+    # of tokenizer_config.json, with those of special_tokens_map.json where they count
+    options: Mapping[str, Any]
     listed: Mapping[int, AddedToken]  # by their ids
     n_ids: int  # that the encoder's embedding has
 

@@ -55,9 +55,8 @@ def reachable_keys(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query k
     """
     is_reachable = any_head_mask(record) | np.eye(len(record), dtype=bool)
     for layer_mask, previous_layer in zip(is_reachable[1:, 0], is_reachable[:-1, 0], strict=True):
-        layer_mask[:] = (
-            layer_mask.astype(np.float32) @ previous_layer > 0
-        )  # as floats: numpy has no fast product of booleans
+        # as floats: numpy has no fast product of booleans
+        layer_mask[:] = layer_mask.astype(np.float32) @ previous_layer > 0
     return is_reachable
 
 

@@ -20,9 +20,8 @@ class Pairing:
     shapes: tuple[tuple[int, int], tuple[int, int]]  # (layers, heads) of the first encoder and of the second
     partners: Int[np.ndarray, " one"]  # heads of the second, numbered layer by layer; -1 for none
     matched: bool  # by distance, or else by number
-    matrix: (
-        Float[np.ndarray, "one other"] | None
-    )  # all head distances in nats; None for inputs of other tokens
+    # all head distances in nats; None for inputs of other tokens
+    matrix: Float[np.ndarray, "one other"] | None
     n_examples: int = 1  # used for matching; with 1 it is the input of `matrix`
 
     def partner(self, head: HeadIndex) -> HeadIndex | None:

@@ -37,9 +37,8 @@ def entropy(
     It is from 0 (all weight on one key) to 1 (equal weight on all allowed keys), and 0 for a query with at most one allowed
     key.
     """
-    if (
-        pattern.ndim > 3
-    ):  # layer by layer: the logarithms of all weights would take as much memory as the weights
+    # layer by layer: the logarithms of all weights would take as much memory as the weights
+    if pattern.ndim > 3:
         return np.array([entropy(*layer) for layer in zip(pattern, mask, strict=True)])
     logs = np.maximum(pattern, np.finfo(pattern.dtype).tiny)  # 0 ln 0 is 0
     np.log(logs, out=logs)
@@ -129,9 +128,8 @@ def mean_distance(
     return pattern.reshape(*pattern.shape[:-2], n * n) @ distances / n_with_coordinates
 
 
-@lru_cache(
-    maxsize=4
-)  # pages ask for one head after another, and of many patches it takes as long as their mean
+# pages ask for one head after another, and of many patches it takes as long as their mean
+@lru_cache(maxsize=4)
 def _flat_distances(
     n: int, patch_grid: tuple[int, int] | None, first_patch: int | None, dtype: np.dtype
 ) -> tuple[Float[np.ndarray, " query_key"], int]:

@@ -115,9 +115,8 @@ def _diagonal_sums(pattern: Float[np.ndarray, "*axes query key"], offset: int) -
 class AttentionByKind(NamedTuple):
     """How one head divides its attention among kinds of keys, as shares of its total weight, from 0 to 1."""
 
-    kinds: Mapping[
-        str, float
-    ]  # by `shares_by_kind`; kinds overlap where one key is, say, previous and class token
+    # by `shares_by_kind`; kinds overlap where one key is, say, previous and class token
+    kinds: Mapping[str, float]
     short_names: tuple[str, ...]  # the same kinds, in fewer words
     key: int  # index of the key with the most weight
     largest: float  # share of that key

@@ -21,9 +21,8 @@ def numbers_in_batch(point: HookPoint, numbers: Shaped[Tensor, "position ..."], 
     same.
     """
     by_input = point(numbers.expand(n_inputs, *numbers.shape))
-    is_repeated = (
-        by_input.stride(0) == 0
-    )  # nothing has changed them, and they need not be computed with again
+    # nothing has changed them, and they need not be computed with again
+    is_repeated = by_input.stride(0) == 0
     return by_input[:1] if is_repeated else by_input
 
 

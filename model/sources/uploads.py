@@ -176,9 +176,8 @@ def delete_process_folder() -> None:
 def delete_left_behind() -> None:
     """Deletes the folders of processes that have ended."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(
-            OSError
-        ):  # of another user, still in use, or deleted by another process at the same time
+        # of another user, still in use, or deleted by another process at the same time
+        with suppress(OSError):
             if fcntl is None or folder.is_symlink():
                 continue
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)

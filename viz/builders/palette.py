@@ -55,9 +55,8 @@ ROUNDING = 1e-6  # a largest difference below it is rounding, and not drawn as a
 TILE_SIDE = 192  # pixels of a tile's picture, unless said
 _HATCHED = 800  # pixels of the longer side
 
-ColourScale = Literal[
-    "fixed", "own"
-]  # what a reader chooses: from 0 to 1, or to the maximum of what is drawn
+# what a reader chooses: from 0 to 1, or to the maximum of what is drawn
+ColourScale = Literal["fixed", "own"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,5 @@ def _cells(letter: str) -> float:
         return 0
     if unicodedata.east_asian_width(letter) in "WF":
         return 2
-    return (
-        1 if letter < "\u0590" or letter in "␣…↵⇥◌" else 1.5
-    )  # Latin, Greek, Cyrillic and Armenian come first
+    # Latin, Greek, Cyrillic and Armenian come first
+    return 1 if letter < "\u0590" or letter in "␣…↵⇥◌" else 1.5

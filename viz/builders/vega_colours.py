@@ -62,9 +62,8 @@ class WeightLegend(NamedTuple):
 
     title: tuple[str, ...]  # what the colours show, and below that what `EVEN` means
     largest: float  # end of the scale
-    ticks: dict[
-        float, str
-    ]  # by weight: `EVEN` alone in place of a number, or `BELOW` or another text before the number
+    # by weight: `EVEN` alone in place of a number, or `BELOW` or another text before the number
+    ticks: dict[float, str]
 
     @property
     def values(self) -> Kwargs:

@@ -156,9 +156,8 @@ def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B
 
 def pdf(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
     """The figure as PDF, of the size of `svg`; texts are text, in the fonts that come along."""
-    return vl_convert.svg_to_pdf(
-        with_replacements(_svg(figure, style, "", PT))
-    )  # which makes a point of each pixel
+    # which makes a point of each pixel
+    return vl_convert.svg_to_pdf(with_replacements(_svg(figure, style, "", PT)))
 
 
 @dataclass(frozen=True, slots=True)

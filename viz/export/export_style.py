@@ -18,9 +18,8 @@ class ExportStyle:
 
     theme: Theme = "light"
     width_cm: float | None = None  # None: as wide as the figure is by itself
-    font_pt: float | None = (
-        None  # of axes and legends; what is smaller or larger keeps its proportion to them
-    )
+    # of axes and legends; what is smaller or larger keeps its proportion to them
+    font_pt: float | None = None
     transparent: bool = False
     dpi: int | None = None  # of a PNG; None: 300 for one with a width, which goes on paper, else 192
     numbers: CellNumbers = "drawn"  # in the cells of a map
