@@ -12,7 +12,7 @@ from typing import Any
 from ..family_options import NO_PARTS, LinearMap, Parts
 from .family_table import FamilyTable, read_by_table, read_text, refuse_decoder, rotary
 from .output_layers import BERT_OUTPUTS, PREDICTIONS, ROBERTA_OUTPUTS, MaskedTokenLayers, OutputNames
-from .tensor_map import Layout, Reading, fused
+from .tensor_map import FULLY_CONNECTED, GATED, QKV, Layout, Reading, fused
 from .weights import Stored
 
 BLOCK = {
@@ -103,7 +103,6 @@ NOT_MERGED = (
     "its weights are stored beside adapters for each task; open jinaai/jina-embeddings-v3-hf, which holds them alone, "
     "or merge an adapter first"
 )
-QKV = ("attention.w_q", "attention.w_k", "attention.w_v")
 ROTARY_BERT = replace(
     BERT,
     d_head="head_dim",
@@ -147,11 +146,10 @@ JINA = replace(
     blocks="encoder.layers",
     block={
         **fused("mixer.Wqkv.", QKV),
+        **FULLY_CONNECTED,
         "attention.w_o": "mixer.out_proj",
         "norm_attention": "norm1",
         "norm_feed_forward": "norm2",
-        "feed_forward.expand": "mlp.fc1",
-        "feed_forward.contract": "mlp.fc2",
     },
     outputs=ROBERTA_OUTPUTS,
 )
@@ -160,11 +158,6 @@ IN_MEMORY = {
     **{f"attention.w_{letter}": f"self_attn.{letter}_proj" for letter in "qkvo"},
     "norm_attention": "post_attention_layernorm",
     "norm_feed_forward": "post_mlp_layernorm",
-}
-GATED_IN_MEMORY = {
-    "feed_forward.expand": "mlp.gate_proj",
-    "feed_forward.gate": "mlp.up_proj",
-    "feed_forward.contract": "mlp.down_proj",
 }
 AUTHORS_NAMES = {  # of NomicBERT's settings, by those of `transformers`
     "hidden_size": "n_embd",
@@ -306,6 +299,6 @@ def _read_rotary(layout: Layout, table: FamilyTable, parts: Parts) -> Reading:
     """Reads an encoder whose tensors have the names that are saved, or those that `transformers` has in memory."""
     layout.family["parts"] = replace(parts, rotary=rotary(layout, table.sizes(layout)))
     if layout.has_tensor("layers.0.post_attention_layernorm.weight"):
-        block = {**table.block, **IN_MEMORY, **(GATED_IN_MEMORY if parts.gated else {})}
+        block = {**table.block, **IN_MEMORY, **(GATED if parts.gated else {})}
         table = replace(table, blocks="layers", block=block, embedding_norm="embeddings.LayerNorm")
     return read_text(layout, table)

@@ -13,7 +13,7 @@ from typing import Any
 from ..family_options import Parts, TokenChoice
 from .family_table import FamilyTable, read_text
 from .output_layers import read_classifier
-from .tensor_map import Layout, Reading, fused
+from .tensor_map import FULLY_CONNECTED, Layout, Reading, fused
 from .vit import read_picture, read_pictures
 from .weights import Stored
 
@@ -49,9 +49,8 @@ CLIP_PICTURES = FamilyTable(
     block={
         **{f"attention.w_{letter}": f"self_attn.{letter}_proj" for letter in "qkv"},
         "attention.w_o": "self_attn.out_proj",
+        **FULLY_CONNECTED,
         "norm_attention": "layer_norm1",
-        "feed_forward.expand": "mlp.fc1",
-        "feed_forward.contract": "mlp.fc2",
         "norm_feed_forward": "layer_norm2",
     },
     final_norm="post_layernorm",

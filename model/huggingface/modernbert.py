@@ -13,7 +13,7 @@ from ..family_options import NO_PARTS, LinearMap, Parts
 from .bert import BERT, BLOCK
 from .family_table import FamilyTable, read_text, refuse_decoder, rotary, rotary_base
 from .output_layers import ROBERTA_OUTPUTS, read_classifier, read_token_classifier
-from .tensor_map import Layout, Reading, fused
+from .tensor_map import GATED, QKV, Layout, Reading, fused
 from .weights import Stored
 
 MODERNBERT = FamilyTable(
@@ -33,7 +33,7 @@ MODERNBERT = FamilyTable(
     embedding_norm="embeddings.norm",
     blocks="layers",
     block={
-        **fused("attn.Wqkv.", ("attention.w_q", "attention.w_k", "attention.w_v")),
+        **fused("attn.Wqkv.", QKV),
         "attention.w_o": "attn.Wo",
         "norm_attention": "attn_norm",
         **fused("mlp.Wi.", ("feed_forward.expand", "feed_forward.gate")),
@@ -62,10 +62,8 @@ EUROBERT = FamilyTable(
     blocks="layers",
     block={
         **{f"attention.w_{letter}": f"self_attn.{letter}_proj" for letter in "qkvo"},
+        **GATED,
         "norm_attention": "input_layernorm",
-        "feed_forward.expand": "mlp.gate_proj",
-        "feed_forward.gate": "mlp.up_proj",
-        "feed_forward.contract": "mlp.down_proj",
         "norm_feed_forward": "post_attention_layernorm",
     },
     final_norm="norm",

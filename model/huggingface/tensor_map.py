@@ -116,6 +116,16 @@ class Rows(NamedTuple):
     n_parts: int
 
 
+QKV = ("attention.w_q", "attention.w_k", "attention.w_v")
+# as several families call them, some of them in memory alone
+FULLY_CONNECTED = {"feed_forward.expand": "mlp.fc1", "feed_forward.contract": "mlp.fc2"}
+GATED = {
+    "feed_forward.expand": "mlp.gate_proj",
+    "feed_forward.gate": "mlp.up_proj",
+    "feed_forward.contract": "mlp.down_proj",
+}
+
+
 def fused(name: str, ours: Sequence[str]) -> dict[str, Rows]:
     """The layers `ours`, stored one below the other as `name`."""
     return {layer: Rows(name, part, len(ours)) for part, layer in enumerate(ours)}

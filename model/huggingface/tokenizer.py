@@ -41,12 +41,8 @@ FILES = (TOKENIZER, VOCABULARY_LINES, VOCABULARY, MERGES, TOKENIZER_CONFIG)
 BYTE_PAIR_CODES = "bpe.codes"
 # names that tell nothing about the class
 ANY_CLASS = (None, "PreTrainedTokenizer", "TokenizersBackend", "PythonBackend")
-ESM, BYT5, SIGLIP, SIGLIP2 = (
-    "EsmTokenizer",
-    "ByT5Tokenizer",
-    "SiglipTokenizer",
-    ("GemmaTokenizer", "Siglip2Tokenizer"),
-)
+ESM, BYT5, SIGLIP = "EsmTokenizer", "ByT5Tokenizer", "SiglipTokenizer"
+SIGLIP2 = ("GemmaTokenizer", "Siglip2Tokenizer")
 
 
 def read_tokenizer(folder: Path, config: ModelConfig) -> tuple[Tokenizer, tuple[str, ...]]:

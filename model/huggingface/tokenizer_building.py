@@ -20,6 +20,7 @@ from tokenizers import AddedToken, Tokenizer, models, processors
 from ..files.content import read_bounded
 from ..files.encoder_files import MERGES, SENTENCEPIECE, TOKENIZER, VOCABULARY, VOCABULARY_LINES
 from ..files.tokenizer_check import open_tokenizer
+from ..record.pieces import GPT2_BYTES
 from .tokenizer_classes import TokenizerClass
 from .tokenizer_settings import TokenizerSettings
 
@@ -174,12 +175,8 @@ def vocabulary_of_files(folder: Path, wanted: str | None) -> Vocabulary:
 
 def byte_vocabulary() -> Vocabulary:
     """ByT5's, which needs no file: three special tokens and the 256 bytes, by the characters that ByteLevel writes for them."""
-    shown = [byte for byte in range(256) if 33 <= byte <= 126 or 161 <= byte != 173]
-    others = [byte for byte in range(256) if byte not in shown]
-    characters = {byte: chr(byte) for byte in shown} | {byte: chr(256 + n) for n, byte in enumerate(others)}
-    pieces = {"<pad>": 0, "</s>": 1, "<unk>": 2} | {
-        character: byte + 3 for byte, character in characters.items()
-    }
+    pieces = {"<pad>": 0, "</s>": 1, "<unk>": 2}
+    pieces |= {character: byte + 3 for character, byte in GPT2_BYTES.items()}
     return Vocabulary("the list of bytes", "bytes", pieces)
 
 

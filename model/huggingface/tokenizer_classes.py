@@ -5,7 +5,7 @@ class and the settings in tokenizer_config.json. The parts here are those of its
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tokenizers import AddedToken, processors
@@ -223,7 +223,6 @@ _BERT_NAMES = {
     "cls_token": "[CLS]",
     "mask_token": "[MASK]",
 }
-_BERT_BOUNDS = {"bos_token": "[CLS]", "eos_token": "[SEP]"}
 _FAIRSEQ_NAMES = {
     "bos_token": "<s>",
     "eos_token": "</s>",
@@ -250,6 +249,24 @@ _ROBERTA = TokenizerClass(
     _roberta_ends("sep_token", "cls_token"),
     settings=_NO_MARKS,
 )
+_DEBERTA = TokenizerClass(
+    "Unigram",
+    {"bos_token": "[CLS]", "eos_token": "[SEP]", **_BERT_NAMES},
+    _deberta,
+    ("cls_token", "sep_token"),
+    _BERT_ENDS,
+    unknown_id=lambda pieces, name: pieces.index((name, 0.0)) if (name, 0.0) in pieces else None,
+)
+_XLM_ROBERTA = TokenizerClass(
+    "Unigram",
+    _FAIRSEQ_NAMES,
+    _fairseq,
+    ("bos_token", "eos_token"),
+    _FAIRSEQ_ENDS,
+    unknown_id=lambda _, __: 3,
+    spm_vocabulary=_fairseq_vocabulary,
+)
+_MASK_TAKES_SPACE = {"mask_token": {"lstrip": True}}
 CLASSES: dict[str, TokenizerClass] = {
     **dict.fromkeys(
         (
@@ -258,15 +275,11 @@ CLASSES: dict[str, TokenizerClass] = {
         ),
         _BERT,
     ),
-    "MPNetTokenizer": TokenizerClass(
-        "WordPiece",
-        _FAIRSEQ_NAMES | {"unk_token": "[UNK]"},
-        _bert,
-        ("cls_token", "sep_token"),
-        _roberta_ends("sep_token", "cls_token"),
-        settings=_WORD_PIECE,
-        has_unknown=True,
-        marks={"mask_token": {"lstrip": True}},
+    "MPNetTokenizer": replace(
+        _BERT,
+        names=_FAIRSEQ_NAMES | {"unk_token": "[UNK]"},
+        post_processor=_roberta_ends("sep_token", "cls_token"),
+        marks=_MASK_TAKES_SPACE,
     ),
     **dict.fromkeys(
         ("RobertaTokenizer", "BartTokenizer", "LongformerTokenizer", "LEDTokenizer", "MvpTokenizer"), _ROBERTA
@@ -290,41 +303,20 @@ CLASSES: dict[str, TokenizerClass] = {
         settings={"end_of_word_suffix": END_OF_WORD},
         has_unknown=True,
     ),
-    "DebertaV2Tokenizer": TokenizerClass(
-        "Unigram",
-        _BERT_BOUNDS | _BERT_NAMES,
-        _deberta,
-        ("cls_token", "sep_token"),
-        _BERT_ENDS,
-        unknown_id=lambda pieces, name: pieces.index((name, 0.0)) if (name, 0.0) in pieces else None,
-    ),
-    "AlbertTokenizer": TokenizerClass(
-        "Unigram",
-        _BERT_BOUNDS | _BERT_NAMES | {"unk_token": "<unk>", "pad_token": "<pad>"},
-        _albert,
-        ("cls_token", "sep_token"),
-        _BERT_ENDS,
+    "DebertaV2Tokenizer": _DEBERTA,
+    "AlbertTokenizer": replace(
+        _DEBERTA,
+        names={**_DEBERTA.names, "unk_token": "<unk>", "pad_token": "<pad>"},
+        parts=_albert,
         unknown_id=lambda _, __: 1,
     ),
-    "XLMRobertaTokenizer": TokenizerClass(
-        "Unigram",
-        _FAIRSEQ_NAMES,
-        _fairseq,
-        ("bos_token", "eos_token"),
-        _FAIRSEQ_ENDS,
-        unknown_id=lambda _, __: 3,
-        spm_vocabulary=_fairseq_vocabulary,
-    ),
-    "CamembertTokenizer": TokenizerClass(
-        "Unigram",
-        _FAIRSEQ_NAMES,
-        _fairseq,
-        ("bos_token", "eos_token"),
-        _FAIRSEQ_ENDS,
+    "XLMRobertaTokenizer": _XLM_ROBERTA,
+    "CamembertTokenizer": replace(
+        _XLM_ROBERTA,
         unknown_id=lambda pieces, name: [*(piece for piece, _ in pieces), name].index(name) % len(pieces),
         spm_vocabulary=_camembert_vocabulary,
         other_names=lambda _: ["<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"],
-        marks={"mask_token": {"lstrip": True}},
+        marks=_MASK_TAKES_SPACE,
     ),
     "T5Tokenizer": TokenizerClass(
         "Unigram",
@@ -377,9 +369,9 @@ OWN_CODE = {
     "GPTSw3Tokenizer": "runs SentencePiece itself",
     "PLBartTokenizer": "runs SentencePiece itself",
     "XLMTokenizer": "rewrites texts by the rules of Moses for their language",
+    "FSMTTokenizer": "rewrites texts by the rules of Moses for their language",
     "FlaubertTokenizer": "rewrites texts by the rules of Moses for French",
     "BioGptTokenizer": "rewrites texts by the rules of Moses",
-    "FSMTTokenizer": "rewrites texts by the rules of Moses for their language",
     "ProphetNetTokenizer": "joins word pieces in code of its own",
     "RoCBertTokenizer": "reads the shapes and sounds of Chinese characters beside their ids",
     "TapasTokenizer": "reads tables, with numbers of rows and columns beside the ids",

@@ -16,7 +16,17 @@ from ..family_options import NO_PARTS, LinearMap, Parts, Pixels
 from ..inputs.picture_file import LARGEST_SIDE, picture_sides, read_pixel_settings
 from .family_table import FamilyTable, finish, rotary
 from .output_layers import read_classifier
-from .tensor_map import Grid, Layout, OffsetTable, PictureTable, Reading, Rows, fused
+from .tensor_map import (
+    FULLY_CONNECTED,
+    GATED,
+    Grid,
+    Layout,
+    OffsetTable,
+    PictureTable,
+    Reading,
+    Rows,
+    fused,
+)
 from .weights import Stored
 
 Preprocessor = Mapping[str, Any] | None  # the content of preprocessor_config.json, if there is one
@@ -41,7 +51,6 @@ VIT = FamilyTable(
 IJEPA = replace(VIT, name="I-JEPA", known="embeddings.position_embeddings", class_token=None)
 # The names that transformers has in memory, and writes with save_original_format=False.
 IN_MEMORY = {f"attention.w_{letter}": f"attention.{letter}_proj" for letter in "qkvo"}
-FULLY_CONNECTED = {"feed_forward.expand": "mlp.fc1", "feed_forward.contract": "mlp.fc2"}
 DINOV2 = replace(
     VIT,
     name="DINOv2",
@@ -62,11 +71,6 @@ WITH_REGISTERS = replace(
 DINOV2_GATED: Mapping[str, str | Rows] = {
     **fused("mlp.weights_in.", ("feed_forward.expand", "feed_forward.gate")),
     "feed_forward.contract": "mlp.weights_out",
-}
-GATED: Mapping[str, str | Rows] = {
-    "feed_forward.expand": "mlp.gate_proj",
-    "feed_forward.gate": "mlp.up_proj",
-    "feed_forward.contract": "mlp.down_proj",
 }
 LARGEST_RATIO = 64  # of the feed-forward's width to d_model
 DINOV3 = replace(

@@ -22,10 +22,10 @@ _CUT_LETTERS = re.compile("^[\udc80-\udcbf]{1,3}|[\udcc0-\udcff][\udc80-\udcbf]{
 _LETTER_IN_PARTS = re.compile(r"\[U\+([0-9A-F]{4,6})\]1/(\d)(?:\[U\+\1\][2-9]/\2)+")
 # GPT-2's tokenizer writes the bytes that are visible in Latin-1 as these letters, and the others from U+0100 on.
 _VISIBLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
-_GPT2_BYTES = {chr(byte): byte for byte in _VISIBLE} | {
+GPT2_BYTES = {chr(byte): byte for byte in _VISIBLE} | {
     chr(0x100 + index): byte for index, byte in enumerate(sorted({*range(0x100)} - {*_VISIBLE}))
 }
-_BYTES = {chr(byte): byte for byte in range(0x100)} | _GPT2_BYTES  # ByT5's writes them all as in Latin-1
+_BYTES = {chr(byte): byte for byte in range(0x100)} | GPT2_BYTES  # ByT5's writes them all as in Latin-1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +87,8 @@ def infer_spelling(pieces: Sequence[str]) -> Spelling:
     space = next((mark for mark in marks if any(piece.startswith(mark) for piece in pieces)), "")
     characters = "".join(piece.removesuffix(word_end) for piece in pieces)
     byte_level = False
-    if space != SENTENCEPIECE_SPACE and not has_prefix and set(characters) <= _GPT2_BYTES.keys():
-        text = bytes(map(_GPT2_BYTES.__getitem__, characters)).decode("utf-8", "surrogateescape")
+    if space != SENTENCEPIECE_SPACE and not has_prefix and set(characters) <= GPT2_BYTES.keys():
+        text = bytes(map(GPT2_BYTES.__getitem__, characters)).decode("utf-8", "surrogateescape")
         text = _CUT_LETTERS.sub("", text)
         byte_level = bool(space or not text.isascii()) and not any(map(_is_no_text, text))
     return Spelling(byte_level=byte_level, space=space, word_end=word_end)
