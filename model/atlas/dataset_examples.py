@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -96,6 +97,15 @@ class Examples:
         return sum(1 for _ in self.read())
 
 
+@contextmanager
+def naming_example(number: int) -> Iterator[None]:
+    """Context manager that puts the number of an example (from 1) before the message of a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"example {number}: {error}") from error
+
+
 def examples_for(
     loaded: Loaded, csv: Path | None, limit: int | None = None, name: str | None = None
 ) -> Examples:
@@ -137,10 +147,8 @@ def labelled_examples(loaded: Loaded, examples: Examples) -> list[tuple[int, Inp
     for number, text_or_image, label in examples.with_labels():
         if label is None:
             raise ValueError(f"{examples.name} lacks the column label")
-        try:
+        with naming_example(number):
             labelled.append((number, text_or_image, class_index_of(label, loaded.config.class_names)))
-        except ValueError as error:
-            raise ValueError(f"example {number}: {error}") from error
     return labelled
 
 

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 import torch
@@ -27,11 +27,12 @@ from ..loaded import Loaded
 from ..measures.head_measures import position_distances
 from ..measures.head_statistics import NOT_WORDS, STATISTICS
 from ..record import Positions, Role
-from .dataset_examples import Shard
+from .dataset_examples import Shard, naming_example
 from .running_moments import Arrays, Moments, from_arrays, merge, to_arrays
 
 HEADS, CURVES, Z = "heads/", "curves/", "z"  # prefixes of the names of moments
 Scores = Float[Tensor, "example head query key"]
+Measured = TypeVar("Measured")
 
 
 def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]) -> dict[str, Moments]:
@@ -282,13 +283,28 @@ def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Ten
     """
     prepared = []
     for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
-        try:
+        with naming_example(number):
             prepared.append(prepare(loaded, text_or_image))
-        except ValueError as error:
-            raise ValueError(f"example {number}: {error}") from error
     for indices in batches_of_equal_length(loaded.config, [len(positions) for _, positions in prepared]):
         inputs, positions = zip(*(prepared[index] for index in indices), strict=True)
         yield indices, torch.cat(inputs), list(positions)
+
+
+def of_each_pattern(
+    loaded: Loaded, inputs: Tensor, measure: Callable[[int, Scores], Measured]
+) -> list[Measured]:
+    """What `measure(layer, pattern)` makes of the pattern of each layer in one forward pass, which keeps no pattern."""
+    results: list[Measured] = []
+
+    def keep(layer: int, pattern: Tensor) -> None:
+        results.append(measure(layer, pattern))
+
+    watchers = {
+        f"blocks.{layer}.attention.pattern": partial(keep, layer) for layer in range(loaded.config.n_layers)
+    }
+    with torch.inference_mode(), evaluation_mode(loaded.model), watch(loaded.model, watchers):
+        loaded.model.encode(inputs)
+    return results
 
 
 def moments_with_prefix(arrays: Mapping, prefix: str) -> dict:

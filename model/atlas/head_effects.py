@@ -20,7 +20,7 @@ from ..inputs import InputLike
 from ..lenses import ATTENTION, LENSES, through
 from ..loaded import Loaded
 from ..measures.changes import cosine_distance, log_odds
-from .dataset_examples import Examples, Shard, labelled_examples
+from .dataset_examples import Examples, Shard, labelled_examples, naming_example
 from .dataset_measure import MomentsMeasure, ProgressCallback, moments_with_prefix
 from .run import PartialResult
 from .running_moments import Arrays, Moments, to_arrays
@@ -95,13 +95,11 @@ class Faithfulness(MomentsMeasure):
     def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         values: dict[str, list[np.ndarray]] = {}
         for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
-            try:
+            with naming_example(number):
                 maps = _position_scores(loaded, text_or_image)
                 n_positions = maps[ATTENTION].shape[-1]
                 random_maps = np.random.default_rng(number).random((1, N_NOISE, n_positions))
                 results_by_lens, reason = faithfulness(loaded, text_or_image, {**maps, NOISE: random_maps})
-            except ValueError as error:
-                raise ValueError(f"example {number}: {error}") from error
             for lens, result in results_by_lens.items():
                 is_judged = np.full_like(result.readable, reason is None)
                 values.setdefault(CORRELATION + lens, []).append(result.agreement.spearman)

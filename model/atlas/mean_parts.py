@@ -9,7 +9,7 @@ import pandas as pd
 from ..config import ModelConfig
 from ..decompositions.answer_parts import answer_parts
 from ..loaded import Loaded
-from .dataset_examples import Shard
+from .dataset_examples import Shard, naming_example
 from .dataset_measure import MomentsMeasure, ProgressCallback
 from .running_moments import Arrays, Moments, from_arrays, to_arrays
 
@@ -24,10 +24,8 @@ class MeanParts(MomentsMeasure):
     def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         rows = []
         for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
-            try:
+            with naming_example(number):
                 frame = answer_parts(loaded, text_or_image).frame
-            except ValueError as error:
-                raise ValueError(f"example {number}: {error}") from error
             rows.append(frame.dropna(subset="layer")["value"])
             step(1)
         values = np.array(rows)

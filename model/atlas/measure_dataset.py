@@ -17,7 +17,7 @@ from ..measures.head_statistics import STATISTICS
 from ..record import ForwardRecord
 from ..version import VERSION
 from . import dataset_measure, strongest_attention
-from .dataset_examples import Examples, Shard, examples_to_show
+from .dataset_examples import Examples, Shard, examples_to_show, naming_example
 from .dataset_measure import TOKENS, Measure, ProgressCallback, Statistics, moments_with_prefix
 from .head_effects import (
     Ablation,
@@ -109,7 +109,11 @@ def measure_dataset(
     if "parts" in options.extra:
         rows = mean_parts_rows(passes.measure(MeanParts(), sample), loaded.config)
         files[PARTS] = ResultTable(source=passes.source(sample), rows=rows)
-    files = {HEADS: _add_effects(heads, from_arrays(effects), len(sample)), **files}
+    moments = from_arrays(effects)
+    samples = {**heads.source.samples, **dict.fromkeys(moments, len(sample))}
+    spreads = {**heads.spreads, **{name: values.spread for name, values in moments.items()}}
+    heads = replace(heads, source=replace(heads.source, samples=samples), spreads=spreads)
+    files = {HEADS: heads, **files}
     # All passes come before the first file, so that no file is from an unfinished run.
     for name, content in files.items():
         write_results(out / name, content)
@@ -179,13 +183,6 @@ def statistics_results(source: DataSource, arrays: Arrays) -> tuple[HeadResults,
     return heads, LayerResults(source=source, curves=curves)
 
 
-def _add_effects(heads: HeadResults, effects: Mapping[str, Moments], n: int) -> HeadResults:
-    """The results together with the effects of heads, which were measured on `n` examples."""
-    samples = {**heads.source.samples, **dict.fromkeys(effects, n)}
-    spreads = {**heads.spreads, **{name: moments.spread for name, moments in effects.items()}}
-    return replace(heads, source=replace(heads.source, samples=samples), spreads=spreads)
-
-
 def _examples_for_pruning(
     loaded: Loaded, examples: Examples, sample: int
 ) -> tuple[LabelledInputs, LabelledInputs]:
@@ -252,9 +249,8 @@ def compare_encoders(
     )
     pair_counts = np.zeros([layers * heads for layers, heads in shapes], int)
     for n, (number, text_or_image) in enumerate(examples):
-        first, second = (
-            _capture_example(loaded, text_or_image, number) for loaded in (first_encoder, second_encoder)
-        )
+        with naming_example(number):
+            first, second = (capture(loaded, text_or_image) for loaded in (first_encoder, second_encoder))
         if first.tokens != second.tokens:
             raise ValueError(
                 f"{first_encoder.name} and {second_encoder.name} cut example {number} into different {first.units}: their heads "
@@ -299,11 +295,3 @@ def states_for_cka(record: ForwardRecord) -> Float[np.ndarray, "stage row d_mode
     if record.has_class_token:
         return record.residual[:, :1]
     return record.residual[:, record.first_patch :].mean(axis=1, keepdims=True)
-
-
-def _capture_example(loaded: Loaded, text_or_image: Input, number: int) -> ForwardRecord:
-    """The record of a forward pass on one example. Raises ValueError with the example's `number` if it cannot be read."""
-    try:
-        return capture(loaded, text_or_image)
-    except ValueError as error:
-        raise ValueError(f"example {number}: {error}") from error

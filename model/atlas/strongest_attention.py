@@ -1,21 +1,18 @@
 """The (query, key) pairs with the largest weights of each head over a data set, at most one pair per example."""
 
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
-from ..capture import evaluation_mode
-from ..hooks import watch
 from ..inputs import Text, prepare
 from ..loaded import Loaded
 from ..measures.head_statistics import NOT_WORDS
 from .dataset_examples import Examples, Shard
-from .dataset_measure import Measure, ProgressCallback, batches
+from .dataset_measure import Measure, ProgressCallback, batches, of_each_pattern
 from .running_moments import Arrays
 
 CONTEXT = 80  # characters on each side
@@ -36,7 +33,7 @@ class StrongestPairs(Measure):
     most: int = 5
 
     def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        config, numbers = loaded.config, np.array(shard.numbers)
+        numbers = np.array(shard.numbers)
         strongest: Arrays = {}
         for indices, inputs, positions in batches(loaded, shard):
             n = len(positions[0])
@@ -44,23 +41,14 @@ class StrongestPairs(Measure):
                 [[role not in NOT_WORDS for role in example.roles] for example in positions],
                 device=loaded.device,
             )
-            by_layer: dict[int, tuple[Tensor, Tensor]] = {}
+            is_word_pair = (is_word[:, None, :, None] & is_word[:, None, None, :]).flatten(2)
 
-            def keep_largest(
-                layer: int, pattern: Tensor, is_word: Tensor = is_word, by_layer: dict = by_layer
-            ) -> None:
-                is_word_pair = (is_word[:, None, :, None] & is_word[:, None, None, :]).flatten(2)
-                by_layer[layer] = pattern.flatten(2).masked_fill(~is_word_pair, -1.0).max(dim=-1)
+            def largest(_: int, pattern: Tensor, is_word_pair: Tensor = is_word_pair) -> Any:
+                return pattern.flatten(2).masked_fill(~is_word_pair, -1.0).max(dim=-1)
 
-            watchers = {
-                f"blocks.{layer}.attention.pattern": partial(keep_largest, layer)
-                for layer in range(config.n_layers)
-            }
-            with torch.inference_mode(), evaluation_mode(loaded.model), watch(loaded.model, watchers):
-                loaded.model.encode(inputs)
             weight, flat_index = (
                 torch.stack(values, dim=1).cpu().numpy()
-                for values in zip(*(by_layer[layer] for layer in range(config.n_layers)), strict=True)
+                for values in zip(*of_each_pattern(loaded, inputs, largest), strict=True)
             )
             query, key = np.divmod(flat_index, n)
             number = np.broadcast_to(numbers[indices][:, None, None], weight.shape)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -11,11 +10,10 @@ from jaxtyping import Bool, Float, Int
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from ..capture import evaluation_mode
-from ..hooks import watch
 from ..inputs import prepare
 from ..loaded import Loaded
 from ..record import Positions
+from .dataset_measure import of_each_pattern
 from .linked_inputs import TO_HEAD, LinkedText, Span, with_spaces
 
 # Why a word has no positions of its own: a token that it shares with another word, its end cut off with the end of the text,
@@ -131,22 +129,15 @@ def strongest_by_layer(
 
     Raises ValueError, with the `numbers` of the first and the last example, if the attention is not finite.
     """
-    by_layer: dict[int, np.ndarray] = {}
 
-    def keep_strongest(layer: int, pattern: Tensor) -> None:
+    def strongest(layer: int, pattern: Tensor) -> np.ndarray:
         if not pattern.isfinite().all():
             raise ValueError(
                 f"examples {min(numbers)} to {max(numbers)}: the attention of layer {layer} is not finite"
             )
-        by_layer[layer] = strongest_other_group(pattern, positions)
+        return strongest_other_group(pattern, positions)
 
-    watchers = {
-        f"blocks.{layer}.attention.pattern": partial(keep_strongest, layer)
-        for layer in range(loaded.config.n_layers)
-    }
-    with torch.inference_mode(), evaluation_mode(loaded.model), watch(loaded.model, watchers):
-        loaded.model.encode(inputs)
-    return np.stack([by_layer[layer] for layer in range(loaded.config.n_layers)])
+    return np.stack(of_each_pattern(loaded, inputs, strongest))
 
 
 def strongest_words(loaded: Loaded, linked: LinkedText) -> Int[np.ndarray, "layer head word"]:
