@@ -119,7 +119,7 @@ def dump(
     if isinstance(record, ForwardRecord):
         described_settings["config"] = record.config.to_json()
     texts["settings"] = json.dumps({"version": VERSION, **settings, **described_settings})
-    _check_arrays(arrays, record)
+    _checked_sizes(arrays, record)
     return write_arrays(arrays, texts, kind)
 
 
@@ -221,17 +221,18 @@ def _read_record(
     )
     if not set(AXES) - set(OPTIONAL) <= set(arrays) or "config" not in settings:
         return attention
-    _check_arrays(arrays, attention)
     config = convert_closed(settings["config"], ModelConfig)
-    _check_config(arrays, config)
+    _check_config(_checked_sizes(arrays, attention), config)
     field_values = positions(attention) | {
         name: np.array(arrays[name], np.float32) for name in set(AXES) & set(arrays) - {"pattern", "mask"}
     }
     return ForwardRecord(config=config, pattern=attention.pattern, mask=attention.mask, **field_values)
 
 
-def _check_arrays(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
-    """Raises ValueError if shapes contradict each other, a value is not finite, or a weight is outside 0 to 1."""
+def _checked_sizes(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> dict[str, int]:
+    """The length of each axis by its name in `AXES`. Raises ValueError if shapes contradict each other, a value is not finite,
+    or a weight is outside 0 to 1.
+    """
     sizes: dict[str, int] = {}
     for name, axes in AXES.items():
         if name not in arrays:
@@ -247,26 +248,19 @@ def _check_arrays(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> 
     if (sizes["query"], sizes["key"]) != (len(record), len(record.attended)):
         raise ValueError("the number of labels does not fit the queries and keys of the pattern")
     check_weights(arrays["pattern"])
+    return sizes
 
 
-def _check_config(arrays: Mapping[str, np.ndarray], config: ModelConfig) -> None:
-    """Raises ValueError unless the arrays have the shapes of an encoder with this configuration."""
-    n_layers, n_heads, _, d_k = arrays["q"].shape
-    n_stages, _, d_model = arrays["residual"].shape
-    sizes = {
-        "n_layers": n_layers,
-        "n_heads": n_heads,
-        "d_k": d_k,
-        "d_v": arrays["v"].shape[-1],
-        "d_model": d_model,
-        "n_classes": len(arrays["logits"]),
-        "d_pooled": len(arrays["pooled"]),
+def _check_config(sizes: Mapping[str, int], config: ModelConfig) -> None:
+    """Raises ValueError unless the axes of these sizes are those of an encoder with this configuration."""
+    expected_sizes = {
+        "layer": config.n_layers,
+        "head": config.n_heads,
+        "stage": 1 + 2 * config.n_layers,
+        "class": config.n_classes,
+        "token_class": len(config.family.token_class_names),
+        **{name: getattr(config, name) for name in ("d_k", "d_v", "d_model", "d_pooled")},
     }
-    for name, size in sizes.items():
-        if getattr(config, name) != size:
-            raise ValueError(f"its config says {name} {getattr(config, name)}, its arrays {size}")
-    n_token_classes = arrays["token_logits"].shape[-1] if "token_logits" in arrays else 0
-    if n_token_classes != len(config.family.token_class_names):
-        raise ValueError("its config does not name the classes of its token_logits")
-    if n_stages != 1 + 2 * n_layers:
-        raise ValueError("its config does not fit the states that it holds")
+    for axis, expected in expected_sizes.items():
+        if (size := sizes.get(axis, 0)) != expected:
+            raise ValueError(f"its config says {expected} of {axis!r}, its arrays have {size}")

@@ -218,7 +218,7 @@ def test_a_file_that_contradicts_itself_is_refused_in_one_sentence(record, chang
 
 def test_another_encoders_configuration_is_refused(record) -> None:
     other = replace(record, config=replace(record.config, n_heads=3))
-    with pytest.raises(ValueError, match="config says n_heads 3, its arrays 2"):
+    with pytest.raises(ValueError, match="config says 3 of 'head', its arrays have 2"):
         from_bytes(dump(other, {}), "a.npz")
 
 
