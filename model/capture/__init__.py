@@ -121,14 +121,7 @@ def capture(
         logits_by_layer=to_host(logits_by_layer).numpy(),
         pooled=to_host(pooled[-1]).numpy(),
         token_logits=to_host(captured["token_logits"][0]).numpy() if "token_logits" in captured else None,
-        scores=arrays["scores"],
-        pattern=arrays["pattern"],
-        q=arrays["q"],
-        k=arrays["k"],
-        v=arrays["v"],
-        z=arrays["z"],
-        residual=arrays["residual"],
-        **fields_of(positions),
+        **fields_of(positions) | arrays,
     )
 
 

@@ -7,7 +7,7 @@ from 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from tokenizers import Encoding, Tokenizer
@@ -105,17 +105,10 @@ def _spelling(tokenizer: Any) -> Spelling | None:
     return Spelling(byte_level=True) if byte_level else None
 
 
-class Labels(NamedTuple):
-    """Name and role of each position, and (rows, columns) if most of them are the patches of a grid."""
-
-    tokens: list[str]
-    roles: list[Role]
-    patch_grid: tuple[int, int] | None = None
-
-
-def numbered(n: int) -> Labels:
+def numbered(n: int) -> Positions:
     """A row of `n` positions, which have numbers for names."""
-    return Labels([str(index) for index in range(n)], ["word"] * n)
+    roles: list[Role] = ["word"] * n
+    return Positions(tokens=tuple(map(str, range(n))), roles=tuple(roles))
 
 
 def picture_positions(
@@ -124,7 +117,7 @@ def picture_positions(
     first_states: Callable[[Mapping[str, Any]], Tensor],
     n: int,
     states: Any,
-) -> Labels:
+) -> Positions:
     """The `n` positions of a picture: a grid, with what stands before and after it, or else a row.
 
     `states` are the hidden states that the model returned for `arguments`, and `first_states` returns the first of them,
@@ -155,7 +148,7 @@ def picture_positions(
         (f"r{row}c{column}", "patch") for row in range(rows) for column in range(columns)
     ]
     tokens, roles = zip(*before, *patches, *after_patches, strict=True)
-    return Labels(list(tokens), list(roles), (rows, columns))
+    return Positions(tokens=tokens, roles=roles, patch_grid=(rows, columns))
 
 
 def _patch_size(config: Any) -> tuple[int, int] | None:
