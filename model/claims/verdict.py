@@ -237,11 +237,6 @@ def chance_of_separation(n_seeds: int) -> float:
     return 2 / math.comb(2 * n_seeds, n_seeds)
 
 
-def mean(values: Sequence[float]) -> float:
-    """Arithmetic mean, computed from an exact sum."""
-    return math.fsum(values) / len(values)
-
-
 class Overall(Enum):
     """Verdicts on a claim as a whole; MIXED where it holds in some kinds of encoders and not in others."""
 
