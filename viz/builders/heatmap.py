@@ -181,37 +181,18 @@ def compact(figure: Heatmap, title: str, *, height: int | None = None) -> Heatma
     beside_bar = _WAY_TO_FILE + _LETTER * MIDDLE * len(end_of_scale) + 6
     marks = [position for position in panel.colours.ticks if 0 < position < largest and not is_signed]
     middle = _NAMES + _MIDDLE_OF_LINE
-    ends = {"font": {"size": SMALL}, "yanchor": "middle", "yshift": middle}
+    on_line = {"yanchor": "middle", "yshift": middle}
+    ends = on_line | {"x": 1, "font": {"size": SMALL}}
     texts = [
-        {
-            "text": title,
-            "x": 0,
-            "xanchor": "left",
-            "yanchor": "middle",
-            "yshift": middle,
-            "font": {"size": MIDDLE},
-        },
-        ends | {"text": end_of_scale, "x": 1, "xanchor": "left", "xshift": 4 - beside_bar},
-        *(
-            []
-            if is_signed
-            else [
-                ends | {"text": f"{lowest:.3g}", "x": 1, "xanchor": "right", "xshift": -4 - _BAR - beside_bar}
-            ]
-        ),
-        *(
-            {
-                "text": EVEN,
-                "x": 1,
-                "xanchor": "center",
-                "xshift": (position / largest - 1) * _BAR - beside_bar,
-                "yanchor": "bottom",
-                "yshift": _NAMES,
-                "font": {"size": SMALL},
-            }
-            for position in marks
-        ),
+        on_line | {"text": title, "x": 0, "xanchor": "left", "font": {"size": MIDDLE}},
+        ends | {"text": end_of_scale, "xanchor": "left", "xshift": 4 - beside_bar},
     ]
+    if not is_signed:
+        texts.append(ends | {"text": f"{lowest:.3g}", "xanchor": "right", "xshift": -4 - _BAR - beside_bar})
+    for position in marks:
+        shift = (position / largest - 1) * _BAR - beside_bar
+        above_bar = {"yanchor": "bottom", "yshift": _NAMES, "xanchor": "center", "xshift": shift}
+        texts.append(ends | above_bar | {"text": EVEN})
     paper = {"xref": "paper", "yref": "paper", "y": 1, "showarrow": False, "borderpad": 0}
     bar = {
         "orientation": "h",

@@ -4,6 +4,7 @@ The cells are one picture with a pixel for each number of the matrix, enlarged i
 squares would be a file of forty megabytes.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -202,34 +203,14 @@ def _axis_channel(axis: Axis, channel: str, length: float, framed: Sequence[int]
         widest = max((text_width(name, LABEL) for name in names), default=0) + _BETWEEN_NAMES
         upright = channel == "x" and (axis.is_upright or widest * len(names) > length)
         room = widest if channel == "x" and not upright else _LINE
-        literal = ",".join(map(_string_literal, names))
         options |= {
             "values": named_positions(shown, framed, room, length),
             "labelFlush": False,
             "labelOverlap": False,
-            "labelExpr": f"[{literal}][datum.value - {shown.start}]",
+            "labelExpr": f"{json.dumps(names)}[datum.value - {shown.start}]",
             "labelAngle": UPRIGHT if upright else 0,
         }
     return {"field": channel, "type": "quantitative", "scale": scale, "axis": options}
-
-
-def _string_literal(text: str) -> str:
-    """`text` as a string literal of a Vega expression, escaped so that nothing in it can end it."""
-    return (
-        "'"
-        + "".join(
-            character if character.isalnum() and character.isascii() else _escape_letter(character)
-            for character in text
-        )
-        + "'"
-    )
-
-
-def _escape_letter(letter: str) -> str:
-    utf16_bytes = letter.encode("utf-16-be", "surrogatepass")
-    return "".join(
-        f"\\u{utf16_bytes[index]:02x}{utf16_bytes[index + 1]:02x}" for index in range(0, len(utf16_bytes), 2)
-    )
 
 
 def _legend(colours: Colours) -> dict[str, Any]:
@@ -248,7 +229,7 @@ def _legend(colours: Colours) -> dict[str, Any]:
     legend |= {"offset": 8, "labelOverlap": False}
     if colours.tick_texts:
         tick_texts = [
-            f"abs(datum.value - {tick!r}) < 1e-9 ? [{','.join(map(_string_literal, text.split(BELOW)))}] : "
+            f"abs(datum.value - {tick!r}) < 1e-9 ? {json.dumps(text.split(BELOW))} : "
             for tick, text in zip(ticks, colours.tick_texts, strict=True)
         ]
         legend["labelExpr"] = "".join(tick_texts) + "''"

@@ -1,3 +1,4 @@
+import html
 import json
 import re
 
@@ -183,10 +184,13 @@ def test_panels_have_their_names_and_the_sign_between_them():
 
 
 def test_names_cannot_end_the_expression_that_holds_them():
-    tokens = ["']+alert(1)+['", "\\", "\u2028", "a\nb"]
+    tokens = ["']+alert(1)+['", '"]+f(1)+["\\', "\u2028", "a\nb"]
     figure = weight_heatmap(PATTERN, tokens)
-    assert "alert(" not in json.dumps(axis(figure, "x"))
-    assert svg(figure).count(">']+alert(1)+['</text>") == 2
+    names, index = axis(figure, "x")["labelExpr"].split("][datum.value")
+    assert json.loads(f"{names}]") == [*tokens[:2], "↵", "a↵b"]  # one list of texts, and nothing else
+    assert index == " - 0]"
+    for name in tokens[:2]:
+        assert html.unescape(svg(figure)).count(f">{name}</text>") == 2
 
 
 def test_the_file_of_a_compact_map_is_that_of_the_map_by_itself():
