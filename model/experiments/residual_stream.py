@@ -10,7 +10,7 @@ from jaxtyping import Float, Float32, UInt8
 from ..capture import activations
 from ..inputs import InputLike
 from ..loaded import Loaded
-from ..record import ForwardRecord
+from ..record import ForwardRecord, read_answers
 from ..transformer import Transformer
 
 SUBLAYERS = ("attention", "feed_forward")
@@ -100,9 +100,7 @@ def predicted_probability(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
 
     It is the softmax of `logits_by_layer` at the class with the largest of `logits`, for encoders with classes only.
     """
-    logits = record.logits_by_layer
-    exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return (exponentials / exponentials.sum(axis=-1, keepdims=True))[:, record.logits.argmax()]
+    return read_answers(record.logits_by_layer, "choice")[:, record.logits.argmax()]
 
 
 def cosine_by_stage(
