@@ -80,9 +80,7 @@ class Embedding(nn.Module):
 def cut_patches(
     images: Float[Tensor, "batch *colour height width"], size: int | tuple[int, ...]
 ) -> Float[Tensor, "batch patch pixel"]:
-    """Patches in row-major order, each flattened in the order [colour, row, column]; `size` is the side of a square, or height
-    and width.
-    """
+    """Patches row by row, each flattened as [colour, row, column]; `size` is the side of a square, or height and width."""
     images = images[:, None] if images.ndim == 3 else images
     return functional.unfold(images, size, stride=size).transpose(1, 2)
 
@@ -325,9 +323,7 @@ class Transformer(nn.Module):
         return combine(mask, real_positions(inputs, config.padding_id), shape)
 
     def predict_tokens(self, states: Float[Tensor, "masked d_model"]) -> Float[Tensor, "masked vocab"]:
-        """Logits over the vocabulary for states of masked positions. Raises ValueError if the encoder has no masked-token
-        output.
-        """
+        """Logits over the vocabulary for masked positions. Raises ValueError if the encoder has no masked-token output."""
         if self.masked_token_output is None:
             raise ValueError("this encoder has no masked-token output")
         return self.masked_token_output(states, self.embedding.tokens.weight)

@@ -49,9 +49,7 @@ def main(words: Sequence[str] | None = None, program: str = f"python -m {__packa
 
 
 def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
-    """Runs the measurements that the command line asks for, and returns the paths of the files written. Raises ValueError
-    as they do.
-    """
+    """Runs the measurements that the command line asks for; returns the paths of the files. Raises ValueError as they do."""
     out_folder = arguments.out or loaded.folder or Path()
     if arguments.relations:
         return [_measure_relations(loaded, arguments, out_folder)]

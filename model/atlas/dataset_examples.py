@@ -63,9 +63,7 @@ class Examples:
         return examples
 
     def with_labels(self) -> Iterator[tuple[int, Input, str | None]]:
-        """Yields the number in the data (from 1), the input and the label of each example; a label is None if the data have
-        none.
-        """
+        """Yields the number in the data (from 1), the input and the label of each example; None for a label that is not there."""
         n, limit, last_selected = self._n_all, len(self), -1
         for index, (text_or_image, label) in enumerate(self.read()):
             # those whose index is floor(i n / limit) for an i

@@ -51,9 +51,7 @@ def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]
 
 
 class _BatchObserver:
-    """Collects the statistics of one forward pass: for each name a list of tensors, one for each layer, with a row for each
-    example.
-    """
+    """Collects the statistics of one forward pass: by name a list with a tensor [example, ...] for each layer."""
 
     def __init__(
         self, loaded: Loaded, inputs: Tensor, positions: Sequence[Positions], mask: Tensor | None
@@ -172,9 +170,7 @@ class _BatchObserver:
         self.states = [*self.states[-1:], state]
 
     def _add_sublayer_share(self, output: Float[Tensor, "example position d_model"]) -> None:
-        """Adds the share of a sublayer's output F in the new state, mean of ‖F‖ / (‖x‖ + ‖F‖), as in
-        `model.experiments.residual_stream`.
-        """
+        """Adds the share of a sublayer's output in the new state, as `model.experiments.residual_stream.shares` has it."""
         shares = self.curves.setdefault("share", [])
         residual = self.model.blocks[0].skip * self.states[-1]
         if self.config.norm_placement == "b2t" and len(shares) % 2:
@@ -278,9 +274,7 @@ class Statistics(MomentsMeasure):
 
 
 def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Tensor, list[Positions]]]:
-    """Yields batches of examples of equal length: their indices in the shard, the encoder's input for them, and their
-    positions.
-    """
+    """Yields batches of examples of equal length: indices in the shard, the encoder's input, and positions."""
     prepared = []
     for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
         with naming_example(number):

@@ -164,9 +164,7 @@ def _ablation_effects(
 def _position_scores(
     loaded: Loaded, text_or_image: InputLike
 ) -> dict[str, Float[np.ndarray, "layer head position"]]:
-    """Importance of each position by each lens, by the lens's name: the scores that each head's map gives to the positions
-    of one input.
-    """
+    """The scores that each head's map gives to the positions of one input (`head_scores`), by the lens's name."""
     record = capture(loaded, text_or_image)
     scores = {}
     for lens in LENSES:

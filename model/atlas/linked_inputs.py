@@ -85,9 +85,7 @@ def linked_examples(
 
 
 def with_spaces(loaded: Loaded, linked: LinkedText) -> LinkedText:
-    """The text with a space between its characters if these are its words and the tokenizer knows single characters; otherwise
-    the text itself.
-    """
+    """The text; if its words are characters that the tokenizer knows, with a space between them."""
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     if any(end - start != 1 for start, end in linked.words) or not has_character_vocabulary(loaded.tokenizer):
         return linked

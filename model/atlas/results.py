@@ -132,9 +132,7 @@ class EncoderComparison:
 
     @property
     def persisting_share(self) -> float:
-        """Share of examples, from 0 to 1, on which a pair of heads is also a pair if matched on that example alone; mean
-        over the pairs.
-        """
+        """Share of examples, from 0 to 1, that alone would pair the same two heads; mean over the pairs."""
         is_paired = self.pairing.partners >= 0
         return float(self.alike[is_paired].mean() / self.source.n) if is_paired.any() else 0.0
 
@@ -225,9 +223,7 @@ COMPLETE = ("step", "told", "turned_wrong", "turned_right")  # columns without e
 
 
 def write_results(path: Path, content: HeadResults | LayerResults | ResultTable) -> None:
-    """Writes the results to a file; its name must be one of those listed at the top of this module. Raises OSError if that
-    fails.
-    """
+    """Writes the results to a file, whose name is one of those at the top of this module. Raises OSError if that fails."""
     write_table(path, content.source, content.rows, COLUMNS_BY_FILE[path.name])
 
 

@@ -183,9 +183,7 @@ class Intervention:
         return sum(mask.n_padding for mask in self.masks if mask.kind == "padding" and config.is_text)
 
     def first_layer(self, config: ModelConfig) -> int:
-        """Index of the first block that the intervention changes; -1 if it changes the embedding, and n_layers if it
-        changes nothing.
-        """
+        """Index of the first block that it changes; -1 if it changes the embedding, and n_layers if it changes nothing."""
         masked_layers = (
             range(config.n_layers) if mask.layers is None else mask.layers for mask in self.masks
         )
@@ -359,9 +357,7 @@ def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, sh
 
 
 def permuted_attention(seed: int, n_layers: int, keys: Sequence[int] | None = None) -> Intervention:
-    """An intervention that randomly permutes the attention weights of each row among `keys` (None: all), in every layer and
-    head.
-    """
+    """An intervention that randomly permutes the weights of each row among `keys` (None: all), in every layer and head."""
     permuted_keys = None if keys is None else tuple(keys)
     return Intervention(
         replacements=tuple(

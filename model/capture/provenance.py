@@ -14,9 +14,7 @@ LONGEST = 2000  # characters that describe the intervention
 def settings(
     loaded: Loaded, model_input: InputLike, intervention: Intervention | None = None
 ) -> dict[str, Any]:
-    """Provenance of a record, by name: version of the project, checkpoint, hash of its weights, input, class names,
-    intervention.
-    """
+    """Provenance of a record: version, checkpoint, hash of its weights, input, class names, intervention."""
     model_input, intervention = as_input(model_input), intervention or Intervention()
     return {
         "version": VERSION,

@@ -177,9 +177,7 @@ class Permuted:
 
 @dataclass(frozen=True, slots=True)
 class OtherTokens:
-    """Replaces `embedding.content` at `positions` by the embeddings of the tokens `ids`, numbered as by
-    `model.inputs.prepare`.
-    """
+    """Replaces `embedding.content` at `positions` by that of the tokens `ids`, numbered as by `model.inputs.prepare`."""
 
     positions: tuple[int, ...]
     ids: tuple[int, ...]

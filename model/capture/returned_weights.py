@@ -84,9 +84,7 @@ def _in_some_layers(name: str, n_with: int, n_layers: int) -> str:
 
 
 def refuse_blocks(model: nn.Module) -> None:
-    """Raises ValueError for BigBird's block-sparse attention, in which the weights of some blocks are returned once, and
-    counted twice.
-    """
+    """Raises ValueError for BigBird's block-sparse attention, which returns some weights once and counts them twice."""
     if not any(getattr(module, "attention_type", None) == "block_sparse" for module in model.modules()):
         return
     paths = (

@@ -75,9 +75,7 @@ class Claim:
         ]
 
     def _has_learned(self, measurement: Measurement, measured: Sequence[Measurement]) -> bool:
-        """Whether the median post-LN encoder of this measurement reaches `LEARNED` in one of the accuracies that
-        `learns_in` names.
-        """
+        """Whether the median post-LN encoder reaches `LEARNED` in one of the accuracies that `learns_in` names."""
         accuracies = [
             other.post
             for other in measured

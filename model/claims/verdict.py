@@ -134,9 +134,7 @@ class Larger:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Rule: in `placement` the figure is above the bound `than`, or below it if `above` is False; the other placement does
-    not count.
-    """
+    """Rule: in `placement`, whatever the other one does, the figure is above the bound `than`, or below it unless `above`."""
 
     placement: str  # "pre" or "post"
     than: float
@@ -231,9 +229,7 @@ def sign_flip_p(differences: Sequence[float]) -> float:
 
 
 def chance_of_separation(n_seeds: int) -> float:
-    """Probability that all values of one placement exceed all values of the other, or the reverse, if the placement has no
-    effect.
-    """
+    """Probability that all values of one placement exceed all of the other, if the placement has no effect."""
     return 2 / math.comb(2 * n_seeds, n_seeds)
 
 

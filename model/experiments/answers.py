@@ -21,9 +21,7 @@ class TokenAnswers(NamedTuple):
 
 
 def answers(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.ndarray, "input class"]:
-    """Probabilities of each input (`ForwardRecord.probabilities`), one for each class independently; for a regression,
-    plain numbers.
-    """
+    """Probabilities of each input (`ForwardRecord.probabilities`), for each class independently, or numbers of a regression."""
     return np.stack([capture(loaded, model_input).probabilities for model_input in inputs])
 
 

@@ -63,9 +63,7 @@ class LookUp(NamedTuple):
 
 
 def look_up(loaded: Loaded, text: InputLike, position: int) -> LookUp:
-    """The embedding of the token at `position`. Raises ValueError as `model.capture.capture` does, and for an encoder of
-    images.
-    """
+    """The embedding of the token at `position`. Raises ValueError as `model.capture.capture` does, and for images."""
     if loaded.config.vocab_size is None:
         raise ValueError("patches are projected, not looked up")
     ids, positions = prepare(loaded, text)

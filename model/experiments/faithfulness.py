@@ -214,9 +214,7 @@ def deletion(
 
 
 def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, "*curves"]:
-    """Area under each deletion curve by the trapezoidal rule; the horizontal axis is the removed share of `n` positions, 0
-    to 1.
-    """
+    """Area under each deletion curve over the removed share of `n` positions, 0 to 1, by the trapezoidal rule."""
     return np.asarray(np.trapezoid(curve, np.array(removal_counts(n)) / max(n, 1), axis=-1))
 
 

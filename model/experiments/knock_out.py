@@ -23,9 +23,7 @@ KnockOutKind = Literal["keys", "mask", "unknown", "grey"]
 
 
 def kinds(loaded: Loaded) -> tuple[KnockOutKind, ...]:
-    """The kinds of knock-out that the encoder supports; "mask" and "unknown" need the tokens [MASK] and [UNK] in its
-    vocabulary.
-    """
+    """The kinds that the encoder supports; "mask" and "unknown" need the tokens [MASK] and [UNK] in its vocabulary."""
     if loaded.tokenizer is None:
         return ("keys", "grey")
     return (

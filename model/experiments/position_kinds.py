@@ -303,9 +303,7 @@ def _bias(loaded: Loaded, layer: int, n: int) -> Float[np.ndarray, "head query k
 
 
 class Reach(NamedTuple):
-    """How many positions before and after a token count, for each layer, in the middle of the longest text, of 2 · `half` + 1
-    tokens.
-    """
+    """How many positions before and after a token count, by layer, in the middle of a text of 2 · `half` + 1 tokens."""
 
     half: int  # no distance is larger
     # the furthest key to which the layer lets a query attend, before and after it

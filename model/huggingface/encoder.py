@@ -21,9 +21,7 @@ from ..transformer import Embedding, Inputs, States, Transformer, fixed_position
 
 
 class ImportedEmbedding(Embedding):
-    """An embedding that can have token types, a distillation token, registers, pixels normalised by colour, or a width other than
-    d_model.
-    """
+    """An embedding with token types, distillation token, registers, normalised pixels, or a width other than d_model."""
 
     means: Tensor  # of pixels, by colour
     deviations: Tensor
@@ -224,9 +222,7 @@ def own_full_mask(
 
 
 def chosen_token(inputs: Int[Tensor, "batch position"], choice: TokenChoice) -> Int[Tensor, " batch"]:
-    """Position of the chosen token in each text: the first one of an id (position 0 if there is none), that of the highest id,
-    or the last one.
-    """
+    """Position in each text of the first token of an id (0 if there is none), of the highest id, or of the last token."""
     if choice == "last":
         return torch.full((len(inputs),), inputs.shape[1] - 1, device=inputs.device)
     return (inputs if choice == "highest id" else (inputs == choice).int()).argmax(dim=1)

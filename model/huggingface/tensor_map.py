@@ -273,15 +273,11 @@ class Layout:
         return self.prefix + name in self.stored.shapes
 
     def map_tensor(self, ours: str, theirs: str, shape: Shape | None = None, first: int = 0) -> None:
-        """Maps the model's parameter `ours` to the file's tensor `theirs`, of shape `shape`, from row `first` on; prefix
-        not included.
-        """
+        """Maps the parameter `ours` to the file's tensor `theirs`, without prefix, of shape `shape`, from row `first` on."""
         self.sources[ours] = Source(self.prefix + theirs, shape, first)
 
     def map_linear(self, ours: str, theirs: str, *, has_bias: bool = True) -> None:
-        """Maps the weight and, if `has_bias`, the bias of the model's linear layer or norm `ours` to those of `theirs` in the
-        file.
-        """
+        """Maps the weight and, if `has_bias`, the bias of the linear layer or norm `ours` to those of `theirs` in the file."""
         for parameter in ("weight", "bias")[: 1 + has_bias]:
             self.map_tensor(f"{ours}.{parameter}", f"{theirs}.{parameter}")
 

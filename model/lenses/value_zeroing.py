@@ -33,9 +33,7 @@ def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.nda
 
 
 def steps(config: ModelConfig, n: int) -> list[tuple[int, range]]:
-    """Arguments (layer, keys) for calls of `changes_in_layer` over `n` positions, each of which takes a few tenths of a
-    second.
-    """
+    """Arguments (layer, keys) for calls of `changes_in_layer` over `n` positions, of a few tenths of a second each."""
     keys_per_step = max(1, MULTIPLICATIONS_A_STEP // (n * config.d_model * config.d_ff))
     starts = range(0, n, keys_per_step)
     return [

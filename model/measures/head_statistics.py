@@ -97,9 +97,7 @@ def _attention_shares(
 
 
 def first_token(keys: Positions) -> int | None:
-    """Position of the key that the statistic `first` is about, first token or class token; None for patches without class
-    token.
-    """
+    """Position of the first token or class token, to which `first` refers; None for patches without class token."""
     return 0 if keys.unit == "token" or keys.roles[:1] == ("class",) else None
 
 
@@ -150,9 +148,7 @@ def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> Attenti
 
 
 def shares_by_kind(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Share of each head's weight, from 0 to 1, by name of the kind of key, such as "the next token". Patches have no
-    neighbours.
-    """
+    """Share of each head's weight, from 0 to 1, by kind of key, such as "the next token", which patches do not have."""
     name_by_statistic = _kind_names(record)
     return {name_by_statistic[name]: share for name, share in attention_shares(record).items()}
 

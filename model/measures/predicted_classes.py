@@ -27,9 +27,7 @@ def hardest_first(indices: ExampleIndices, losses: Sequence[Float[np.ndarray, " 
 def predicted_differently(
     indices: ExampleIndices, first: UInt8[np.ndarray, " example"], second: UInt8[np.ndarray, " example"]
 ) -> Int[np.ndarray, " different"]:
-    """Those of the `indices` for which two encoders predict different classes; `first` and `second` hold the predicted
-    classes.
-    """
+    """Those of the `indices` for which the classes that two encoders predict, `first` and `second`, differ."""
     return indices[first[indices] != second[indices]]
 
 

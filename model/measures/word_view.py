@@ -155,9 +155,7 @@ class AlignedWords:
         return tuple(sorted(set(range(len(self.starts))) - set(self.matched)))
 
     def merge(self, record: AttentionRecord) -> AttentionRecord:
-        """The record by words, those without a counterpart included: weights to the pieces of a word are summed, those from
-        them averaged.
-        """
+        """The record by words, matched or not: weights to the pieces of a word are summed, those from them averaged."""
         return merge_from(record, self.starts)
 
     def matched_states(

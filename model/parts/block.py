@@ -81,9 +81,7 @@ def replace_parts(block: Block, config: ModelConfig, layer: int) -> None:
 
 
 def add_grid_bias(blocks: Iterable[Block], config: ModelConfig) -> GridBias | None:
-    """Makes the scores of all blocks biased by the offset between two patches, and returns the bias that the blocks share, if
-    they share one.
-    """
+    """Makes the scores of all blocks biased by the offset between two patches; returns the bias that they share, if any."""
     parts = config.family.parts
     shared = GridBias(config) if parts.grid_bias_shared else None
     for block in blocks:

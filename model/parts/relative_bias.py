@@ -17,9 +17,7 @@ N_OF_CLASS_TOKEN = 3  # it as the query of a patch, as the key of a patch, and b
 
 
 def numbers_in_batch(point: HookPoint, numbers: Shaped[Tensor, "position ..."], n_inputs: int) -> Numbers:
-    """The numbers of the positions of `n_inputs` inputs as the hook point `point` leaves them; one row where all have the
-    same.
-    """
+    """Numbers of the positions of `n_inputs` inputs as `point` leaves them; one row where all have the same."""
     by_input = point(numbers.expand(n_inputs, *numbers.shape))
     # nothing has changed them, and they need not be computed with again
     is_repeated = by_input.stride(0) == 0

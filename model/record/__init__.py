@@ -70,9 +70,7 @@ class Positions:
         )
 
     def number(self, position: int) -> int:
-        """Index in the whole input of a `position` in this view (the two differ only in a view); for a merged word its
-        first index.
-        """
+        """Index of a `position` in the whole input, of which this may be a view; for a merged word its first index."""
         return position if self.numbers is None else self.numbers[position]
 
     def position_of(self, number: int) -> int:

@@ -263,9 +263,7 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
 
 
 def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> Colours:
-    """Colours of attention weights; the colour bar has the marks of `weight_legend`, and `keys` says which `n_keys` keys are
-    counted.
-    """
+    """Colours of attention weights with the marks of `weight_legend`; `keys` says which `n_keys` keys are counted."""
     legend = weight_legend(scale, n_keys, keys)
     return Colours(
         lowest=0.0,

@@ -116,9 +116,7 @@ def head_name(layer: int, head: int) -> str:
 
 
 def _digits_and_exponent(value: float, spec: str) -> tuple[str, int]:
-    """The digits of a number in the format `spec`, without sign if all are 0, and its exponent of ten (0 if none is
-    written).
-    """
+    """Digits of a number in the format `spec`, unsigned if all are 0, and its exponent of ten (0 if none is written)."""
     digits, _, power = f"{value:{spec}}".partition("e")
     digits = digits.removesuffix(".")  # which "#" leaves behind a whole number
     if not any(digit in digits for digit in "123456789"):

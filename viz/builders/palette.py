@@ -92,9 +92,7 @@ def weight_scale(
 
 
 def side_colours(placements: Sequence[str]) -> tuple[str, ...]:
-    """A colour for each encoder: that of its norm placement if all placements differ, else the first colours of
-    `CATEGORIES`.
-    """
+    """A colour for each encoder: that of its norm placement if all differ, else the first ones of `CATEGORIES`."""
     if len(set(placements)) == len(placements):
         return tuple(PLACEMENTS[placement] for placement in placements)
     return CATEGORIES[: len(placements)]
@@ -185,9 +183,7 @@ def _cached_hatching(bits: bytes, shape: tuple[int, int]) -> str:
 
 
 def data_uri(pixels: np.ndarray, *, side: int = 1) -> str:
-    """A PNG of uint8 pixels [height, width] or [height, width, 3 or 4] as a data URI, enlarged to about `side`
-    pixels.
-    """
+    """A PNG of uint8 pixels [height, width] or [height, width, 3 or 4] as a data URI, about `side` pixels wide."""
     return _png_uri(Image.fromarray(_enlarge(pixels, side)))
 
 

@@ -102,9 +102,7 @@ def _clean_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
-    """The figure as "png", "svg" or "pdf" in a `style`, or its numbers as "csv" or "parquet". Raises ValueError for another
-    kind.
-    """
+    """The figure as "png", "svg" or "pdf" in a `style`, or its numbers as "csv" or "parquet", else ValueError."""
     if kind == "svg":
         return svg(figure, style).encode()
     if kind == "pdf":
