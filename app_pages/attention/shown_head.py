@@ -1,6 +1,5 @@
 """What the figures of the page are about: the chosen head of an input through a lens, and one of its queries."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +23,8 @@ from model.record import AttentionRecord
 from viz.builders.heatmap import position_labels
 from viz.builders.number_format import head_name, percent
 from viz.builders.palette import WEIGHT
+from viz.builders.token_label import patch_in_words
 
-_PATCH = re.compile("r([0-9]+)c([0-9]+)")
 MUCH = 0.3  # of the weight: with less, no single kind of key describes the head
 HALF = 0.5  # of the weight: with as much on the query and its neighbours together, a head is local
 ROUNDING = 1e-4  # of two ways to add up the weight of one key
@@ -159,9 +158,7 @@ def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
         )
     if shares.largest > max(share + ROUNDING, MUCH):
         token = position_labels(attended.tokens, attended.numbers)[shares.key]
-        key = (
-            f"“{token}”" if attended.unit == "token" else _PATCH.sub(r"the patch in row \1, column \2", token)
-        )
+        key = f"“{token}”" if attended.unit == "token" else patch_in_words(token)
         return f"on average {percent(shares.largest, 0)} of {whole} goes to {key}"
     if share >= MUCH:
         return f"on average {percent(share, 0)} of {whole} goes to {kind}"

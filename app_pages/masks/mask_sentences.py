@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from model.capture.intervention import MaskChoice
 from model.record import ForwardRecord
+from viz.builders.token_label import patch_in_words
 
 AT_MOST = 3  # tokens that are named one by one
 
@@ -49,10 +50,10 @@ def _beginning(choice: MaskChoice, record: ForwardRecord) -> str | None:
 
 
 def named(record: ForwardRecord, position: int) -> str:
-    """The token in quotation marks, with its position if it occurs more than once; a patch by its label."""
+    """The token in quotation marks, with its position if it occurs more than once; a patch by its row and column."""
     token = record.tokens[position]
     if record.unit != "token":
-        return token
+        return patch_in_words(token)
     return f"“{token}”" if record.tokens.count(token) == 1 else f"“{token}” at position {position}"
 
 

@@ -53,8 +53,8 @@ LEGIBLE = 64  # positions; of more, a part is shown to begin with
 MOST_DRAWN = 512  # positions; with three maps of 1,370 × 1,370 cells a browser was busy for minutes
 TITLES = {
     "scores": "Scores",
-    "pattern": "Pattern",
-    "change": "Change",
+    "pattern": "Weights",
+    "change": "Their change",
 }
 
 LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
@@ -90,20 +90,16 @@ def draw() -> None:
         draw_worked_example(subject, chosen)
         draw_methods(view, answer, slots)
         st.stop()
+    with slots.controls, st.container(key="masks_effect"):
+        say_answers(slots, before, after, mask, answer)
     is_board = has_board(mask.kind, len(record))
     is_beside = part == STEP_BY_STEP and (is_board or record.unit != "token")
     layout = "beside" if is_beside else "above"
     with st.container(horizontal=True, key="masks_body"):
-        target = st.container(
-            key=f"masks_target_{layout}",
-            width="content" if is_beside or record.unit == "token" else "stretch",
-        )
-        effect = None if is_beside else st.container(key="masks_effect")
+        target = st.container(key=f"masks_target_{layout}", width="content" if is_beside else "stretch")
         result = st.container(key=f"masks_result_{layout}")
     with target:
         draw_click_target(view, as_python.record(after.subject))
-    with effect or result:
-        say_answers(slots, before, after, mask, answer)
     with result:
         if part == STEP_BY_STEP:
             role = head_names(subject, chosen.layer, chosen.head).short

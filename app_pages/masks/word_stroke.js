@@ -92,7 +92,7 @@ class Stroke {
     if (!isAnyLeft) return `${what}: ${reader} has nothing left to read.`;
     if (keys.length && !data.masks)
       return `${what}, but not in ${data.head}: it changes only if what it reads was changed in the layers before.`;
-    const shared = keys.length ? `${what}: ${reader} reads the others instead, by weights that add up to 1` : what;
+    const shared = keys.length ? `${what}: ${reader} gives all its weight to the others` : what;
     if (!this.waits) return `${shared}.`;
     return data.exact ? `${shared}; exact in layer 0.` : `${shared}; a first guess until the encoder has computed it.`;
   }

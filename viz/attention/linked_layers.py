@@ -239,7 +239,16 @@ def large_map(shows: Shows, compact: bool) -> list[Layer]:
     )
     layers += [row_casing, row_frame, *([link_outlines()] if shows.links else []), cell_frame, name, about]
     if shows.picture:
-        return [*layers, text_at(state, "map_x", "top - 6", "'rows: queries, columns: keys'", fontSize=SMALL)]
+        return [
+            *layers,
+            text_at(
+                state,
+                "map_x",
+                "top - 6",
+                "'rows: queries, columns: keys; r2c1: the patch in row 2, column 1, from 0'",
+                fontSize=SMALL,
+            ),
+        ]
     ink = alt.expr(f"datum.level > {STRONG} ? ({OTHER_FULL_INK}) : ({FULL_INK})")
     written = "datum.weight >= 1.005 ? format(datum.weight, '.2~g') : datum.weight >= 0.995 ? '1' : slice(format(datum.weight, '.2f'), 1)"
     numbers = text_at(

@@ -13,7 +13,7 @@ from ..builders.heatmap_figure import Frame, Heatmap
 from ..builders.palette import CATEGORIES
 from ..builders.picture_marks import box_between
 
-COLOUR = CATEGORIES[3]  # no weight has it, on a light page or on a dark one
+COLOUR = CATEGORIES[1]  # no weight has it, on a light page or on a dark one
 _DASHES = (4, 3)
 _WIDE, _THIN = 3, 1.5  # pixels, of an outline of a link that the head follows and of another
 _INSET = 0.04  # of a cell, from its edge to an outline in a heatmap

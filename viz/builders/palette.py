@@ -35,15 +35,16 @@ DIFFERENCE = tuple(
 ACCENT = "#16a34a"  # what is chosen, and nothing else
 EMPHASIS = "#0f8b8d"  # what stands out without being chosen: the largest class
 NEUTRAL = "#787d87"  # frames, lines and what is not emphasised
-# A handful of kinds: apart from each other, from `ACCENT` and from the two placements, on white and on black.
-CATEGORIES = (EMPHASIS, "#ac06c7", "#b48d02", "#e2325f", "#626935", "#a487ba")
+# A handful of kinds: apart from each other, from `ACCENT` and from the two placements, on white and on black. Purple, which
+# elsewhere means less, comes fourth: where two or three kinds are compared it is not among them.
+CATEGORIES = (EMPHASIS, "#e2325f", "#b48d02", "#ac06c7", "#626935", "#a487ba")
 PLACEMENTS = {"pre": PRE_LN, "post": POST_LN, "deepnorm": CATEGORIES[0], "b2t": CATEGORIES[1]}
 # Of letters in these colours, on a light and on a dark page: a contrast of 4.5 or more.
 LETTERS = {
     PRE_LN: (PRE_LN, "#d9975d"),
     POST_LN: (POST_LN, "#7ba3f3"),
     CATEGORIES[0]: ("#0c7c7e", "#3fb1b3"),
-    CATEGORIES[1]: (CATEGORIES[1], "#d272e2"),
+    CATEGORIES[1]: ("#cc2450", "#ee7491"),
 }
 # Shapes of points beside the colours of curves, for whoever cannot tell the colours apart.
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")

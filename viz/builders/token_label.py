@@ -4,6 +4,7 @@ Tokens are set in a monospace font and measured in cells, one for a Latin letter
 scripts that the font lacks come from another one with wider letters.
 """
 
+import re
 import unicodedata
 from itertools import accumulate
 
@@ -13,6 +14,7 @@ _CELL = 0.62
 _INVISIBLE = {"Mn", "Me", "Cf"}  # accents on the letter before, joiners, direction marks
 _CONTROLS = {"Cc", "Cs"}
 _LINE_ENDS = "\n\r\v\f\x85\u2028\u2029"
+_PATCH = re.compile("r([0-9]+)c([0-9]+)")
 _JOINER = "\u200d"  # makes one emoji of two
 
 
@@ -23,6 +25,11 @@ def visible(token: str) -> str:
     """
     text = "".join(map(_visible_letter, token)) or "·"
     return f"◌{text}" if unicodedata.category(text[0]) in ("Mn", "Me", "Mc") else text
+
+
+def patch_in_words(token: str) -> str:
+    """What names a patch, such as "r2c1", as "the patch in row 2, column 1"; other tokens as they are."""
+    return _PATCH.sub(r"the patch in row \1, column \2", token)
 
 
 def label(token: str, at_most: int) -> str:

@@ -185,7 +185,7 @@ _GAP = 9  # pixels between two words
 _WIDEST = 700  # pixels of words in a line, which with ellipses fit into a narrow window
 _MORE = "…"  # in place of the words that are left out
 _POINTS = 25  # of an arc
-_ELSEWHERE = CATEGORIES[3]
+_ELSEWHERE = CATEGORIES[1]
 
 
 class LinkExample(NamedTuple):

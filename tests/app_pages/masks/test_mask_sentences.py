@@ -51,7 +51,7 @@ def test_what_was_masked_is_named(text: ForwardRecord, choice: MaskChoice, named
 @pytest.mark.parametrize(
     ("choice", "named"),
     [
-        (MaskChoice(kind="keys", keys=(2,)), "Without r0c1"),
+        (MaskChoice(kind="keys", keys=(2,)), "Without the patch in row 0, column 1"),
         (MaskChoice(kind="window", radius=2), "With a window of 2 patches to each side"),
         (MaskChoice(kind="padding", n_padding=2), "With the last 2 patches masked as padding"),
     ],

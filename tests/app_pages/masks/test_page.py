@@ -202,9 +202,9 @@ def test_in_another_text_nothing_is_blocked(open_masks: Open) -> None:
 
 def test_the_same_patches_stay_blocked_in_another_digit(open_masks: Open) -> None:
     app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), BLOCKED_KEYS.to("2"), DIGIT.to(1))
-    assert "Without r0c1" in headline(app)
+    assert "Without the patch in row 0, column 1" in headline(app)
     app.number_input(key="digit").set_value(5).run()
-    assert "Without r0c1" in headline(app)
+    assert "Without the patch in row 0, column 1" in headline(app)
 
 
 def test_a_mask_in_chosen_heads_alone(open_masks: Open) -> None:
