@@ -1,7 +1,7 @@
 """python -m benchmarks.tour_pictures
 
-Makes the small pictures of the tour's stops, light and dark, anew: each is the upper left part of the figures of the page
-that the stop opens. They are WebP files in `app_pages/reading/pictures`.
+Makes the small pictures of the tour's stops, light and dark, anew: each shows the figures of the page that the stop
+opens, as wide as they are. They are WebP files in `app_pages/reading/pictures`.
 """
 
 import io
@@ -22,7 +22,6 @@ from tests.browser.watching import ready
 
 SIZE = (480, 300)  # pixels; shown at half of that
 QUALITY = 55
-SHOWN = 1.9  # pixels of the page for one of the picture
 MARGIN = 8  # pixels of the page
 # Where the figures of a page begin; of a page without any, its first list.
 FIGURES = (
@@ -32,7 +31,8 @@ FIGURES = (
 BOX = """(selector) => {
     const boxes = [...document.querySelectorAll(selector)].map((figure) => figure.getBoundingClientRect());
     const seen = boxes.filter((box) => box.width > 150 && box.height > 60);
-    return [Math.min(...seen.map((box) => box.left)), Math.min(...seen.map((box) => box.top))];
+    const [left, top] = ["left", "top"].map((edge) => Math.min(...seen.map((box) => box[edge])));
+    return [left, top, Math.max(...seen.map((box) => box.right)) - left];
 }"""
 
 
@@ -71,14 +71,10 @@ def picture(page: Page, number: int) -> bytes:
     expect(page.locator(".st-key-tour")).to_contain_text(f"Tour, {number} of")
     ready(page)
     still(page)
-    left, top = page.evaluate(BOX, FIGURES)
-    width, height = (side * SHOWN for side in SIZE)
-    clip: FloatRect = {
-        "x": max(0, min(left - MARGIN, 1280 - width)),
-        "y": max(0, top - MARGIN),
-        "width": width,
-        "height": height,
-    }
+    left, top, width = page.evaluate(BOX, FIGURES)
+    width += 2 * MARGIN
+    height = width * SIZE[1] / SIZE[0]
+    clip: FloatRect = {"x": left - MARGIN, "y": max(0, top - MARGIN), "width": width, "height": height}
     with Image.open(io.BytesIO(page.screenshot(clip=clip, animations="disabled"))) as image:
         small = image.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS)
     file = io.BytesIO()

@@ -201,13 +201,11 @@ def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | 
         attributed = attribute(shown, checked)
     if attributed is not None:
         return colouring_of(subject, attributed)
-    return NOT_MEASURED if checked is None else _hiding(checked, record)
-
-
-def _hiding(checked: Checked, record: AttentionRecord) -> Hiding:
-    """The changes of the answer when each token or patch is hidden."""
+    if checked is None:
+        return NOT_MEASURED
     effects: list[float | None] = [None] * len(record)
     for position, effect in zip(checked.positions, checked.effects.tolist(), strict=True):
         effects[position] = effect
-    answer = checked.answer
-    return Hiding(changes=effects, unit=answer.unit, note=answer.hidden.replace("{unit}", record.unit))
+    return Hiding(
+        changes=effects, unit=checked.answer.unit, note=checked.answer.hidden.replace("{unit}", record.unit)
+    )

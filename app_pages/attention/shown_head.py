@@ -118,20 +118,12 @@ def say_what_it_attends_to(subject: Subject, chosen: HeadChoice, maps: Attention
 
     `maps` cover the whole input, seen through the chosen lens. The name of a head depends only on its attention.
     """
-    lens, help = chosen.lens, None
-    head = chosen.head if lens.has_heads else 0
-    name = f"**{head_name(chosen.layer, head)}**" if lens.has_heads else f"**L{chosen.layer}**"
-    if lens.name == ATTENTION:
-        names = head_names(subject, chosen.layer, chosen.head)
-        name += f" · {names.short}" if names.short else ""
-        help = names.help
-    shares = attention_by_kind(maps, chosen.layer, head) if lens.sums_to_1 else None
-    if shares is None:
-        st.markdown(name, help=help)
-        return
-    colon = ":" if " · " in name else " ·"
-    sentence = in_words(shares, maps, "its weight" if lens.name == ATTENTION else "each row")
-    st.markdown(f"{name}{colon} :gray[{plain(sentence)}]", help=help)
+    layer, head, lens = chosen.layer, chosen.head, chosen.lens
+    name = f"**{head_name(layer, head) if lens.has_heads else f'L{layer}'}**"
+    help = head_names(subject, layer, head).help if lens.name == ATTENTION else None
+    if sentence := head_sentence(subject, maps, lens, layer, head):
+        name += f" · :gray[{plain(sentence)}]"
+    st.markdown(name, help=help)
 
 
 def head_sentence(subject: Subject, maps: AttentionRecord, lens: Lens, layer: int, head: int) -> str:

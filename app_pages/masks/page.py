@@ -51,12 +51,7 @@ from viz.masks.cell_board import attention_shift, cell_board
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 MOST_DRAWN = 512  # positions; with three maps of 1,370 × 1,370 cells a browser was busy for minutes
-TITLES = {
-    "scores": "Scores",
-    "pattern": "Weights",
-    "change": "Their change",
-}
-
+TITLES = {"scores": "Scores", "pattern": "Weights", "change": "Their change"}
 LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
 
 NAMED = 3  # keys that are named one by one
@@ -105,7 +100,11 @@ def draw() -> None:
             role = head_names(subject, chosen.layer, chosen.head).short
             draw_maps(chosen, role, unmasked, after, query, with_pattern=not is_board)
         else:
-            draw_consequences(chosen, unmasked, after, query)
+            entropies, loss = beside("consequences")
+            with entropies:
+                _draw_entropies((chosen.layer, chosen.head), unmasked, after)
+            with loss:
+                _draw_lost_weight(chosen, unmasked, after, query)
         if unmasked is not before:
             draw_padded_answers(before, unmasked, after, answer)
     st.caption(explained(mask, record))
@@ -152,15 +151,6 @@ def _independent_sentence(mask: str, after: Side) -> str:
     return f"{mask}, the answer no longer depends on the {unit}: nothing else reaches the class token{so}."
 
 
-def draw_consequences(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
-    """Draws changed entropies of all heads, and the weight that one query lost. `before` is `after` without the mask."""
-    entropies, loss = beside("consequences")
-    with entropies:
-        _draw_entropies((chosen.layer, chosen.head), before, after)
-    with loss:
-        _draw_lost_weight(chosen, before, after, query)
-
-
 def _draw_entropies(head: tuple[int, int], before: Side, after: Side) -> None:
     heading("Entropy of every head, with the mask minus without", key="masks_entropy_heading")
     sources = (as_python.record(side.subject) for side in (before, after))
@@ -185,16 +175,13 @@ def _draw_lost_weight(chosen: HeadChoice, before: Side, after: Side, query: int)
         for side in (before, after)
     )
     source = as_python.record(after.subject)
-    in_heads = after.record.mask[chosen.layer, heads, position]  # [head, key], True where allowed
     allowed = call(np.any, source.mask[chosen.layer, heads, position], axis=0)
     if allowed().all():
-        n_masking = sum(not keys.all() for keys in in_heads)
-        sentence = f"No key is masked for {name} here; what changes comes from masks elsewhere."
-        if n_masking:
-            sentence = f"No key is masked for {name} in all heads of this layer, but some are in {n_masking} of {len(in_heads)}."
+        tell(
+            f"No key is masked here for {name} in every head; what changes comes from masks in some heads or elsewhere."
+        )
     else:
-        sentence = _lost_sentence(name, weight_lost_to_mask(row_before(), allowed()), after.record)
-    tell(sentence)
+        tell(_lost_sentence(name, weight_lost_to_mask(row_before(), allowed()), after.record))
     show(call(attention_shift, row_before, row_after, source.tokens, allowed=allowed), key="masks_shift")
 
 

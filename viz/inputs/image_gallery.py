@@ -3,21 +3,30 @@ filled.
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..builders.cells import frame_channels
-from ..builders.chart import Column, chart, layer
+from ..builders.chart import Column, Layer, chart, layer
 from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import EMPHASIS
 from ..builders.picture_marks import CHOOSE, PIXEL_BOX, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK, SMALL
 
-_SIDE = 56  # pixels: an MNIST digit, doubled
-_CAPTION = 18
-_GAP = 5
-_EXAMPLE_SIDE = 112  # pixels: an MNIST digit, four times as large
-_EXAMPLE_CAPTION, _EXAMPLE_GAP = 20, 14
+
+class _Grid(NamedTuple):
+    """How captioned images stand in rows, in pixels."""
+
+    side: int
+    caption: int  # height of the line below an image
+    gap: int
+    lower: int  # how far the caption is from the middle of its line
+
+
+_SMALL = _Grid(side=56, caption=18, gap=5, lower=1)  # an MNIST digit, doubled
+_LARGE = _Grid(side=112, caption=20, gap=14, lower=2)  # four times as large
+_URL: Kwargs = {"calculate": {"url": CHOOSE}}
 
 
 def image_gallery(
@@ -33,35 +42,20 @@ def image_gallery(
     The image with the id `selected` is framed. A click on an image or its caption sets the point selection `image`, field
     `id`. The pixels are sharp only at the chart's own width, 61 for each column.
     """
-    row, column = np.divmod(np.arange(len(images)), columns)
-    left, top = column * (_SIDE + _GAP), row * (_SIDE + _CAPTION + _GAP)
-    inks = [picture_ink(image, side=_SIDE) for image in images]
-    image = {"x": pixel_x("left"), "y": pixel_y("top"), "url": "url:N"}
-    caption = {"x": pixel_x("middle"), "y": pixel_y("caption_at"), "text": "caption:N"}
+    placed = _placed(images, columns, _SMALL)
     cover = PIXEL_BOX | {"y2": "end:Q", "description": "caption:N", "tooltip": "caption:N"}
-    url: Kwargs = {"calculate": {"url": CHOOSE}}
-    size: Kwargs = {"width": _SIDE, "height": _SIDE, "align": "left", "baseline": "top", "tooltip": None}
     return chart(
         [Column("id", list(ids)), Column("caption", list(captions))],
-        layer("image", image, aria=False, **url, **size),
-        layer("text", caption, aria=False, fontSize=SMALL, color=INK, limit=_SIDE, **url),
-        layer("rect", PIXEL_BOX | frame_channels((3, 0.5)), fill=None, cornerRadius=3, aria=False, **url),
+        *_images_and_captions(_SMALL),
+        layer("rect", PIXEL_BOX | frame_channels((3, 0.5)), fill=None, cornerRadius=3, aria=False, **_URL),
         # On top and clear: a click on a stroke or on the caption counts as one on the image.
-        layer("rect", cover, fill="transparent", cursor="pointer", click=("image", "id"), **url),
-        drawing={
-            "left": left,
-            "middle": left + _SIDE / 2,
-            "right": left + _SIDE,
-            "top": top,
-            "bottom": top + _SIDE,
-            "caption_at": top + _SIDE + _CAPTION / 2 + 1,
-            "end": top + _SIDE + _CAPTION,
+        layer("rect", cover, fill="transparent", cursor="pointer", click=("image", "id"), **_URL),
+        drawing=placed
+        | {
+            "end": placed["bottom"] + _SMALL.caption,
             "selected": [image_id == selected for image_id in ids],
-            **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
         },
-        width=columns * (_SIDE + _GAP) - _GAP,
-        height=-(-len(images) // columns) * (_SIDE + _CAPTION + _GAP),
-        autosize="pad",  # Streamlit would squeeze what is not an image
+        **_size(len(images), columns, _SMALL),
         description=f"{len(images)} image{'s' * (len(images) != 1)} to choose from",
     )
 
@@ -81,13 +75,7 @@ def digit_examples(
 
     The caption has the weight. A click sets the point selection `example`, field `number`.
     """
-    n_examples = len(images)
-    row, column = np.divmod(np.arange(n_examples), columns)
-    left, top = (
-        column * (_EXAMPLE_SIDE + _EXAMPLE_GAP),
-        row * (_EXAMPLE_SIDE + _EXAMPLE_CAPTION + _EXAMPLE_GAP),
-    )
-    inks = [picture_ink(image, side=_EXAMPLE_SIDE) for image in images]
+    placed = _placed(images, columns, _LARGE)
     names = [
         (_patch_name(query, patch_grid), _patch_name(key, patch_grid))
         for query, key in zip(queries, keys, strict=True)
@@ -98,59 +86,70 @@ def digit_examples(
         Column("key", [key for _, key in names]),
         Column("weight", np.array(weights, float), format=".4f"),
     ]
-    click = ("example", "number")
     dashes: Kwargs = {"strokeWidth": 3, "strokeDash": [4, 2]}
-    image = {"x": pixel_x("left"), "y": pixel_y("top"), "url": "url:N"}
-    caption = {"x": pixel_x("middle"), "y": pixel_y("caption_at"), "text": "caption:N"}
-    url: Kwargs = {"calculate": {"url": CHOOSE}}
-    size: Kwargs = {
-        "width": _EXAMPLE_SIDE,
-        "height": _EXAMPLE_SIDE,
-        "align": "left",
-        "baseline": "top",
-        "tooltip": None,
-    }
+    image, caption = _images_and_captions(_LARGE)
+    cover = PIXEL_BOX | {"description": "caption:N", "tooltip": columns_of_file}
+    click = ("example", "number")
     return chart(
         columns_of_file,
-        layer("rect", PIXEL_BOX, fill=INK, fillOpacity=0.06, aria=False, **url),
+        layer("rect", PIXEL_BOX, fill=INK, fillOpacity=0.06, aria=False, **_URL),
         layer("rect", PIXEL_BOX, "key", fill=EMPHASIS, fillOpacity=0.75, aria=False),
-        layer("image", image, aria=False, **url, **size),
+        image,
         layer("rect", PIXEL_BOX, "query", fill=None, stroke=EMPHASIS, aria=False, **dashes),
-        layer("text", caption, aria=False, fontSize=SMALL, color=INK, limit=_EXAMPLE_SIDE, **url),
-        layer(
-            "rect",
-            PIXEL_BOX | {"description": "caption:N", "tooltip": columns_of_file},
-            fill="transparent",
-            cursor="pointer",
-            click=click,
-            **url,
-        ),
-        drawing={
+        caption,
+        layer("rect", cover, fill="transparent", cursor="pointer", click=click, **_URL),
+        drawing=placed
+        | {
             "caption": [
                 f"{weight:.2f}, digit {digit_number}"
                 for weight, digit_number in zip(weights, numbers, strict=True)
             ],
-            "left": left,
-            "right": left + _EXAMPLE_SIDE,
-            "top": top,
-            "bottom": top + _EXAMPLE_SIDE,
-            "middle": left + _EXAMPLE_SIDE / 2,
-            "caption_at": top + _EXAMPLE_SIDE + _EXAMPLE_CAPTION / 2 + 2,
-            **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
         },
         frames={
-            name: _patch_boxes(patches, left, top, patch_grid)
+            name: _patch_boxes(patches, placed["left"], placed["top"], patch_grid)
             for name, patches in (("query", queries), ("key", keys))
         },
-        width=columns * (_EXAMPLE_SIDE + _EXAMPLE_GAP) - _EXAMPLE_GAP,
-        height=-(-n_examples // columns) * (_EXAMPLE_SIDE + _EXAMPLE_CAPTION + _EXAMPLE_GAP),
-        autosize="pad",  # Streamlit would squeeze what is not an image
-        description=f"{n_examples} digits; in each the framed patch looks at the filled one. "
+        **_size(len(images), columns, _LARGE),
+        description=f"{len(images)} digits; in each the framed patch looks at the filled one. "
         + "; ".join(
             f"digit {digit_number}: {query} looks at {key}, weight {weight:.2f}"
             for digit_number, (query, key), weight in zip(numbers, names, weights, strict=True)
         ),
     )
+
+
+def _placed(images: np.ndarray, columns: int, grid: _Grid) -> dict[str, Any]:
+    """Columns with the edges of each image in pixels, where its caption is, and its ink for either theme."""
+    row, column = np.divmod(np.arange(len(images)), columns)
+    left, top = column * (grid.side + grid.gap), row * (grid.side + grid.caption + grid.gap)
+    inks = [picture_ink(image, side=grid.side) for image in images]
+    return {
+        "left": left,
+        "middle": left + grid.side / 2,
+        "right": left + grid.side,
+        "top": top,
+        "bottom": top + grid.side,
+        "caption_at": top + grid.side + grid.caption / 2 + grid.lower,
+        **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
+    }
+
+
+def _images_and_captions(grid: _Grid) -> tuple[Layer, Layer]:
+    image = {"x": pixel_x("left"), "y": pixel_y("top"), "url": "url:N"}
+    caption = {"x": pixel_x("middle"), "y": pixel_y("caption_at"), "text": "caption:N"}
+    size: Kwargs = {"width": grid.side, "height": grid.side, "align": "left", "baseline": "top"}
+    return (
+        layer("image", image, aria=False, tooltip=None, **_URL, **size),
+        layer("text", caption, aria=False, fontSize=SMALL, color=INK, limit=grid.side, **_URL),
+    )
+
+
+def _size(n_images: int, columns: int, grid: _Grid) -> dict[str, Any]:
+    return {
+        "width": columns * (grid.side + grid.gap) - grid.gap,
+        "height": -(-n_images // columns) * (grid.side + grid.caption + grid.gap),
+        "autosize": "pad",  # Streamlit would squeeze what is not an image
+    }
 
 
 def _patch_name(patch: int | None, patch_grid: tuple[int, int]) -> str:
@@ -161,7 +160,7 @@ def _patch_boxes(
     patches: Sequence[int | None], left: np.ndarray, top: np.ndarray, patch_grid: tuple[int, int]
 ) -> dict[str, list[float]]:
     """The edges in pixels of each patch's box in its picture; None (the class token) has no box."""
-    patch_height, patch_width = (_EXAMPLE_SIDE / n_patches for n_patches in patch_grid)
+    patch_height, patch_width = (_LARGE.side / n_patches for n_patches in patch_grid)
     cells = [
         (example, *divmod(patch, patch_grid[1])) for example, patch in enumerate(patches) if patch is not None
     ]
