@@ -19,7 +19,7 @@ from viz.builders.number_format import format_number, percent
 SIGNS = 160  # of a text that are sent to the browser
 SIDE = 36  # pixels of a thumbnail
 # Headings of what makes an input hard, where they are not its name alone.
-_HARDNESS_TITLES = {"loss": "loss, nats", "entropy": "uncertainty, nats"}
+_HARDNESS_TITLES = {"loss": "loss (nats)", "entropy": "uncertainty (nats)"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _table = HtmlTable("many_inputs", Path(__file__).with_suffix(".css"))
 

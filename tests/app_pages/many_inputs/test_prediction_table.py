@@ -53,7 +53,7 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
     assert len(third["input"]["text"]) == SIGNS + 1
     right = cells(ITEMS[0], FOUND, replace(LINES[0], label=1))["right"]
     assert (right["text"], right["help"]) == ("✓ positive", "as predicted")
-    assert titles(FOUND) == ["", "input", "answer", "label", "loss, nats", "uncertainty, nats"]
+    assert titles(FOUND) == ["", "input", "answer", "label", "loss (nats)", "uncertainty (nats)"]
 
 
 def test_loss_and_uncertainty_are_no_one_column() -> None:
@@ -74,8 +74,8 @@ def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None
         "unknown tokens",
         "answer",
         "label",
-        "loss, nats",
-        "uncertainty, nats",
+        "loss (nats)",
+        "uncertainty (nats)",
     ]
     shown = [
         cells(item, result, line)["unknown"]["text"] for item, line in zip(ITEMS, result.lines, strict=True)
