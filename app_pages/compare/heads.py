@@ -34,7 +34,7 @@ from app_pages.show.side_predictions import NUMBERS, beside, predictions
 from app_pages.subject import as_python, two_sides
 from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
-from app_pages.subject.subject import LensChoice, Measured
+from app_pages.subject.subject import LensChoice
 from app_pages.subject.two_sides import Side, same_position
 from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.gestures import Blinking, blink
@@ -91,8 +91,17 @@ def draw_heads(
     maxima = _maxima_of_pairs(records, pairing) if chosen.scale == "own" else (None, None)
     queries = query, same_position(first, second, query)
     choice_callbacks = _choice_callbacks(first, second, pairing, chosen)
-    partners = _partners(pairing)
-    shares_query = "both" if queries[0] == queries[1] and _correspond_by_index(first, second) else ""
+    partners = [
+        [of_side(index) for index in np.ndindex(shape)]
+        for of_side, shape in zip((pairing.partner, pairing.partner_in_first), pairing.shapes, strict=True)
+    ]
+    # by words, positions of the same number correspond if none lacks a counterpart
+    correspond = all(side.words is None or not side.words.unmatched for side in sides)
+    shares_query = "both" if queries[0] == queries[1] and correspond else ""
+    patterns = [
+        record.pattern[index] for record, index in zip(records, pair, strict=True) if index is not None
+    ]
+    scale = chosen.weights_to("the maximum of the pair", *patterns)
     with st.container(gap="xxsmall"):
         tokens = [st.container(key=f"tokens_{number}") for number in NUMBERS[:2]]
     for i, (side, column) in enumerate(zip(sides, beside("heads"), strict=True)):
@@ -135,28 +144,22 @@ def draw_heads(
                 draw_faithfulness_of_side(side, pattern, kind, answer, lens=lens.name, head=own_head, key=key)
             else:
                 st.caption(reason)
-            _draw_download(
-                side,
-                viewed[i],
-                own_head,
-                own_query,
-                chosen,
-                NUMBERS[i],
-                through=through,
-                picture=picture,
-                patterns=[
-                    record.pattern[index]
-                    for record, index in zip(records, pair, strict=True)
-                    if index is not None
-                ],
-            )
+            title, source = f"{side.title} {map_name(own_head, lens)}", side.maps(through)
+            others: dict[str, Expression] = {}
+            if picture is not None and own_query is not None:
+                others[f"picture_{NUMBERS[i]}"] = call(
+                    query_on_picture,
+                    source,
+                    as_python.seen_picture(side.subject),
+                    source.pattern[own_head][own_query],
+                    query=own_query,
+                    scale=scale,
+                    notes=[f"{title}: what {records[i].tokens[own_query]} attends to"],
+                )
+            figure = call(attention_heatmap, source, *own_head, query=own_query, scale=scale, title=title)
+            download(figure, f"matrix_{NUMBERS[i]}", others=others)
     warn_of_pairs(first, second, pairing, lens)
     measures_note(first.compared.units, viewed[0].measures, lens)
-
-
-def _correspond_by_index(first: Side, second: Side) -> bool:
-    """Whether positions of the same number correspond: by words, that none of them lacks a counterpart."""
-    return all(side.words is None or not side.words.unmatched for side in (first, second))
 
 
 def _choice_callbacks(
@@ -179,15 +182,6 @@ def _choice_callbacks(
             head_choice.take_position_from_second(first, second, choice.query)
 
     return take_first, take_second
-
-
-def _partners(pairing: Pairing) -> tuple[list[HeadIndex | None], list[HeadIndex | None]]:
-    """For each head of the first side its partner on the second, layer by layer, and the other way round."""
-    shapes = pairing.shapes
-    return (
-        [pairing.partner(index) for index in np.ndindex(shapes[0])],
-        [pairing.partner_in_first(index) for index in np.ndindex(shapes[1])],
-    )
 
 
 def _titles(sides: Sequence[Side]) -> list[Title]:
@@ -216,50 +210,13 @@ def _maxima_of_pairs(records: Sequence[AttentionRecord], pairing: Pairing) -> tu
     return first_maxima, second_maxima
 
 
-def _draw_download(
-    side: Side,
-    viewed: Measured,
-    head: HeadIndex,
-    query: int | None,
-    chosen: HeadChoice,
-    number: str,
-    *,
-    through: LensChoice,
-    picture: np.ndarray | None,
-    patterns: Sequence[np.ndarray],
-) -> None:
-    """Draws the menu that makes files of the chosen head's map, and of the picture with its patches where the input is one; a
-    colour scale to the own maximum ends at the largest of `patterns`.
-    """
-    scale = chosen.weights_to("the maximum of the pair", *patterns)
-    title, record = f"{side.title} {map_name(head, chosen.lens)}", viewed.record
-    source = side.maps(through)
-    others: dict[str, Expression] = {}
-    if picture is not None and query is not None:
-        others[f"picture_{number}"] = call(
-            query_on_picture,
-            source,
-            as_python.seen_picture(side.subject),
-            source.pattern[head][query],
-            query=query,
-            scale=scale,
-            notes=[f"{title}: what {record.tokens[query]} attends to"],
-        )
-    download(
-        call(attention_heatmap, source, *head, query=query, scale=scale, title=title),
-        f"matrix_{number}",
-        others=others,
-    )
-
-
 def _draw_difference(
     chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
     """Draws the difference of the chosen pair's maps, and the changes of the measures of every pair, through one lens."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
-    measures = [side.viewed(through).measures for side in (first, second)]
     if lens.has_heads:
-        _draw_tables(head, first, second, pairing, through, *measures)
+        _draw_tables(head, first, second, pairing, through)
     partner = pairing.partner(head)
     if (reason := why_cells_differ(first, second)) is not None:
         st.info(f"{reason} Their weights cannot be subtracted.")
@@ -274,59 +231,42 @@ def _draw_difference(
         say_part(part, n, around="")
 
 
-def _draw_tables(
-    head: tuple[int, int],
-    first: Side,
-    second: Side,
-    pairing: Pairing,
-    through: LensChoice,
-    before: dict[str, np.ndarray],
-    after: dict[str, np.ndarray],
-) -> None:
-    """Draws a small table for each measure, laid out as the heads of the first side."""
-    shape = pairing.shapes[0]
+def _draw_tables(head: HeadIndex, first: Side, second: Side, pairing: Pairing, through: LensChoice) -> None:
+    """Draws a small table for the distance of each pair and for the change of each measure that both sides have, laid out as
+    the heads of the first side.
+    """
     notes = [
         f"{head_name(*index)} ↔ {head_name(*partner)}"
         if (partner := pairing.partner(index))
         else "no partner"
-        for index in np.ndindex(shape)
+        for index in np.ndindex(pairing.shapes[0])
     ]
+    pairs = written_pairing(first, second, pairing)
+    same_grid = first.record.patch_grid == second.record.patch_grid
+    before, after = (side.viewed(through).measures for side in (first, second))
+    summaries = [call(head_summary, side.maps(through)) for side in (first, second)]
     with st.container(horizontal=True, gap="medium"):
-        for key, (values, signed, digits, title) in _table_contents(
-            first, second, pairing, through, before, after
-        ).items():
-            grid = call(
-                head_grid, values, selected=head, title=title, signed=signed, notes=notes, digits=digits
-            )
+
+        def draw_table(key: str, values: Expression, title: list[str], *, signed: bool, digits: int) -> None:
+            options = {"title": title, "signed": signed, "notes": notes, "digits": digits}
             with st.container(width="content"):
-                clickable_heads(grid, key=f"grid_{key}", chosen=head)
+                clickable_heads(
+                    call(head_grid, values, selected=head, **options), key=f"grid_{key}", chosen=head
+                )
+
+        if pairing.matrix is not None:
+            title = ["head distance", "nats: 0 alike, 0.69 most apart"]
+            draw_table("distance", pairs.distances, title, signed=False, digits=3)
+        for measure in (name for name in before if name in after):
+            if measure == "entropy" or same_grid:
+                change = call(pairs.change, *(call(summary[measure].ravel) for summary in summaries))
+                title = [f"change of {measure}", f"{second.title} minus {first.title}"]
+                key = measure.partition(" (")[0].replace(" ", "_")
+                draw_table(key, change, title, signed=True, digits=2)
     st.caption(
         f"Each cell: a head of {first.title} against its partner. Gold: {second.title} has more; purple: it has less. Entropies "
         "are shares of that of equal weights. A click chooses the pair."
     )
-
-
-def _table_contents(
-    first: Side,
-    second: Side,
-    pairing: Pairing,
-    through: LensChoice,
-    before: dict[str, np.ndarray],
-    after: dict[str, np.ndarray],
-) -> dict[str, tuple[Expression, bool, int, list[str]]]:
-    """For each table its values [layer, head], whether they are signed, their number of digits, and the lines of its title."""
-    tables = {}
-    pairs = written_pairing(first, second, pairing)
-    summaries = [call(head_summary, side.maps(through)) for side in (first, second)]
-    if pairing.matrix is not None:
-        tables["distance"] = pairs.distances, False, 3, ["head distance", "nats: 0 alike, 0.69 most apart"]
-    for measure in before:
-        same_grid = first.record.patch_grid == second.record.patch_grid
-        if measure in after and (measure == "entropy" or same_grid):
-            change = call(pairs.change, *(call(summary[measure].ravel) for summary in summaries))
-            title = [f"change of {measure}", f"{second.title} minus {first.title}"]
-            tables[measure.partition(" (")[0].replace(" ", "_")] = change, True, 2, title
-    return tables
 
 
 def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:

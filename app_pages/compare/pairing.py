@@ -134,7 +134,7 @@ def choose_furthest_pair(pairing: Pairing) -> None:
     """
     if pairing.matrix is not None:
         st.button(
-            "Pair that differs most",
+            "Most different pair",
             key="most_different",
             on_click=take_head,
             args=pairing.furthest_head,
@@ -152,24 +152,19 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
     if partner is None:
         st.markdown(f"**{map_name(head, lens)}** has no partner in {second.title}.", width="content")
         return
-    text = f"**{map_name(head, lens)}** ↔ **{map_name(partner, lens)}**"
+    text = f"{'Alike: ' * pairing.matched}**{map_name(head, lens)}** ↔ **{map_name(partner, lens)}**"
     if not lens.has_heads:
         st.markdown(f"{text} :gray[one map a layer, paired by number]", width="content")
         return
     if is_measured:
         text += f" · differ by {pairing.distances[head]:.3f} (0 to 0.69)"
+    rules = [head_names(side.subject, *index).rules for side, index in ((first, head), (second, partner))]
     explained = [
-        *_role_sentences((first, head), (second, partner)),
+        *(f"{rule}." for rule in dict.fromkeys("; ".join(rules).split("; ")) if rule),
         *([_distance_sentence(pairing, head, stored)] if is_measured else []),
         *([_matching_sentences(pairing, stored)] if pairing.matched else []),
     ]
     st.markdown(text, width="content", help="\n\n".join(explained) or None)
-
-
-def _role_sentences(*heads: tuple[Side, HeadIndex]) -> list[str]:
-    """The rules of the roles of both heads, each role once."""
-    rules = (head_names(side.subject, *head).rules for side, head in heads)
-    return [f"{rule}." for rule in dict.fromkeys("; ".join(filter(None, rules)).split("; ")) if rule]
 
 
 def warn_of_pairs(first: Side, second: Side, pairing: Pairing, lens: Lens) -> None:
@@ -202,7 +197,10 @@ def _distance_sentence(pairing: Pairing, head: HeadIndex, stored: EncoderCompari
 
 
 def _matching_sentences(pairing: Pairing, stored: EncoderComparison | None) -> str:
-    text = "Two encoders number their heads in any order, so each head stands beside one whose maps look like its own: these pairs have the smallest sum of distances"
+    text = (
+        "Two encoders number their heads in any order, so each head stands beside one whose maps look like its own: "
+        "these pairs have the smallest sum of distances"
+    )
     if stored is None or pairing.n_examples == 1:
         text += " on this input; on another one they may be others."
     else:

@@ -39,12 +39,12 @@ PAIRING = Row[str](
     "pairs whose head distances have the smallest sum, as a mean over many examples or on this input. Or beside the "
     "head of the same number.",
 )
-VIEW = Box("compare_view", "Show", (ALL_HEADS, DIFFERENCE, DISTANCES), width=230)
-STREAM_PART = Row(
+VIEW = Box("compare_view", "Show", (ALL_HEADS, DIFFERENCE, DISTANCES), width=200)
+STREAM_PART = Box(
     "compare_stream",
-    "Of the stream",
+    "Show",
     (NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS),
-    label_visibility="collapsed",
+    width=230,
 )
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))
 WITHOUT_HEADS = Toggle("without_heads", "Take each head away (dots)")

@@ -124,9 +124,6 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
             index = divmod(int(change.argmax()), change.shape[1])
             st.markdown(f"The answer changes most without **{head_name(*index)}**.", width="content")
     if rows:
-        if words := [words for name, words in _SMALL_AND_LARGE.items() if name in measures]:
-            in_nats = any("nats" in column_unit(numbers, name) for name in measures)
-            st.caption(" ".join([*words, *["0.69 nats: a factor of 2."] * in_nats]))
         headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
         _table.draw(
             headings,
@@ -135,6 +132,12 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
             take_row=lambda head: take_head(*head),
             take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
         )
+        if words := [words for name, words in _SMALL_AND_LARGE.items() if name in measures]:
+            in_nats = any("nats" in column_unit(numbers, name) for name in measures)
+            halved = (
+                f"0.69 nats: {'odds' if numbers.answer.word is None else 'a probability'} doubled or halved."
+            )
+            st.caption(" ".join([*words, *[halved] * in_nats]))
     else:
         st.info("No head matches the search and the filter.", icon=":material/filter_alt:")
     if len(rows) < len(all_heads):

@@ -15,14 +15,16 @@ from model.claims.verdict import COMMAND, Measurement, Overall, overall_verdict
 from viz.norm_placement.seed_effects import axis_end, effect_axis
 
 EFFECT = (
-    "What stands in brackets is compared. A dot is a kind of encoders: at −3, it is larger under post-LN by 3 times as much as "
-    "two seeds differ; near 0, chance can explain it. The line through it reaches over all seeds.\n\n"
-    "Exactly: mean of (pre − post) / s over pairs of one seed, s = √((s²_pre + s²_post) / 2), where s_pre and s_post are the "
-    "standard deviations over the seeds of one placement (n − 1); the line reaches from the least to the largest pair. Where the axis of "
-    "the values is logarithmic, of logarithms. A dot for each kind of encoders with 3 seeds or more; of only 3, s itself is "
-    "uncertain. Left out: fewer seeds, a spread of zero, and rates at which post-LN only guesses. The steps of the axis "
-    "widen: 1, 3, 10, 30. A verdict can hold though a whisker reaches over 0: it tests the mean of all pairs. A claim about "
-    "one placement has a dashed 0: its values minus the value it is compared with, over that placement's own s. “Undecided”: too few seeds, or left out. Circle: larger under "
+    "A dot is one kind of encoder, and the line through it reaches over all its seeds. At −3 the value is larger in post-LN, by "
+    "3 times as much as runs with other seeds differ. Near 0, chance can explain it."
+)
+EXACTLY = (
+    "**A dot** is the mean of (pre − post) / s over pairs of one seed, s = √((s²_pre + s²_post) / 2), where s_pre and s_post are the "
+    "standard deviations over the seeds of one placement (n − 1); its line reaches from the least to the largest pair. Where the "
+    "axis of the values is logarithmic, of logarithms. Of only 3 seeds, s itself is uncertain. No dot: fewer seeds, a spread of "
+    "zero, and rates at which post-LN only guesses. The steps of the axis widen: 1, 3, 10, 30. A claim can hold though a line "
+    "reaches over 0: the mean of all pairs is tested. A claim about one placement has a dashed 0: its values minus the "
+    "value it is compared with, over that placement's own s. “Undecided”: too few seeds, or left out. Circle: larger in "
     "pre-LN, or pre-LN alone; square: post-LN."
 )
 # What seems to contradict something else, and why it does not, with numbers of the file that is shipped.
@@ -55,10 +57,15 @@ def _stored_or_stop() -> list[Measurement]:
     return measurements
 
 
-def _counts(claims: Sequence[Claim], measured: Sequence[Measurement]) -> str:
-    """How many claims have each verdict, such as 5 “holds”, 1 “mixed”."""
+def _answer(claims: Sequence[Claim], measured: Sequence[Measurement]) -> str:
+    """How many of the claims hold, seem to hold, and are not confirmed."""
     verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in claims)
-    return ", ".join(f"{verdicts[verdict]} “{verdict.value}”" for verdict in Overall if verdicts[verdict])
+    n_hold, n_seem = verdicts[Overall.HOLDS], verdicts[Overall.SEEDS_AGREE]
+    n_others = len(claims) - n_hold - n_seem
+    return (
+        f"**Of {len(claims)} claims of papers**, {n_hold} hold here, {n_seem} seem to hold, "
+        f"{n_others} are not confirmed."
+    )
 
 
 def draw() -> None:
@@ -67,24 +74,20 @@ def draw() -> None:
     ends = axis_end([dot for claim in CLAIMS for dot in effect_dots(claim, measured)])
     with st.container(key="claims", gap=None):
         heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
-        claimed = [claim for claim in CLAIMS if claim.by]
-        n_own = len(CLAIMS) - len(claimed)
-        heads[0].markdown(
-            f"**{len(claimed)} claims of papers**: {_counts(claimed, measured)}; and {n_own} questions of our own."
-        )
+        heads[0].markdown(_answer([claim for claim in CLAIMS if claim.by], measured))
         with heads[1], st.container(gap=None):
-            st.markdown("**Which is larger, and how clearly?**", help=EFFECT)
+            st.markdown("**Which is larger, and how clearly?** A dot: one kind of encoder", help=EFFECT)
             show(effect_axis(ends), key=None)
-        heads[2].markdown("**Verdict**, in kinds of encoders")
+        heads[2].markdown("**Does it hold here?**")
         for when in dict.fromkeys(claim.when for claim in CLAIMS):
             st.markdown(f"**{when}**")
             for claim in (claim for claim in CLAIMS if claim.when == when):
                 draw_row(claim, measured, end=ends)
 
-    with st.expander("Why “seems to hold” is not “holds”, and how difference and verdict are computed"):
+    with st.expander("Why “seems to hold” is not “holds”, and how all this is computed"):
         st.markdown(LEGEND)
         st.markdown(TEST)
-        st.markdown(EFFECT)
+        st.markdown(EXACTLY)
     with st.container(key="contradictions"):
         st.header("Numbers above that seem to contradict each other, and why they do not")
         for seeming, reason in CONTRADICTIONS:

@@ -27,20 +27,17 @@ from viz.norm_placement.placement_diagram import placement_diagram
 
 ENCODERS = {"pre": "imdb-pre-ln", "post": "imdb-post-ln"}
 CURVE = "norm"  # the stored curve: mean length of the states at each stage
+_WHERE = {"pre": "norm before each part", "post": "norm after each sum"}
 _FIGURE_HEIGHT = 130
 _LONGEST = 80  # letters of a text
 
 
 def draw_answer() -> None:
     """Draws both blocks, and beside them one of two figures of the review encoders, layer by layer."""
-    st.markdown(
-        "The thick line carries each token's vector. **pre-LN**: the norm stands before attention and feed-forward, and vectors "
-        "grow. **post-LN**: after each addition a norm brings them back to one length."
-    )
     with st.container(horizontal=True, gap="medium", key="norm_answer"):
         for placement in ("pre", "post"):
             with st.container(key=f"norm_block_{placement}", width="content", gap=None):
-                st.markdown(f"**{PLACEMENTS[placement]}**")
+                st.markdown(f"**{PLACEMENTS[placement]}**: {_WHERE[placement]}")
                 show(call(placement_diagram, placement), key=f"block_{placement}", width="content")
         with st.container(key="norm_curve", gap=None):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -71,37 +68,34 @@ def _draw_parts() -> None:
 
 
 def _draw_lengths() -> None:
-    stored = {placement: layers_of(name) for placement, name in ENCODERS.items()}
-    layers = {
-        placement: results for placement, results in stored.items() if results and CURVE in results.curves
-    }
-    if len(layers) < len(ENCODERS):
+    layers = [layers_of(name) for name in ENCODERS.values()]
+    if not all(results and CURVE in results.curves for results in layers):
         st.caption("The length of the residual stream is not stored for these review encoders.")
         return
     # Only the state that a whole layer leaves: after the embedding, then every second stage.
     curves = {
-        PLACEMENTS[placement]: written_results(ENCODERS[placement], LAYERS, read_layers).curves[CURVE]
-        for placement in layers
+        PLACEMENTS[placement]: written_results(name, LAYERS, read_layers).curves[CURVE]
+        for placement, name in ENCODERS.items()
     }
     ends = {title: (curve.mean[::2], curve.sd[::2]) for title, curve in curves.items()}
-    means: dict[str, np.ndarray] = {title: np.asarray(mean()) for title, (mean, _) in ends.items()}
-    n_layers = max(map(len, means.values())) - 1
-    sources = " and ".join(dict.fromkeys(over(results.source) for results in layers.values()))
+    pre, post = (np.asarray(mean()) for mean, _ in ends.values())
     figure = call(
         stage_curves,
         {title: mean for title, (mean, _) in ends.items()},
-        ["embedding", *(f"L{layer}" for layer in range(n_layers))],
+        ["embedding", *(f"L{layer}" for layer in range(max(len(pre), len(post)) - 1))],
         y_title="mean length ‖x‖",
-        x_title="after the embedding, and after each layer",
-        colours=tuple(HUES[placement] for placement in layers),
+        x_title="the tokens' vectors on the thick line, after each layer",
+        colours=tuple(HUES[placement] for placement in ENCODERS),
         bands=ends,
         height=_FIGURE_HEIGHT,
     )
     show(figure, key="norm_lengths")
-    growth = ", ".join(
-        f"× {format_number(float(mean[-1] / mean[1]), '.2f')} in {title}" for title, mean in means.items()
-    )
+    sources = " and ".join(dict.fromkeys(over(results.source) for results in layers if results))
     st.caption(
-        f"From the first layer to the last: {growth}.",
+        f"From the first layer to the last: × {_growth(pre)} in pre-LN; × {_growth(post)} in post-LN, where each norm resets the length.",
         help=f"Two encoders of film reviews, one of each. Line and band: mean and standard deviation over {sources}.",
     )
+
+
+def _growth(lengths: np.ndarray) -> str:
+    return format_number(float(lengths[-1] / lengths[1]), ".2f")

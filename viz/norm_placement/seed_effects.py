@@ -247,7 +247,7 @@ def effect_axis(end: float) -> VegaFigure:
             {"y": alt.value(26), "x": alt.value(alt.expr("width / 2"))},
             "word",
             **plain,
-            text="difference ÷ how much seeds differ",
+            text="1 = as much as seeds differ",
         ),
         values={"end": end},
         frames={"word": {"end": [end]}},
@@ -273,6 +273,6 @@ def _of_letters(colour: str) -> alt.ExprRef:
 
 
 def _in_width(text: str) -> alt.ExprRef:
-    """Expression for `text` with “larger under” in place of its {}, or with nothing there if the chart is narrow."""
-    long, short = text.format("larger under "), text.format("")
+    """Expression for `text` with “larger in” in place of its {}, or with nothing there if the chart is narrow."""
+    long, short = text.format("larger in "), text.format("")
     return alt.expr(f"width < {_LONG_WORDS} ? '{short}' : '{long}'")
