@@ -14,7 +14,7 @@ from app_pages.subject import encoders, session_encoders, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, shared_words
 from app_pages.toolkit.markdown import as_code, counted, plain
-from model.inputs import Picture, Text
+from model.inputs import Input, Picture, Text
 from model.measures.word_view import AlignedWords
 
 WEIGHTS = "the weights that go to the pieces of a word are added up, those that come from them averaged"
@@ -73,11 +73,13 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
         titles, other = (subject.checkpoint, name), replace(subject, checkpoint=name)
     else:
         with slots.beside:
-            second, label = (
-                _second_text()
-                if kind == encoders.TEXT
-                else second_picture(subject.checkpoint, controls.SECOND_DIGIT, controls.SECOND_PICTURE)
-            )
+            if kind == encoders.TEXT:
+                text, label = controls.SECOND_TEXT.choose(), None
+                second: Input | None = Text(text) if text.strip() else None
+            else:
+                second, label = second_picture(
+                    subject.checkpoint, controls.SECOND_DIGIT, controls.SECOND_PICTURE
+                )
         if second is None:
             return "Type a second text above to compare it with the first."
         label = encoders.label_for(subject.checkpoint, label)
@@ -120,11 +122,6 @@ def _choose_other_encoder(subject: LiveSubject, kind: str) -> str | None:
     first = own[-1:] or encoders.pair(subject.checkpoint) or ()
     others.sort(key=lambda other: other not in first)
     return controls.OTHER_ENCODER.choose(others)
-
-
-def _second_text() -> tuple[Text | None, None]:
-    text = controls.SECOND_TEXT.choose()
-    return (Text(text) if text.strip() else None), None
 
 
 def _draw_next_disagreement(first: str, second: str) -> None:
@@ -185,9 +182,3 @@ def _missing_text(side: Side) -> str:
         return ""
     names = ", ".join(as_code(side.compared.tokens[word]) for word in words)
     return f"{names if len(words) <= LISTED else len(words)} of {plain(side.title)}"
-
-
-def say_each_over_its_own(first: Side) -> None:
-    """Writes that a figure is not by words; nothing if tokens or patches are compared on the page."""
-    if first.words is not None:
-        st.caption("The tokens differ: each side is read over its own tokens.")

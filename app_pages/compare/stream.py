@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app_pages.compare.representations import draw_representations
-from app_pages.compare.sides import ENTROPIES, STATES, say_each_over_its_own, say_rule
+from app_pages.compare.sides import ENTROPIES, STATES, say_rule
 from app_pages.compare.stored_comparisons import stored_bands
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
@@ -27,6 +27,19 @@ from viz.compare.stage_curves import logit_curves, norm_heatmap, stage_curves, s
 _BY_WORDS = ("norm", "uniformity", "entropy")  # curves of words, where the tokenizers differ
 
 
+_WORDS = {
+    controls.SHARES: r"How much of each sum its last part is: $\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is the "
+    "output of the sublayer, $x$ what it is added to. 0.5: both are equally long. Only lengths count: "
+    "where $F$ points against $x$, the sum is shorter.",
+    controls.SPREAD: r"How different the tokens' vectors still are: $\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: "
+    "0 if all tokens were alike (token uniformity). Dong et al. 2021 prove that attention alone drives the tokens "
+    "together, and that skip connections and feed-forward layers hold them apart (they measure in "
+    "another norm).",
+    controls.ENTROPY: "How evenly the heads of a layer spread their weight: entropy of a row, divided by that of equal weights, as a mean "
+    "over queries and heads. 0: all on one key; 1: equal weights.",
+}
+
+
 def draw_stream(slots: Slots, first: Side, second: Side) -> None:
     """Draws the chosen measure of the residual stream for both sides."""
     with slots.controls:
@@ -35,21 +48,23 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
         draw_representations(first, second)
         return
     if choice in (controls.SHARES, controls.ANSWERS, controls.PARTS):
-        say_each_over_its_own(first)
+        if first.words is not None:
+            st.caption("The tokens differ: each side is read over its own tokens.")
     else:
         say_rule(first, second, ENTROPIES if choice == controls.ENTROPY else STATES)
     if choice == controls.PARTS:
         _draw_parts(slots, first, second)
         return
-    draw_functions = {
-        controls.NORMS: _draw_norms,
-        controls.SHARES: _draw_sublayer_shares,
-        controls.ANSWERS: _draw_answers_by_stage,
-        controls.SPREAD: _draw_uniformity,
-        controls.ENTROPY: _draw_entropy,
-        controls.COSINES: _draw_cosines,
-    }
-    draw_functions[choice]((first, second))
+    sides = first, second
+    if choice == controls.NORMS:
+        _draw_norms(sides)
+    elif choice == controls.ANSWERS:
+        _draw_answers_by_stage(sides)
+    elif choice == controls.COSINES:
+        _draw_cosines(sides)
+    else:
+        st.markdown(_WORDS[choice])
+        _draw_shares_or_spread(sides, choice)
 
 
 def _draw_parts(slots: Slots, first: Side, second: Side) -> None:
@@ -87,18 +102,24 @@ def _draw_norms(sides: tuple[Side, Side]) -> None:
             show(figure, key=f"norms_{ordinal}")
 
 
-def _draw_sublayer_shares(sides: tuple[Side, Side]) -> None:
-    st.markdown(
-        r"How much of each sum its last part is: $\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is the "
-        "output of the sublayer, $x$ what it is added to. 0.5: both are equally long. Only lengths count: "
-        "where $F$ points against $x$, the sum is shorter."
-    )
-    shares = {side.title: as_python.computed(side.subject, measures.sublayer_shares) for side in sides}
-    names = [
-        f"{layer} {sublayer}" for layer in _layer_names(sides) for sublayer in ("attention", "feed-forward")
-    ]
-    title = "share of the sublayer"
-    _draw_curves(sides, shares, "share", title, names, x_title="sublayer", top=1, key="stream_shares")
+def _draw_shares_or_spread(sides: tuple[Side, Side], choice: str) -> None:
+    """Draws the curve from 0 to 1 that is chosen: shares of sublayers, spread of the tokens, or entropy of the heads."""
+    if choice == controls.SPREAD:
+        curves = {side.title: call(measures.uniformity, side.written_states) for side in sides}
+        title = "relative distance from the mean state"
+        _draw_curves(sides, curves, "uniformity", title, top=1, key="stream_uniformity")
+        return
+    layers = [f"L{layer}" for layer in range(max(side.record.config.n_layers for side in sides))]
+    if choice == controls.SHARES:
+        curves = {side.title: as_python.computed(side.subject, measures.sublayer_shares) for side in sides}
+        names = [f"{layer} {sublayer}" for layer in layers for sublayer in ("attention", "feed-forward")]
+        title, stored, x_title, key = "share of the sublayer", "share", "sublayer", "stream_shares"
+    else:
+        summaries = {side.title: call(head_summary, side.maps()) for side in sides}
+        curves = {title: call(summary["entropy"].mean, axis=-1) for title, summary in summaries.items()}
+        title, stored, x_title, key = "mean entropy of the heads", "entropy", "layer", "stream_entropy"
+        names = layers
+    _draw_curves(sides, curves, stored, title, names, x_title=x_title, top=1, key=key)
 
 
 def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
@@ -157,30 +178,6 @@ def _last_stage_sentence(side: Side) -> str:
     return f"The last stage does not give the true logits: they are up to {format_number(gap, '.2e')} apart."
 
 
-def _draw_uniformity(sides: tuple[Side, Side]) -> None:
-    st.markdown(
-        r"How different the tokens' vectors still are: $\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: "
-        "0 if all tokens were alike (token uniformity). Dong et al. 2021 prove that attention alone drives the tokens "
-        "together, and that skip connections and feed-forward layers hold them apart (they measure in "
-        "another norm)."
-    )
-    curves = {side.title: call(measures.uniformity, side.written_states) for side in sides}
-    title = "relative distance from the mean state"
-    _draw_curves(sides, curves, "uniformity", title, top=1, key="stream_uniformity")
-
-
-def _draw_entropy(sides: tuple[Side, Side]) -> None:
-    st.markdown(
-        "How evenly the heads of a layer spread their weight: entropy of a row, divided by that of equal weights, as a mean "
-        "over queries and heads. 0: all on one key; 1: equal weights."
-    )
-    curves = {side.title: call(call(head_summary, side.maps())["entropy"].mean, axis=-1) for side in sides}
-    title = "mean entropy of the heads"
-    _draw_curves(
-        sides, curves, "entropy", title, _layer_names(sides), x_title="layer", top=1, key="stream_entropy"
-    )
-
-
 def _draw_cosines(sides: tuple[Side, Side]) -> None:
     st.markdown(
         "How much a token's vector keeps its direction from one stage to another, 1 where all of it: "
@@ -234,7 +231,3 @@ def _draw_curves(
     show(figure, key=key)
     if caption:
         st.caption(caption)
-
-
-def _layer_names(sides: tuple[Side, Side]) -> list[str]:
-    return [f"L{layer}" for layer in range(max(side.record.config.n_layers for side in sides))]

@@ -75,7 +75,10 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
         for scale in dict.fromkeys(result.answer.scale for result in results)
     }
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
-    take = partial(_take_from_first, first), partial(take_position_from_second, first, second)
+    take = (
+        lambda position: take_query(first.compared.number(position)),
+        partial(take_position_from_second, first, second),
+    )
     for i, (side, result, column) in enumerate(zip(sides, changes_by_side, columns, strict=True)):
         with column:
             if result is None:
@@ -97,15 +100,10 @@ def quantity_sentences(limits: Mapping[str, float], titles: Mapping[str, str]) -
         return " ".join(
             f"Shown is {_QUANTITIES[scale]} Both scales reach to {end}." for scale, end in ends.items()
         )
-    of_each = [
+    by_side = [
         f"{titles[scale]}: {_QUANTITIES[scale]} The scale reaches to {end}." for scale, end in ends.items()
     ]
-    return f"{' '.join(of_each)} One cannot be converted into the other: compare which tokens matter, not how much."
-
-
-def _take_from_first(first: Side, position: int) -> None:
-    """Callback on the first side: makes the position, or the word, the query."""
-    take_query(first.compared.number(position))
+    return f"{' '.join(by_side)} One cannot be converted into the other: compare which tokens matter, not how much."
 
 
 def _knock_out_changes(

@@ -27,7 +27,6 @@ from app_pages.subject.stored_results import over, table_of
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
-from model.atlas.parquet import DataSource
 from model.atlas.results import EXAMPLES
 from model.config import ModelConfig
 from model.inputs import digits
@@ -80,22 +79,19 @@ def draw_examples() -> None:
         "tokens are left out."
     )
     if config.is_text:
-        _draw_texts(name, rows, stored.source)
+        texts = own_texts() if stored.source.data == OWN_NAME else {}
+        lines = "".join(
+            _row_html(row, _number_link(name, row, texts.get(row["number"])))
+            for row in rows.to_dict("records")
+        )
+        head = "<thead><tr><th>weight</th><th>in context</th><th>number</th></tr></thead>"
+        st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
     elif stored.source.data == DIGITS:
         _draw_digits(config, rows)
     else:
         st.info(
             f"The pictures of {plain(stored.source.data)} are not part of the app.", icon=":material/info:"
         )
-
-
-def _draw_texts(name: Checkpoint, rows: pd.DataFrame, source: DataSource) -> None:
-    texts = own_texts() if source.data == OWN_NAME else {}
-    lines = "".join(
-        _row_html(row, _number_link(name, row, texts.get(row["number"]))) for row in rows.to_dict("records")
-    )
-    head = "<thead><tr><th>weight</th><th>in context</th><th>number</th></tr></thead>"
-    st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
 
 
 def _number_link(name: Checkpoint, row: Row, text: str | None) -> str:

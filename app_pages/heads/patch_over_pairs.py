@@ -187,10 +187,6 @@ def example_digit_pairs() -> PairList[int]:
     return PairList("the first test digits, each with the next one of another class", tuple(pairs))
 
 
-def _digit_pairs(name: str, content: bytes) -> PairList[int]:
-    return digit_pairs_from_file(name, content, len(test_digits()[1]))
-
-
 _TEXTS = _Kind(
     "text",
     "pairs_held",
@@ -204,7 +200,7 @@ _DIGITS = _Kind(
     "digit_pairs_held",
     "the number of a test digit, and that of the second one from which parts are taken, as they stand where a digit is chosen. A "
     "header is not needed.",
-    _digit_pairs,
+    lambda name, content: digit_pairs_from_file(name, content, len(test_digits()[1])),
     example_digit_pairs,
 )
 

@@ -19,6 +19,7 @@ from app_pages.subject.stored_results import over, table_of
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
+from model.checkpoint import read_config
 from model.experiments.pruning import PruningStep, n_removable_heads
 from viz.builders.number_format import head_name, told_apart
 from viz.heads.part_grids import Curve, pruning_curve
@@ -52,7 +53,18 @@ def draw_pruning(controls: DeltaGenerator) -> None:
     by_encoder = {name: curve for name, curve in steps.items() if curve}
     for name, curve in by_encoder.items():
         st.markdown(_removal_sentences(name, stored[name], curve))
-    figure = call(pruning_curve, {name: _pruning_curve_of(name, curve) for name, curve in by_encoder.items()})
+    curves = {
+        name: Curve(
+            read_config(name).norm_placement,
+            [_removed_head_name(step) for step in curve],
+            np.array([step.accuracy for step in curve]),
+            np.array([step.loss for step in curve]),
+            [_change_text(step) for step in curve],
+            n_removable_heads(curve),
+        )
+        for name, curve in by_encoder.items()
+    }
+    figure = call(pruning_curve, curves)
 
     def take(step: dict) -> None:
         if step["encoder"] == chosen and step["went"]:
@@ -88,8 +100,8 @@ def _pruning_steps(table: ResultTable, how: str) -> list[PruningStep]:
     return [
         PruningStep(
             step=int(row.step),
-            layer=_int_or_none(row.layer),
-            head=_int_or_none(row.head),
+            layer=None if pd.isna(row.layer) else int(row.layer),
+            head=None if pd.isna(row.head) else int(row.head),
             accuracy=float(row.accuracy),
             loss=float(row.loss),
             n=table.source.samples[JUDGING],
@@ -98,10 +110,6 @@ def _pruning_steps(table: ResultTable, how: str) -> list[PruningStep]:
         )
         for row in rows.sort_values("step").itertuples()
     ]
-
-
-def _int_or_none(value: float | None) -> int | None:
-    return None if value is None or pd.isna(value) else int(value)
 
 
 def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) -> str:
@@ -135,16 +143,3 @@ def _change_text(step: PruningStep) -> str:
     change, _ = told_apart(100 * step.change, 0.0, "+.1f")
     error, _ = told_apart(100 * step.standard_error, 0.0, ".1f")
     return f"{change} ± {error} points"
-
-
-def _pruning_curve_of(name: str, steps: list[PruningStep]) -> Curve:
-    config = encoders.config_of(name)
-    assert config is not None, name  # what is damaged has no stored results
-    return Curve(
-        config.norm_placement,
-        [_removed_head_name(step) for step in steps],
-        np.array([step.accuracy for step in steps]),
-        np.array([step.loss for step in steps]),
-        [_change_text(step) for step in steps],
-        n_removable_heads(steps),
-    )

@@ -12,7 +12,7 @@ from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import counted
 from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import Claim, effects_of_claim
-from model.claims.verdict import FEWEST_SEEDS, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement, Measurement
+from model.claims.verdict import Beyond, FurtherThanSeeds, Measurement
 from viz.builders.number_format import percent
 from viz.norm_placement.seed_effects import Bound, EffectDot, SeedLine, effect_strip, seed_strip
 
@@ -72,14 +72,11 @@ WIDTHS = (4.4, 4.2, 2.1, 2.3)  # claim, effect, verdict, values and link
 
 def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot]:
     """A dot for each kind of encoder for which the effect that the claim is about can be computed."""
-    return [
-        EffectDot(
-            claim_effect.judgement.measured.where,
-            len(claim_effect.judgement.measured.seeds),
-            *claim_effect.effect,
-        )
-        for claim_effect in effects_of_claim(claim, claim.judgements(measured))
+    effects = [
+        (result.judgement.measured, result.effect)
+        for result in effects_of_claim(claim, claim.judgements(measured))
     ]
+    return [EffectDot(kind.where, len(kind.seeds), *effect) for kind, effect in effects]
 
 
 def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> None:
@@ -116,20 +113,7 @@ def no_effect_sentence(claim: Claim, measured: Sequence[Measurement]) -> str:
         return "Not measured: there were no such encoders."
     if isinstance(claim.rule, FurtherThanSeeds):
         return "No dot: this compares encoders with each other, not values of pre-LN with those of post-LN."
-    reasons = (_why_without_effect(judgement, log=claim.log) for judgement in claim.judgements(measured))
-    return f"No effect: {'; '.join(dict.fromkeys(reasons))}."
-
-
-def _why_without_effect(judgement: Judgement, *, log: bool) -> str:
-    """Why a judgement has no `model.claims.catalogue.seed_effect`."""
-    measured = judgement.measured
-    if judgement.outcome is ClaimOutcome.LEFT_OUT:
-        return "post-LN only guesses"
-    if len(measured.seeds) < FEWEST_SEEDS:
-        return "too few seeds"
-    if log and min(*measured.pre, *measured.post) <= 0:
-        return "a value has no logarithm"
-    return "the seeds do not differ"
+    return "No dot: too few seeds, seeds that do not differ, or post-LN only guesses."
 
 
 def _draw_values(claim: Claim, measured: Sequence[Measurement]) -> None:

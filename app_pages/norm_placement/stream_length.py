@@ -26,6 +26,7 @@ from viz.compare.stage_curves import stage_curves
 from viz.norm_placement.placement_diagram import placement_diagram
 
 ENCODERS = {"pre": "imdb-pre-ln", "post": "imdb-post-ln"}
+_PAIR = {"kind": "Text", "checkpoint": ENCODERS["pre"], "compare_with": ENCODERS["post"]}
 CURVE = "norm"  # the stored curve: mean length of the states at each stage
 _WHERE = {"pre": "norm before each part", "post": "norm after each sum"}
 _FIGURE_HEIGHT = 130
@@ -42,19 +43,16 @@ def draw_answer() -> None:
         with st.container(key="norm_curve", gap=None):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 shown = FIGURE.choose()
-                _link_to_compare(shown)
+                part = {
+                    "compare_part": "Stream",
+                    "compare_stream": ANSWER_BY_PART if shown == PARTS else NORMS,
+                }
+                page, query = read_link("compare", _PAIR | part)
+                st.page_link(page.script, label=f"{page.title} →", query_params=query)
             if shown == PARTS:
                 _draw_parts()
             else:
                 _draw_lengths()
-
-
-def _link_to_compare(shown: str) -> None:
-    """Draws a link to what is shown, on the page Side by side."""
-    pair = {"kind": "Text", "checkpoint": ENCODERS["pre"], "compare_with": ENCODERS["post"]}
-    part = {"compare_part": "Stream", "compare_stream": ANSWER_BY_PART if shown == PARTS else NORMS}
-    page, query = read_link("compare", pair | part)
-    st.page_link(page.script, label=f"{page.title} →", query_params=query)
 
 
 def _draw_parts() -> None:

@@ -121,7 +121,6 @@ def seed_strip(
 
 HEIGHT, AXIS_HEIGHT = 40, 54  # pixels: of a row, and of the axis above all rows
 _NO_PADDING = {"left": 0, "right": 0, "top": 0, "bottom": 0}
-_LONG_WORDS = 310  # pixels of the axis from which the words for its directions stand in full
 _MARGIN = 14  # pixels beside the axis' ends, so that no tick's number is cut
 _TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
 
@@ -231,7 +230,7 @@ def effect_axis(end: float) -> VegaFigure:
             **bold,
             align="left",
             color=_of_letters(POST_LN),
-            text=_in_width("← {}post-LN"),
+            text="← larger in post-LN",
         ),
         layer(
             "text",
@@ -240,7 +239,7 @@ def effect_axis(end: float) -> VegaFigure:
             **bold,
             align="right",
             color=_of_letters(PRE_LN),
-            text=_in_width("{}pre-LN →"),
+            text="larger in pre-LN →",
         ),
         layer(
             "text",
@@ -270,9 +269,3 @@ def _x_channel(field: str) -> alt.X:
 def _of_letters(colour: str) -> alt.ExprRef:
     on_light, on_dark = LETTERS[colour]
     return alt.expr(f"{ON_DARK} ? '{on_dark}' : '{on_light}'")
-
-
-def _in_width(text: str) -> alt.ExprRef:
-    """Expression for `text` with “larger in” in place of its {}, or with nothing there if the chart is narrow."""
-    long, short = text.format("larger in "), text.format("")
-    return alt.expr(f"width < {_LONG_WORDS} ? '{short}' : '{long}'")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from app_pages.compare import pairing, representations, seed_curves, sides, stream, token_knock_out
+from app_pages.compare import pairing, representations, sides, stream, token_knock_out
 from app_pages.subject.answer import ClassAnswer
 from app_pages.toolkit.expression import named
 from model.measures.head_matching import Pairing
@@ -122,12 +122,6 @@ TABLE: dict[str, list[Row]] = {
             lambda: representations.chance_sentence(math.nan),
             "cannot be measured",
             never=("nan",),
-        ),
-        row("no other seeds", lambda: seed_curves._question_text({"a": None}), "Over a data set"),
-        row(
-            "other seeds",
-            lambda: seed_curves._question_text({"a": None, "b": None}),
-            "How much of that is the seed?",
         ),
     ],
     "the scales of two sides": [

@@ -54,22 +54,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "too few seeds",
             lambda: of_claim(LOG_CLAIM.key, invented((1.0,), (2.0,), **TOLD_OF)),
-            "too few seeds",
-        ),
-        row(
-            "no spread",
-            lambda: of_claim(LOG_CLAIM.key, invented((1.0,) * 3, (2.0,) * 3, **TOLD_OF)),
-            "the seeds do not differ",
-            never=("few",),
-        ),
-        row(
-            "both",
-            lambda: of_claim(
-                LOG_CLAIM.key,
-                invented((1.0,), (2.0,), **TOLD_OF),
-                invented((1.0,) * 3, (2.0,) * 3, where="others", **TOLD_OF),
-            ),
-            "too few seeds; the seeds do not differ",
+            "No dot: too few seeds",
         ),
     ],
     "a verdict over the seeds": [
