@@ -155,7 +155,7 @@ NORM_PLACEMENT = Page(
     "Norm placement",
     f"What does the place of the {_LAYER_NORM} change?",
     "What papers claim, and what encoders here show. Gradient: how hard a training step pulls at the weights. Seed: a "
-    "run with its own random start.",
+    "random start.",
 )
 COMPARE = Page(
     "compare",

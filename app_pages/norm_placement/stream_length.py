@@ -90,7 +90,7 @@ def _draw_lengths() -> None:
     show(figure, key="norm_lengths")
     sources = " and ".join(dict.fromkeys(over(results.source) for results in layers if results))
     st.caption(
-        f"From the first layer to the last: × {_growth(pre)} in pre-LN; × {_growth(post)} in post-LN, where each norm resets the length.",
+        f"First to last layer: × {_growth(pre)} in pre-LN; × {_growth(post)} in post-LN, where norms reset the length.",
         help=f"Two encoders of film reviews, one of each. Line and band: mean and standard deviation over {sources}.",
     )
 
