@@ -1,18 +1,33 @@
-"""Slow work is stopped by a click while it runs, and goes on by another one."""
+"""Slow work is stopped by a click while it runs, and goes on by another one.
+
+The work cannot end before the click: `endless_work.py` keeps it at its first step until then.
+"""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, FilePayload, Locator, Page, expect
 
+from tests.browser.conftest import new_context
+from tests.browser.server import serve
 from tests.browser.watching import ready
 
-LONG = " ".join(["a long slow story that made me laugh and cry"] * 38)  # about 380 tokens: seconds of work
+SENTENCE = "a long slow story that made me laugh and cry"
+LONG = " ".join([SENTENCE] * 38)  # about 380 tokens: an experiment on them waits for its button
 
 
-def open_long(page: Page, where: str, **query: str) -> None:
-    page.goto(f"/{where}?{urlencode({'checkpoint': 'imdb-pre-ln', 'text': LONG, **query})}")
+@pytest.fixture(scope="module")
+def context(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    script = Path(__file__).with_name("endless_work.py")
+    with serve(tmp_path_factory.mktemp("home"), script) as app, new_context(browser, app) as context:
+        yield context
+
+
+def open_text(page: Page, where: str, text: str, **query: str) -> None:
+    page.goto(f"/{where}?{urlencode({'checkpoint': 'imdb-pre-ln', 'text': text, **query})}")
 
 
 def begin_and_stop(page: Page, begin: Locator) -> None:
@@ -25,7 +40,7 @@ def begin_and_stop(page: Page, begin: Locator) -> None:
 
 
 def test_a_lens_is_stopped_and_goes_on(page: Page) -> None:
-    open_long(page, "", lens="value zeroing")
+    open_text(page, "", SENTENCE, lens="value zeroing")
     page.locator(".stButton button").filter(has_text="Stop").click()
     stopped = page.get_by_text(re.compile(r"Leaving out one value after another: stopped at \d"))
     expect(stopped).to_be_visible()
@@ -40,7 +55,7 @@ def test_a_lens_is_stopped_and_goes_on(page: Page) -> None:
 
 @pytest.mark.slow
 def test_work_behind_a_button_is_stopped_and_the_button_comes_back(page: Page) -> None:
-    open_long(page, "heads", heads_part="Patch", patch_text=LONG.replace("laugh", "yawn", 1))
+    open_text(page, "heads", LONG, heads_part="Patch", patch_text=LONG.replace("laugh", "yawn", 1))
     begin = page.get_by_role("button", name=re.compile(r"^(timer )?Patch \d+ positions"))
     begin_and_stop(page, begin)
 
