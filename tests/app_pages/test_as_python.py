@@ -20,6 +20,7 @@ from loupe import from_arrays, save_record
 from model import checkpoint
 from model.atlas.results import HEADS, read_heads
 from tests.model import tiny
+from tests.slow import one_of_each
 from viz.builders.figure import Figure
 from viz.builders.heatmap_figure import Heatmap
 
@@ -204,7 +205,7 @@ def run_all(figures: Mapping[str, Any], keys: str) -> None:
         compare(names["figure"], figure())
 
 
-@pytest.mark.parametrize(("page", "query", "keys"), STATES)
+@pytest.mark.parametrize(("page", "query", "keys"), one_of_each(STATES))
 def test_python_gives_the_figure(
     open_app: Callable, drawn: dict[str, Any], page: str, query: dict[str, str], keys: str
 ) -> None:
@@ -213,7 +214,7 @@ def test_python_gives_the_figure(
     run_all(drawn, keys)
 
 
-@pytest.mark.parametrize(("page", "query", "keys"), STORED)
+@pytest.mark.parametrize(("page", "query", "keys"), one_of_each(STORED))
 def test_python_gives_the_figure_of_stored_numbers(
     open_app: Callable,
     drawn: dict[str, Any],
