@@ -26,15 +26,6 @@ def test_kinds_differ_in_colour_and_in_shape() -> None:
     assert len({point["shape"] for point in points}) == 2
 
 
-def test_axes_say_what_they_show() -> None:
-    encoding = length_scaling(LENGTHS, {"a": SQUARES}, quantity="time (ms)").specification["layer"][1][
-        "encoding"
-    ]
-    assert encoding["x"]["title"] == "sequence length n (positions)"
-    assert encoding["y"]["title"] == "time (ms)"
-    assert encoding["x"]["scale"]["type"] == encoding["y"]["scale"]["type"] == "log"
-
-
 def test_no_kinds_make_an_empty_chart() -> None:
     assert not any(drawn(length_scaling(LENGTHS, {}, quantity="multiply-adds")))
 
