@@ -139,14 +139,12 @@ def test_numbers_are_no_probabilities(open_imported: Open) -> None:
     assert "%" not in message
 
 
-def test_a_digits_label_is_no_class_of_an_encoder_of_other_pictures(open_imported: Open) -> None:
+def test_a_digit_lies_under_the_patches_and_its_label_is_no_class_of_other_pictures(
+    open_imported: Open,
+) -> None:
     app = open_imported("ViTForImageClassification", "attention", source="Test digits")
     (message,) = app.metric
     assert message.delta == ""
-
-
-def test_the_patches_lie_on_the_picture_as_the_encoder_sees_it(open_imported: Open) -> None:
-    app = open_imported("ViTForImageClassification", "attention", source="Test digits")
     chosen = subject_of(app)
     seen = preprocessed_picture(chosen.model_input.array, chosen.record)
     assert chosen.model_input.array.shape == (28, 28)

@@ -80,10 +80,14 @@ def test_the_parts_of_a_record(open_app: Open) -> None:
     assert both.record.pattern.tobytes() == half.record.pattern.tobytes() != whole.pattern.tobytes()
 
 
-def test_the_picture_comes_with_its_record(open_app: Open) -> None:
+def test_the_picture_comes_with_its_record_and_into_the_offline_page(open_app: Open) -> None:
     chosen = selection(open_app(kind="Digit", digit="3"))
     assert isinstance(chosen.model_input, Picture)
     np.testing.assert_array_equal(from_bytes(content(chosen), "a.npz").picture, chosen.model_input.array)
+    picture = parts(chosen).data()["datasets"]["picture"]
+    assert picture["on_light"][0].startswith("data:image/png")
+    assert (picture["rows"][0], picture["columns"][0]) == chosen.record.patch_grid
+    assert picture["first"] == [chosen.record.first_patch]
 
 
 def parts(chosen: Subject, *notes: str) -> Parts:
@@ -114,14 +118,6 @@ def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app: Open) -
     assert message["Version of Attention Loupe"] == VERSION
     assert made.data()["script"]["kept"] == {"layer": 1, "head": 2, "query": 3}
     assert sorted(made.answer()) == ["negative", "positive"]
-
-
-def test_the_offline_page_of_a_digit_has_the_picture_and_its_patches(open_app: Open) -> None:
-    chosen = selection(open_app(kind="Digit", digit="3"))
-    picture = parts(chosen).data()["datasets"]["picture"]
-    assert picture["on_light"][0].startswith("data:image/png")
-    assert (picture["rows"][0], picture["columns"][0]) == chosen.record.patch_grid
-    assert picture["first"] == [chosen.record.first_patch]
 
 
 def test_the_offline_page_of_attention_from_elsewhere(open_app: Open) -> None:

@@ -103,7 +103,7 @@ def of_the_bytes() -> np.ndarray:
     )
 
 
-def test_all_heads_are_shown_by_words_and_matched(open_both: Open) -> None:
+def test_all_heads_are_shown_by_words_and_matched_and_have_one_query(open_both: Open) -> None:
     app = open_both(query="0 [CLS]")
     assert "no counterpart" not in captions(app)
     assert "The tokens differ: compared by words" in captions(app)
@@ -117,10 +117,6 @@ def test_all_heads_are_shown_by_words_and_matched(open_both: Open) -> None:
     assert [tuple(pair) for pair in one.data["partners"]] == [
         divmod(int(partner), n_heads) for partner in partners
     ]
-
-
-def test_a_word_that_is_chosen_on_the_second_side_is_the_query_of_both(open_both: Open) -> None:
-    app = open_both(query="0 [CLS]")
     choose(app, "heads_second", query=3)
     assert not app.exception
     assert app.selectbox(key="query").value == 4  # films is two pieces

@@ -28,11 +28,15 @@ def exact(app: AppTest) -> list[str]:
     return [metric.proto.help.split(". ")[0].removesuffix(". ") for metric in app.metric]
 
 
-def test_it_opens_on_the_base_encoder(open_app: Open) -> None:
+def test_it_opens_on_the_base_encoder_with_the_published_table(open_app: Open) -> None:
     app = open_app(PAGE)
     assert metrics(app) == ["37.9 M", "11.3 G", "12.6 M"]
     assert exact(app) == ["37,858,304", "11,283,726,336", f"{6 * 8 * 512 * 512:,}"]
     assert not app.query_params
+    table = app.dataframe[0].value
+    assert len(table) == len(variations())
+    assert table["encoder alone"].tolist() == [cost.n_parameters(row.config) for row in variations()]
+    assert table["params ×10⁶"].tolist()[-1] == "213"
 
 
 @pytest.mark.parametrize("name", first_of(presets(), 3))
@@ -104,15 +108,6 @@ def test_every_number_stands_beside_its_formula(open_app: Open) -> None:
             f"{part.multiply_adds:,}",
             f"${{{part.multiply_adds_formula}}}$",
         ]
-
-
-def test_the_published_table_is_shown_with_our_count(open_app: Open) -> None:
-    app = open_app(PAGE)
-    table = app.dataframe[0].value
-    assert len(table) == len(variations())
-    assert table["encoder alone"].tolist() == [cost.n_parameters(row.config) for row in variations()]
-    assert table["params ×10⁶"].tolist()[-1] == "213"
-    assert metrics(app)
 
 
 @pytest.mark.parametrize("row", [1, 10, 18, 19])

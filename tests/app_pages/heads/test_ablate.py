@@ -45,7 +45,7 @@ def map_of(app: AppTest, when: str) -> dict:
     return json.loads(chart.proto.spec)
 
 
-def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
+def test_without_a_data_set_each_part_has_its_effect_at_zero(open_ablate: Open) -> None:
     app = open_ablate()
     loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
@@ -61,6 +61,8 @@ def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-6)
     assert NO_PROOF in joined_captions(app)
     assert "Nothing is taken away" in headline(app)
+    assert "ablate_how" not in [item.key for item in app.segmented_control]
+    assert "--with ablation" in joined_captions(app)
 
 
 def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
@@ -133,12 +135,6 @@ def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> Non
     assert rows.loc["L1 H1", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
     assert rows.loc["L1 H1", "over"] == "0.37"
     assert "0.37 ± 0.05" in joined_captions(app)
-
-
-def test_without_a_data_set_zero_is_all_there_is(open_ablate: Open) -> None:
-    app = open_ablate()
-    assert "ablate_how" not in [item.key for item in app.segmented_control]
-    assert "--with ablation" in joined_captions(app)
 
 
 def test_digits(open_ablate: Open) -> None:

@@ -111,10 +111,14 @@ def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
     assert "`python -m model.atlas mnist-pre-ln` measures it" in shown_text(app)
 
 
-def test_the_chosen_head_is_marked_and_named(open_app: Open) -> None:
+def test_the_chosen_head_is_marked_and_named_and_opens_elsewhere(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), map_controls.LAYER.to(1), map_controls.HEAD.to(1))
     assert [name for name, row in rows(app).items() if row["current"]] == ["L1 H1"]
     assert any(item.value.startswith("**L1 H1**") for item in app.markdown)
+    app.button(key="heads_to_attention").click().run()
+    assert not app.exception
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (1, 1)
+    assert linked(app).name == "L1 H1"
 
 
 def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
@@ -171,14 +175,6 @@ def test_figures_of_other_weights_are_not_shown(
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("imdb-post-ln"))
     assert measuring_sentence("imdb-post-ln") in shown_text(app)
     assert not [control for control in app.segmented_control if control.key == "heads_of"]
-
-
-def test_a_head_opens_elsewhere_as_it_was_chosen(open_app: Open) -> None:
-    app = open_app(PAGE, input_controls.TEXT.to(TEXT), map_controls.LAYER.to(1), map_controls.HEAD.to(1))
-    app.button(key="heads_to_attention").click().run()
-    assert not app.exception
-    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (1, 1)
-    assert linked(app).name == "L1 H1"
 
 
 def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_heads: Callable) -> None:

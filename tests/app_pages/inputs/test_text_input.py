@@ -14,15 +14,11 @@ from model.inputs import digits
 Open = Callable[..., AppTest]
 
 
-def test_an_example_fills_the_box(open_app: Open) -> None:
-    app = open_app()
-    app.selectbox(key="example").select("Not good").run()
-    assert app.text_area(key="text").value == shipped_inputs.sentences()["Not good"]
-
-
-def test_typing_wins_over_the_example(open_app: Open) -> None:
+def test_an_example_fills_the_box_and_typing_wins_over_it(open_app: Open) -> None:
     app = open_app()
     assert app.selectbox(key="example").value == next(iter(shipped_inputs.sentences()))
+    app.selectbox(key="example").select("Not good").run()
+    assert app.text_area(key="text").value == shipped_inputs.sentences()["Not good"]
     app.text_area(key="text").set_value("great").run()
     assert app.text_area(key="text").value == "great"
     assert app.selectbox(key="example").value is None

@@ -90,20 +90,6 @@ def test_the_examples_keep_their_name_when_one_was_opened(open_app: Open) -> Non
     assert any("examples, chosen to be hard" in block.value for block in app.markdown)
 
 
-def test_what_is_pasted_becomes_a_table(open_list: Open) -> None:
-    app = open_list()
-    rows = table(app)
-    assert [row["input"] for row in rows] == ["great film", "not great", "<script>x</script>", "not"]
-    n_right = sum("right" in row for row in rows)
-    assert f"4 inputs: {n_right} right, too few for a percentage (n = 4)." in app.markdown[0].value
-    app.segmented_control(key="many_order").set_value("hardest first").run()
-    losses = [float(row["surprise"]) for row in table(app)]
-    assert losses == sorted(losses, reverse=True)
-    app.toggle(key="many_wrong").set_value(True).run()
-    assert len(table(app)) == 4 - n_right
-    assert not app.exception
-
-
 def test_the_list_is_gone_through_in_the_order_of_the_table_with_the_head_kept(open_list: Open) -> None:
     app = open_list()
     app.segmented_control(key="many_order").set_value("hardest first").run()
@@ -226,7 +212,7 @@ def test_a_cell_that_does_not_exist_hides_nothing(open_app: Open, cell: str) -> 
     assert len(table(app)) == len(sentences())
 
 
-def test_the_matrix_counts_labels_and_answers(open_list: Open) -> None:
+def test_what_is_pasted_becomes_a_matrix_and_a_table(open_list: Open) -> None:
     app = open_list()
     counts = charts.table(app, "Confusion matrix of 4 inputs", "label_name", "answer_name", "value")
     rows, labels = table(app), ["positive", "negative", "negative", "positive"]
@@ -235,6 +221,15 @@ def test_the_matrix_counts_labels_and_answers(open_list: Open) -> None:
         assert cell["value"] == pairs.count((cell["label_name"], cell["answer_name"]))
     (by_class,) = (block.value for block in app.markdown if block.value.startswith("| label"))
     assert by_class.count(" of 2 | too few |") == 2
+    assert [row["input"] for row in rows] == ["great film", "not great", "<script>x</script>", "not"]
+    n_right = sum("right" in row for row in rows)
+    assert f"4 inputs: {n_right} right, too few for a percentage (n = 4)." in app.markdown[0].value
+    app.segmented_control(key="many_order").set_value("hardest first").run()
+    losses = [float(row["surprise"]) for row in table(app)]
+    assert losses == sorted(losses, reverse=True)
+    app.toggle(key="many_wrong").set_value(True).run()
+    assert len(table(app)) == 4 - n_right
+    assert not app.exception
 
 
 def test_without_labels_there_is_no_matrix_and_the_hardest_come_first(open_list: Open) -> None:

@@ -45,15 +45,10 @@ def test_a_word_that_occurs_twice_is_one_vector_until_positions_are_added(open_p
     assert nearest["label"] == "great 4"
     assert nearest["cosine"] == pytest.approx(1, rel=rounding(3 * 8))
     assert "The 6 tokens of the input have **5** different vectors" in shown_text(app)
-    app.segmented_control(key="positions_map_vectors").set_value(SUM).run()
-    assert "have **6** different vectors" in shown_text(app)
-
-
-def test_the_whole_vocabulary_is_searched_for_content_alone(open_part: Open) -> None:
-    app = open_part(query="1 great")
     assert len(table(app, "The 8 nearest neighbours of great", "cosine")) == 8
     app.segmented_control(key="positions_map_vectors").set_value(SUM).run()
-    assert "whole vocabulary" not in shown_text(app)
+    assert "have **6** different vectors" in shown_text(app)
+    assert "whole vocabulary" not in shown_text(app)  # which is searched for content alone
 
 
 def test_padding_has_no_neighbours(open_part: Open, checkpoints: Path) -> None:

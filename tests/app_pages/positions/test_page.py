@@ -134,10 +134,6 @@ def test_a_larger_table_keeps_position_and_dimensions(open_positions: Open) -> N
     assert not app.exception
     assert app.slider(key="positions_t").value == 20
     assert app.multiselect(key="positions_dimensions").value == [2, 5]
-
-
-def test_without_any_curve(open_positions: Open) -> None:
-    app = open_positions()
     app.multiselect(key="positions_dimensions").set_value([]).run()
     assert not app.exception
 

@@ -18,26 +18,22 @@ def shown(app: AppTest) -> str:
     return "\n".join(part.value for part in (*app.header, *app.markdown))
 
 
-def test_the_page_opens_with_the_stops_of_the_tour(open_app: Open) -> None:
+def test_the_page_opens_with_the_stops_of_the_tour_and_the_lectures_are_a_click_away(open_app: Open) -> None:
     app = open_app(PAGE)
     html = "\n".join(part.proto.body for part in app.get("html"))
     for number, stop in enumerate(STOPS, 1):
         assert stop.seen in html or stop.otherwise.format(part="a word") in html
         assert app.button(key=f"tour_open_{number}").label == f"Open {stop.page.title} →"
+    app.segmented_control(key=PART.key).set_value(LECTURES).run()
+    lectures = GUIDE_BY_PAPER[LECTURES]
+    assert next(iter(lectures.sections)) in shown(app)
+    assert lectures.about in shown(app)
 
 
 def test_every_stop_has_a_small_picture_for_both_themes() -> None:
     expected = {picture_file(number, theme) for number in range(1, len(STOPS) + 1) for theme in THEMES}
     assert set(PICTURES.iterdir()) == expected
     assert sum(path.stat().st_size for path in expected) < LARGEST_PICTURES
-
-
-def test_a_lecture_is_a_click_away(open_app: Open) -> None:
-    app = open_app(PAGE)
-    app.segmented_control(key=PART.key).set_value(LECTURES).run()
-    lectures = GUIDE_BY_PAPER[LECTURES]
-    assert next(iter(lectures.sections)) in shown(app)
-    assert lectures.about in shown(app)
 
 
 def test_another_paper_begins_at_its_first_place_and_a_link_leads_to_any(open_app: Open) -> None:

@@ -66,13 +66,23 @@ def put(folder: Path, name: str, config: ModelConfig) -> None:
     checkpoint.save(folder / name, loaded.model, {}, loaded.tokenizer)
 
 
-def test_both_encoders_are_divided_by_the_second_of_two_classes(open_parts: Open) -> None:
+def test_both_encoders_are_divided_by_a_class_and_heads_are_taken_away_on_demand(open_parts: Open) -> None:
     app = open_parts(text=TEXT)
     one, other = (expected(name, TEXT, 1) for name in PAIR)
     assert_shows(app, imdb_pre_ln=one, imdb_post_ln=other)
     names = load(checkpoint.CHECKPOINTS / PAIR[0]).config.class_names
     title = described(app, CHART)["title"]["text"]
     assert title == f"logit of {names[1]} minus {names[0]}"
+    assert "effect" not in table(app, CHART, "side", "part", "value")
+    app.toggle(key="without_heads").set_value(True).run()
+    rows = table(app, CHART, "side", "part", "value", "effect")
+    for name in PAIR:
+        frame = answer_effects(load(checkpoint.CHECKPOINTS / name), TEXT, 1).frame
+        shown = rows[(rows["side"] == name) & rows["effect"].notna()]
+        assert shown["part"].tolist() == frame["part"].tolist()
+        np.testing.assert_allclose(shown["effect"], frame["effect"], atol=1e-5)
+        rho = format_number(spearmanr(frame["value"], frame["effect"]).statistic, ".2f")
+        assert f"{name} **Spearman {rho}** over 4 heads" in said(app)
 
 
 def test_below_stand_the_sums_and_what_is_seen_in_numbers(open_parts: Open) -> None:
@@ -138,20 +148,6 @@ def test_where_the_answers_are_of_two_kinds_a_sentence_says_so(open_parts: Open,
     sentence = f"There is no number that both answer: imdb-pre-ln answers {names}; states has no classes."
     assert sentence in said(app)
     assert not [chart for chart in app.get("vega_lite_chart") if CHART in chart.proto.spec]
-
-
-def test_the_effects_of_heads_are_measured_on_demand(open_parts: Open) -> None:
-    app = open_parts(text=TEXT)
-    assert "effect" not in table(app, CHART, "side", "part", "value")
-    app.toggle(key="without_heads").set_value(True).run()
-    rows = table(app, CHART, "side", "part", "value", "effect")
-    for name in PAIR:
-        frame = answer_effects(load(checkpoint.CHECKPOINTS / name), TEXT, 1).frame
-        shown = rows[(rows["side"] == name) & rows["effect"].notna()]
-        assert shown["part"].tolist() == frame["part"].tolist()
-        np.testing.assert_allclose(shown["effect"], frame["effect"], atol=1e-5)
-        rho = format_number(spearmanr(frame["value"], frame["effect"]).statistic, ".2f")
-        assert f"{name} **Spearman {rho}** over 4 heads" in said(app)
 
 
 def test_effects_that_take_long_wait_for_a_button(open_parts: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setti
     assert "L = 2 to 12" in shown_text(app)
 
 
-def test_the_slopes_are_those_of_what_is_measured(open_app: Open) -> None:
+def test_slopes_are_those_of_what_is_measured_and_every_variant_can_be_shown_and_none(open_app: Open) -> None:
     app = open_app(PAGE, **SMALL)
     setting, depths = UntrainedConfig(d_model=32), sweep_depths(4)
     for variant in ("pre-LN", "post-LN"):
@@ -81,6 +81,17 @@ def test_the_slopes_are_those_of_what_is_measured(open_app: Open) -> None:
         ]
         mean = f"{round(slopes(depths, np.array(norms))[0], 2):+.2f}".replace("-", "−")
         assert f"| {variant} | **{mean}** |" in shown_text(app)
+    both = [app.pills(key=key) for key in ("theory_variants", "theory_more")]
+    for pills in both:
+        pills.set_value(list(pills.options))
+    app.run()
+    assert len(charts(app)) == 3
+    assert all(f"| {variant} | **" in shown_text(app) for variant in VARIANTS)
+    for pills in both:
+        app.pills(key=pills.key).set_value([])
+    app.run()
+    assert not charts(app)
+    assert "at least one placement" in app.info[0].value
 
 
 def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
@@ -132,21 +143,6 @@ def test_where_a_cited_figure_does_not_come_the_page_says_so() -> None:
     assert "Not reproduced here" in remark
     assert "random vectors" not in remark  # encoders that read text do not show it either
     assert "Not reproduced here" not in at_start.by_layer_text({"pre-LN": falls, "post-LN": grows})
-
-
-def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
-    app = open_app(PAGE, **SMALL)
-    both = [app.pills(key=key) for key in ("theory_variants", "theory_more")]
-    for pills in both:
-        pills.set_value(list(pills.options))
-    app.run()
-    assert len(charts(app)) == 3
-    assert all(f"| {variant} | **" in shown_text(app) for variant in VARIANTS)
-    for pills in both:
-        app.pills(key=pills.key).set_value([])
-    app.run()
-    assert not charts(app)
-    assert "at least one placement" in app.info[0].value
 
 
 def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

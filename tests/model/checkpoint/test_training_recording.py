@@ -44,7 +44,7 @@ def filmed(tmp_path, monkeypatch):
     return tmp_path / "tiny"
 
 
-def test_moments_are_counted_from_the_beginning_of_the_run(filmed):
+def test_moments_are_counted_from_the_beginning_of_the_run_also_those_when_heads_formed(filmed):
     film = read_recording(checkpoint.load(filmed, "cpu"))
     assert film.run_step.tolist() == [0, 4, 5, 7]
     assert [film.tasks[number] for number in film.phase] == ["masked tokens"] * 2 + ["sentiment"] * 2
@@ -55,6 +55,13 @@ def test_moments_are_counted_from_the_beginning_of_the_run(filmed):
     assert probe.pattern.shape == (4, 2, 2, 5, 5)
     assert film.gradient_norm.shape == (4, 2)
     assert (film.gradient_norm > 0).all()
+    (probe,) = film.probes
+    assert film.phase_starts == [2]
+    assert film.n_steps == 8
+    by_hand = [[sum(heads) / 2 for heads in layers] for layers in probe.entropy.astype(float)]
+    np.testing.assert_allclose(probe.layer_entropy, by_hand, rtol=rounding(2))
+    moments = formation_index(distances_to_final(film.probes[0].pattern))
+    assert formation_step(film, 0).tolist() == [[[0, 4, 5, 7][head] for head in layer] for layer in moments]
 
 
 def test_a_run_that_does_not_say_so_clipped_its_gradients(filmed):
@@ -127,21 +134,6 @@ def test_the_way_ends_at_zero_and_is_the_divergence_from_the_last_form():
 )
 def test_a_head_has_formed_once_it_stays_less_than_half_as_far(way, moment):
     assert formation_index(np.array(way, float)[:, None, None]).item() == moment
-
-
-def test_what_a_film_says_of_its_moments(filmed):
-    film = read_recording(checkpoint.load(filmed, "cpu"))
-    (probe,) = film.probes
-    assert film.phase_starts == [2]
-    assert film.n_steps == 8
-    by_hand = [[sum(heads) / 2 for heads in layers] for layers in probe.entropy.astype(float)]
-    np.testing.assert_allclose(probe.layer_entropy, by_hand, rtol=rounding(2))
-
-
-def test_steps_at_which_heads_formed_are_steps_of_the_run(filmed):
-    film = read_recording(checkpoint.load(filmed, "cpu"))
-    moments = formation_index(distances_to_final(film.probes[0].pattern))
-    assert formation_step(film, 0).tolist() == [[[0, 4, 5, 7][head] for head in layer] for layer in moments]
 
 
 @pytest.mark.parametrize(

@@ -72,16 +72,12 @@ def test_it_is_a_plain_loop_over_all_heads_that_are_left(seed, with_means):
     compare(result, plainly(loaded, means))
 
 
-def test_small_batches_find_the_same(text_loaded, monkeypatch):
-    whole = list(greedy(text_loaded, TEXTS, LABELS))
-    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 1)
-    compare(list(greedy(text_loaded, TEXTS, LABELS)), whole)
-
-
-def test_it_goes_on_where_it_was_stopped(text_loaded):
+def test_a_run_that_goes_on_and_small_batches_find_the_same(text_loaded, monkeypatch):
     whole = list(greedy(text_loaded, TEXTS, LABELS))
     removed = [(step.layer, step.head) for step in whole[1:3]]
     compare(list(greedy(text_loaded, TEXTS, LABELS, removed=removed)), whole[3:])
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 1)
+    compare(list(greedy(text_loaded, TEXTS, LABELS)), whole)
 
 
 def test_heads_are_judged_by_other_inputs(text_loaded):

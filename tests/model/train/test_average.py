@@ -44,7 +44,9 @@ def test_each_weight_is_the_mean_by_share(encoders, tmp_path):
         torch.testing.assert_close(mean[name], 0.75 * one[name] + 0.25 * other[name], atol=2e-3, rtol=2e-3)
 
 
-def test_an_encoder_without_the_last_tokens_gives_what_it_read_them_as(encoders, tmp_path):
+def test_an_encoder_without_the_last_tokens_gives_what_it_read_them_as_and_the_history_says_so(
+    encoders, tmp_path
+):
     average({encoders["first"]: 0.5, encoders["third"]: 0.5}, tmp_path / "mean")
     mean = load(tmp_path / "mean", "cpu")
     number = mean.tokenizer.token_to_id
@@ -53,10 +55,6 @@ def test_an_encoder_without_the_last_tokens_gives_what_it_read_them_as(encoders,
     torch.testing.assert_close(
         mean.model.embedding.tokens.weight[number("n't")], expected, atol=2e-3, rtol=2e-3
     )
-
-
-def test_the_history_says_of_what_it_is_the_mean(encoders, tmp_path):
-    average({encoders["first"]: 0.5, encoders["third"]: 0.5}, tmp_path / "mean")
     averaged = load(tmp_path / "mean", "cpu").history["averaged"]
     assert [(one["share"], one["phases"]) for one in averaged] == [(0.5, 1), (0.5, 1)]
     assert StartingCheckpoint.load(tmp_path / "mean").to_json()[-1]["averaged"] == averaged

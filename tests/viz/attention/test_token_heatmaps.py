@@ -192,11 +192,6 @@ def test_a_few_scores_far_beyond_the_others_do_not_set_the_scale(outliers, end, 
     assert trace.colorbar.title.text == f"score q·k / √d_k, {reach}"
 
 
-def test_the_row_of_the_query_is_framed_among_scores():
-    (frame,) = score_heatmap(SCORES, THREE, query=1).specification.layout.shapes
-    assert (frame.y0, frame.y1) == (0.5, 1.5)
-
-
 PRE = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
 POST = np.array([[0.25, 0.75], [0.375, 0.625]], dtype=np.float32)
 
@@ -231,9 +226,10 @@ def test_hover_gives_both_values_and_the_difference():
     assert "difference: %{z:.4f}" in trace.hovertemplate
 
 
-def test_the_row_of_the_query_is_framed_in_a_difference():
-    (frame,) = difference_heatmap(PRE, POST, ("a", "b"), query=1).specification.layout.shapes
-    assert (frame.y0, frame.y1) == (0.5, 1.5)
+def test_the_row_of_the_query_is_framed_among_scores_and_differences():
+    for figure in (score_heatmap(SCORES, THREE, query=1), difference_heatmap(PRE, POST, ("a", "b"), query=1)):
+        (frame,) = figure.specification.layout.shapes
+        assert (frame.y0, frame.y1) == (0.5, 1.5)
 
 
 def test_no_tokens_make_an_empty_difference_with_its_axes():

@@ -219,19 +219,11 @@ def test_what_falls_is_purple_below_and_what_rises_is_gold_above():
     assert by_height[1]["height"] == pytest.approx(2 * by_height[2]["height"])
 
 
-def test_equal_tokens_keep_their_own_bars():
+def test_each_token_has_its_own_bar_over_its_whole_height_and_the_query_is_outlined():
     *_, cover = drawn(bars(), width=500)
     assert len({bar["x"] for bar in cover}) == 3
-
-
-def test_a_token_can_be_clicked_over_its_whole_height():
-    *_, cover = drawn(bars(), width=500)
     assert len({(bar["y"], bar["height"]) for bar in cover}) == 1
     assert cover[0]["height"] > 150
-
-
-def test_the_query_is_outlined():
-    *_, cover = drawn(bars(), width=500)
     assert [bar["stroke"] == ACCENT for bar in sorted(cover, key=lambda bar: bar["x"])] == [
         False,
         True,

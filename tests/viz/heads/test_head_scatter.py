@@ -19,15 +19,11 @@ def points(chart) -> dict[str, dict]:
     return {mark["description"]: mark for mark in marks}
 
 
-def test_every_head_is_where_its_numbers_are() -> None:
+def test_every_head_is_where_its_numbers_are_and_the_chosen_one_above_in_green() -> None:
     shown = points(scatter())
     assert set(shown) == {"L0 H0", "L0 H1", "L1 H0", "L1 H1"}
     assert sorted(shown, key=lambda name: shown[name]["x"]) == ["L0 H0", "L1 H0", "L0 H1", "L1 H1"]
     assert sorted(shown, key=lambda name: -shown[name]["y"]) == ["L0 H1", "L1 H0", "L0 H0", "L1 H1"]
-
-
-def test_the_chosen_head_alone_is_green_and_lies_above_the_others() -> None:
-    shown = points(scatter())
     assert [name for name, point in shown.items() if point["fill"] == ACCENT] == ["L1 H0"]
     assert list(shown)[-1] == "L1 H0"
 

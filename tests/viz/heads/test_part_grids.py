@@ -138,15 +138,11 @@ def figure(effects=STAGE_EFFECTS, **options):
     return stage_positions(effects, STAGES, TOKENS, **style | options)
 
 
-def test_stages_go_down_and_positions_across():
+def test_stages_go_down_and_positions_across_and_the_query_is_framed():
     _, cover = drawn(figure(), width=600)
     corners = {cell["description"]: (cell["x"], cell["y"]) for cell in cover}
     assert corners["embed, 0 the"][1] < corners["L0 mid, 0 the"][1]
     assert corners["embed, 0 the"][0] < corners["embed, 1 film"][0] < corners["embed, 2 the"][0]
-
-
-def test_the_column_of_the_query_is_framed():
-    _, cover = drawn(figure(), width=600)
     framed = {cell["description"] for cell in cover if cell["stroke"] == ACCENT}
     assert framed == {"embed, 1 film", "L0 mid, 1 film"}
 

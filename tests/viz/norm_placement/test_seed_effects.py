@@ -39,7 +39,7 @@ def test_distances_between_two_encoders_have_a_mark_of_their_own():
     assert frame["variant"].value_counts().to_dict() == {"pre-LN": 1, "post-LN": 1, ACROSS: 4}
 
 
-def test_dots_are_drawn_in_the_colours_of_both_placements():
+def test_dots_have_the_colours_of_both_placements_which_are_named():
     line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
     of_both = set(variant_channels(("pre-LN", "post-LN"))["color"].to_dict()["scale"]["range"])
     for figure in (
@@ -48,10 +48,6 @@ def test_dots_are_drawn_in_the_colours_of_both_placements():
     ):
         fills = {item.get("fill") for items in drawn(figure, width=500) for item in items}
         assert of_both <= fills
-
-
-def test_it_names_its_colours():
-    line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
     assert {"pre-LN", "post-LN", "length of the states · larger →"} <= texts(seed_strip(LINES, **TITLES))
     assert f"length of the states (grey: {ACROSS}) · larger →" in texts(seed_strip([line], **TITLES))
 
