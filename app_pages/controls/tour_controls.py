@@ -61,7 +61,7 @@ STOPS = (
     ),
     Stop(
         "What each head does",
-        "A row for each head: its role, where it looks, and under “zeroed” how the answer changes without it.",
+        "A row for each head: its role, where it looks, and under “zeroed” how far the answer falls without it.",
         pages.HEADS,
         {"heads_part": "Table"},
     ),

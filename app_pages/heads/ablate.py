@@ -236,7 +236,8 @@ def _draw_effects(
 ) -> None:
     """Draws the effect of each part alone; a click takes the part away, or puts it back."""
     record = subject.record
-    st.markdown("**Each part alone: what changes without it**")
+    effect = "the answer falls without it (+) or rises (−)" if answer.signed else "what changes without it"
+    st.markdown(f"**Each part alone: {effect}**")
     vectors = None if means is None else as_hashable_means(means)
     work_key = ("ablate", subject, vectors is None, answer.word)
     n_layers, n_heads, *_ = record.pattern.shape
@@ -244,7 +245,7 @@ def _draw_effects(
     effects = np.full((n_layers, n_heads + 2), np.nan)
     if is_wanted(subject, work_key, n_forwards_of_heads(record), label, "ablate_all"):
         with until_done(work_key):
-            effects = answer.changes(answers_without_each_part(subject, vectors, answer.measured))
+            effects = answer.falls(answers_without_each_part(subject, vectors, answer.measured))
     # What is stored over a data set is the change of the classes or of the pooled state.
     spread = (
         None if stored is None or answer.word else stored.spreads.get("zero" if means is None else "mean")
@@ -269,9 +270,9 @@ def _draw_effects(
     written: Expression | np.ndarray = effects
     if not np.isnan(effects).all():
         without = written_answers_without_parts(subject, vectors, answer.measured)
-        source = answer.written_changes(as_python.record(subject), without)
+        source = answer.written_falls(as_python.record(subject), without)
         written = named("effects", source, lambda: effects)
-    figure = call(ablation_grid, written, is_gone, what=answer.change, signed=answer.signed, over=over_data)
+    figure = call(ablation_grid, written, is_gone, what=answer.fall, signed=answer.signed, over=over_data)
     toggled(
         figure,
         key="ablate_grid",

@@ -14,14 +14,13 @@ class Column:
     form: str = ".2f"
     is_share: bool = True  # from 0 to 1; else a bar shows the size, and reaches to the largest of the column
 
-    def written(self, value: float) -> str:
-        return format_number(value, self.form)
+    def written(self, value: float, *, signed: bool = False) -> str:
+        return format_number(value, f"{'+' * signed}{self.form}")
 
 
 _SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"
 # By the names of `model.measures.head_statistics`, and of what becomes of the answer without a head, in the order in which they
-# stand. What depends on the input is filled in: its {units}, the {answer} whose change counts, the {loss}, and the {quantity} that
-# is divided into parts.
+# stand. What depends on the input and its answer is filled in by `in_words`.
 COLUMNS = {
     "entropy": Column(
         title="entropy",
@@ -80,7 +79,7 @@ COLUMNS = {
         words="how much the head's output adds to the answer directly: what was written, not what would change without it",
         formula=r"its part $z \, W_O$ of {quantity}, which is the sum of such parts of all heads, feed-forwards, tokens, positions and "
         r"biases (Elhage et al. 2021), with the $\sigma$ of each norm held (Kobayashi et al. 2021)",
-        form="+#.2g",
+        form="#.2g",
         is_share=False,
     ),
     "importance": Column(
@@ -95,16 +94,16 @@ COLUMNS = {
     ),
     "zero": Column(
         title="zeroed",
-        unit="change, {change}",
-        words="how much the answer changes when the head puts out zeros",
+        unit="{fall}, {nats}",
+        words="{how far} when the head puts out zeros",
         formula="{answer} with zeros in the place of the output $z$ of the head",
         form="#.2g",
         is_share=False,
     ),
     "mean": Column(
         title="mean-ablated",
-        unit="change, {change}",
-        words="how much the answer changes when the head puts out its mean over the data set",
+        unit="{fall}, {nats}",
+        words="{how far} when the head puts out its mean over the data set",
         formula="the same with the mean of $z$ over the data set in its place",
         form="#.2g",
         is_share=False,

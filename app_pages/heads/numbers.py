@@ -47,7 +47,8 @@ from model.record import AttentionRecord
 from viz.builders.number_format import head_name, percent
 
 LINKS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
-OF_THE_ANSWER = ("adds", "importance", "zero", "mean")  # columns that say what becomes of the answer
+ABLATED = ("zero", "mean")  # columns that say what becomes of the answer without a head
+OF_THE_ANSWER = ("adds", "importance", *ABLATED)
 BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
 
 
@@ -94,6 +95,32 @@ class Numbers:
         """Layer and head of every head, in order."""
         n_layers, n_heads, *_ = self.record.pattern.shape
         return list(np.ndindex(n_layers, n_heads))
+
+    def is_signed(self, name: str) -> bool:
+        """Whether the column says how far the answer falls, or what is added to it; over a data set there are sizes of changes."""
+        return name == "adds" or (name in ABLATED and self.first == HERE and self.answer.signed)
+
+    def in_words(self, name: str, text: str) -> str:
+        """The `text`, which describes the column `name`, with all that depends on the input and its answer filled in."""
+        is_signed, nats = self.is_signed(name), "nats" if self.answer.signed else "cosine distance"
+        words = {
+            "units": self.record.units,
+            "nats": nats,
+            "fall": "falls by" if is_signed else "size of change",
+            "how far": "how far the answer falls (below 0: rises)"
+            if is_signed
+            else "how much the answer changes",
+            "answer": f"{plain(self.answer.fall)}," if is_signed else self._size,
+            "loss": f"here {self.answer.loss}",
+            "quantity": plain(self.quantity),
+        }
+        for field, value in words.items():
+            text = text.replace(f"{{{field}}}", value)
+        return text
+
+    @property
+    def _size(self) -> str:
+        return f"size of the {plain(self.answer.change)}," if self.answer.signed else DISTANCE
 
     def roles(self, layer: int, head: int) -> tuple[HeadRole, ...]:
         return roles_from_numbers(self.record, self.values, layer, head, self.chance)
@@ -214,7 +241,7 @@ def explain_numbers(numbers: Numbers) -> None:
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
         st.markdown(
             "\n".join(
-                f"- **{COLUMNS[name].title}**: {column_description(numbers, name)}. :gray[{_column_formula(numbers, name)}.]"
+                f"- **{COLUMNS[name].title}**: {column_description(numbers, name)}. :gray[{numbers.in_words(name, COLUMNS[name].formula)}.]"
                 for name in numbers.values
             )
         )
@@ -226,20 +253,12 @@ def explain_numbers(numbers: Numbers) -> None:
 
 def column_description(numbers: Numbers, name: str) -> str:
     """Description of the column `name`, as plain text."""
-    return COLUMNS[name].words.replace("{units}", numbers.record.units)
+    return numbers.in_words(name, COLUMNS[name].words)
 
 
 def column_unit(numbers: Numbers, name: str) -> str:
     """Unit of the column `name`, or what its ends are; "" for a share."""
-    unit = COLUMNS[name].unit.replace("{units}", numbers.record.units)
-    return unit.replace("{change}", "nats" if numbers.answer.signed else "cosine distance")
-
-
-def _column_formula(numbers: Numbers, name: str) -> str:
-    answer = numbers.answer
-    size = f"size of the {plain(answer.change)}," if answer.signed else DISTANCE
-    formula = COLUMNS[name].formula.replace("{answer}", size).replace("{loss}", f"here {answer.loss}")
-    return formula.replace("{units}", numbers.record.units).replace("{quantity}", plain(numbers.quantity))
+    return numbers.in_words(name, COLUMNS[name].unit)
 
 
 def written_numbers(subject: Subject, numbers: Numbers) -> Mapping[str, Expression]:
@@ -261,7 +280,7 @@ def written_numbers(subject: Subject, numbers: Numbers) -> Mapping[str, Expressi
         kinds = {"zero": "zero", "mean": written_results(subject.name, HEADS, read_heads).z}
         for name, kind in kinds.items():
             answers = call(ablate_heads, loaded, inputs, kind, answer.measured)[0]
-            written[name] = call(np.abs, answer.written_changes(record, answers))
+            written[name] = answer.written_falls(record, answers)
     return {name: source.with_value(partial(numbers.values.get, name)) for name, source in written.items()}
 
 
@@ -286,7 +305,7 @@ def measuring_command(name: str, *options: str) -> str:
 def effects_by_head(
     subject: LiveSubject, stored: HeadResults | None, answer: Answer
 ) -> dict[str, np.ndarray]:
-    """Importance of each head and sizes of the answer's change without it, each [layer, head], by name of the column.
+    """Importance of each head and how far the answer falls without it, each [layer, head], by name of the column.
 
     If that takes long, draws a button and returns {} until it is pressed.
     """
@@ -305,8 +324,8 @@ def effects_by_head(
         inputs = (subject.model_input,)
         values = {"importance": of(importance, subject.checkpoint, inputs, None, answer.word)[0]}
         without = answers_without_each_head(subject, None, answer.measured)
-        values["zero"] = np.abs(answer.changes(without))
+        values["zero"] = answer.falls(without)
         if means is not None:
             without = answers_without_each_head(subject, as_hashable_means(means), answer.measured)
-            values["mean"] = np.abs(answer.changes(without))
+            values["mean"] = answer.falls(without)
     return values

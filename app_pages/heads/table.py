@@ -49,7 +49,7 @@ _SMALL_AND_LARGE = {
     "entropy": "Entropy 0: all on one key; 1: spread evenly.",
     "adds": "Adds to the answer: below 0 where it speaks against it.",
     "importance": "Importance: large where scaling the head moves the answer.",
-    "zero": "Zeroed: how much the answer changes without it.",
+    "zero": "Zeroed: {how far} without it.",
 }
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
@@ -119,9 +119,9 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
             )
     with slots.controls:
         say_head(subject, chosen)
-        change = numbers.values.get("zero")
-        if change is not None and np.isfinite(change).all():
-            index = divmod(int(change.argmax()), change.shape[1])
+        fall = numbers.values.get("zero")
+        if fall is not None and np.isfinite(fall).all():
+            index = divmod(int(np.abs(fall).argmax()), fall.shape[1])
             st.markdown(f"The answer changes most without **{head_name(*index)}**.", width="content")
     if rows:
         headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
@@ -132,7 +132,9 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
             take_row=lambda head: take_head(*head),
             take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
         )
-        if words := [words for name, words in _SMALL_AND_LARGE.items() if name in measures]:
+        if words := [
+            numbers.in_words(name, words) for name, words in _SMALL_AND_LARGE.items() if name in measures
+        ]:
             in_nats = any("nats" in column_unit(numbers, name) for name in measures)
             halved = (
                 f"0.69 nats: {'odds' if numbers.answer.word is None else 'a probability'} doubled or halved."
@@ -307,9 +309,10 @@ def _table_row(
 
 def _number_cell(numbers: Numbers, name: str, head: Head) -> TableCell:
     column, values, index = COLUMNS[name], numbers.values[name], (head.layer, head.head)
-    value, text = float(values[index]), column.written(float(values[index]))
+    value = float(values[index])
+    text = column.written(value, signed=numbers.is_signed(name))
     if numbers.first == controls.OVER:
-        text += f" ± {column.written(numbers.spreads[name].sd[index]).removeprefix('+')}"
+        text += f" ± {column.written(numbers.spreads[name].sd[index])}"
     largest = 1.0 if column.is_share else float(np.nanmax(np.abs(values), initial=0)) or 1.0
     share = min(abs(value) / largest, 1) if np.isfinite(value) else 0
     return {"name": "number", "text": text, "bar": round(share, 4)}

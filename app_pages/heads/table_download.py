@@ -9,7 +9,7 @@ import streamlit as st
 
 from app_pages.controls.heads_controls import HERE
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.numbers import Numbers
+from app_pages.heads.numbers import ABLATED, Numbers
 from app_pages.show.download import name_parts
 from app_pages.subject.stored_results import over
 from viz.builders.number_format import format_number, head_name, percent
@@ -82,7 +82,8 @@ class TableFile:
                 here = f"{title}, this input" if self.numbers.spreads else title
                 columns[here] = self._of_heads(self.numbers.here[name])
             if spread is not None:
-                columns[f"{title}, mean"] = self._of_heads(spread.mean)
+                mean = "mean size" if name in ABLATED else "mean"  # on this input a fall has a sign
+                columns[f"{title}, {mean}"] = self._of_heads(spread.mean)
                 columns[f"{title}, standard deviation"] = self._of_heads(spread.sd)
         return pd.DataFrame(columns)
 

@@ -84,6 +84,11 @@ class Answer(ABC):
         """Falls [*interventions] in nats, below 0 where the answer gets more probable; or cosine distances."""
         return -self.changes(answers) if self.signed else self.changes(answers)
 
+    def written_falls(self, record: Expression, answers: Expression) -> Expression:
+        """The `falls`, as an expression."""
+        changes = self.written_changes(record, answers)
+        return call(np.negative, changes) if self.signed else changes
+
     @abstractmethod
     def change_to(self, after: LiveSubject) -> float:
         """The change to the answer of `after`; NaN where that has no such answer."""
@@ -170,8 +175,8 @@ class ClassAnswer(Answer):
         old, new = (float(log_odds(record.logits, self.followed)) for record in (self.record, after.record))
         shift = float(total_variation(self.record.probabilities, after.record.probabilities))
         return (
-            f"Log-odds of {plain(self.name)}: {format_number(old, '+.2f')} before, {format_number(new, '+.2f')} after, a change of "
-            f"{format_number(new - old, '+.2f')}. Total variation of the prediction: {format_number(shift, '#.2g')}."
+            f"Log-odds of {plain(self.name)}: {format_number(old, '+.2f')} before, {format_number(new, '+.2f')} after: "
+            f"{'falls' if new < old else 'rises'} by {format_number(abs(new - old), '.2f')}. Total variation of the prediction: {format_number(shift, '#.2g')}."
         )
 
     def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:

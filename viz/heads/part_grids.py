@@ -30,8 +30,8 @@ HEIGHT = 300
 def ablation_grid(
     effects: np.ndarray, away: np.ndarray, *, what: str, signed: bool, over: np.ndarray | None = None
 ) -> VegaFigure:
-    """A grid of effects [layer, heads, then all heads, then feed-forward]: the change of `what` when one part alone is
-    removed.
+    """A grid of effects [layer, heads, then all heads, then feed-forward]: `what` changes, such as the fall of a number,
+    when one part alone is removed.
 
     Parts that are removed at present (True in `away`) are framed. `signed` effects are coloured symmetrically about 0. `over`
     holds the same effects over a data set for the tooltip, NaN where they are not known. A click sets the point selection

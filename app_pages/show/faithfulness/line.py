@@ -199,8 +199,7 @@ def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, q
 def _written_effects(subject: LiveSubject, checked: Checked) -> Expression:
     answer, sets = checked.answer, [(position,) for position in checked.positions]
     answers = written_knock_outs(subject, sets, checked.kind, answer.measured)
-    falls = answer.written_changes(as_python.record(subject), answers)
-    falls = call(np.negative, falls) if answer.signed else falls
+    falls = answer.written_falls(as_python.record(subject), answers)
     return call(rounded_effects, falls, in_nats=answer.signed).with_value(lambda: checked.effects)
 
 

@@ -45,11 +45,11 @@ def test_each_part_alone_changes_log_p_of_the_first_guess(open_heads: Open) -> N
     loaded = cache.loaded(ENCODER)
     word = masked_word(loaded, TEXT)
     (before,) = log_p(word)
-    rows = table_of(app, CHANGE, "layer", "column", "value").set_index("name")
-    heads = ablate_heads(loaded, [TEXT], answer=word)[0, ..., 0] - before
+    rows = table_of(app, "fall of log P", "layer", "column", "value").set_index("name")
+    heads = before - ablate_heads(loaded, [TEXT], answer=word)[0, ..., 0]
     for layer, head in np.ndindex(2, 2):
         assert rows.loc[f"L{layer} H{head}", "value"] == pytest.approx(heads[layer, head], rel=1e-4, abs=1e-6)
-    wholes = log_p(word, ablated(layers=[1]), ablated(feed_forwards=[0])) - before
+    wholes = before - log_p(word, ablated(layers=[1]), ablated(feed_forwards=[0]))
     np.testing.assert_allclose(rows.loc[["L1 attn", "L0 FF"], "value"], wholes, rtol=1e-4, atol=1e-6)
     (guessed,) = guesses(loaded, TEXT).values()
     assert f"log P(“{guessed[0].token}” at [MASK]) is {minus(f'{before:+.3f}')} nats" in headline(app)
@@ -101,7 +101,7 @@ def test_a_word_of_two_tokens_gives_one_sentence_and_the_first_guess(open_heads:
 
 
 def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_heads: Open) -> None:
-    assert table_of(open_heads(), "change of the log-odds", "layer", "column", "value") is not None
+    assert table_of(open_heads(), "fall of the log-odds", "layer", "column", "value") is not None
     app = open_heads(text="not great film")
     assert "answer_of" not in [group.key for group in app.get("button_group")]
     assert "the encoder says" in headline(app)

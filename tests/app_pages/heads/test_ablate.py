@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.heads.ablate import NO_PROOF
+from app_pages.heads.columns import COLUMNS
 from app_pages.show import changed_head
 from app_pages.subject import cache
 from model.atlas.parquet import DataSource
@@ -26,7 +27,7 @@ RECORD = capture(tiny.loaded(tiny.TEXT), "not great film")  # two layers of two 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
 TEXT, ENCODER = "not great film", "imdb-pre-ln"
-GRID = "change of the log-odds"
+GRID = "fall of the log-odds"
 
 
 @pytest.fixture
@@ -54,15 +55,46 @@ def test_without_a_data_set_each_part_has_its_effect_at_zero(open_ablate: Open) 
     heads = ablate_heads(loaded, [TEXT], answer="logits")[0]
     for layer, head in np.ndindex(2, 2):
         (expected,) = class_changes(record, heads[layer, head][None], label)
-        assert rows.loc[f"L{layer} H{head}", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
+        assert rows.loc[f"L{layer} H{head}", "value"] == pytest.approx(-expected, rel=1e-4, abs=1e-6)
     wholes = [ablated(heads=((1, 0), (1, 1))), ablated(feed_forwards=(0,))]
     expected = class_changes(record, probabilities(loaded, [TEXT], wholes, "logits")[0], label)
     result = rows.loc[["L1 attn", "L0 FF"], "value"]
-    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(result, -expected, rtol=1e-4, atol=1e-6)
     assert NO_PROOF in joined_captions(app)
     assert "Nothing is taken away" in headline(app)
     assert "ablate_how" not in [item.key for item in app.segmented_control]
     assert "--with ablation" in joined_captions(app)
+
+
+@pytest.mark.parametrize("text", ["not great film", "great film"])
+def test_without_a_head_the_answer_falls_by_one_number_on_all_pages(
+    open_app: Open, open_ablate: Open, text: str
+) -> None:
+    loaded = cache.loaded(ENCODER)
+    record = capture(loaded, text)
+    answer = int(record.logits.argmax())
+    logits = ablate_heads(loaded, [text], answer="logits")[0]
+    minus_other = record.logits[answer] - record.logits[1 - answer]
+    differences = minus_other - (logits[..., answer] - logits[..., 1 - answer])
+    assert differences.min() < 0 < differences.max()
+    names = [f"L{layer} H{head}" for layer, head in np.ndindex(2, 2)]
+    in_grid = grid(open_ablate(text=text)).loc[names, "value"]
+    np.testing.assert_allclose(in_grid, differences.ravel(), rtol=1e-4, atol=1e-6)
+
+    side_by_side = {"compare_part": "Stream", "compare_stream": "answer by part", "without_heads": "true"}
+    app = open_app("app_pages/compare/page.py", text=text, **side_by_side)
+    dots = table_of(app, "What each of ", "side", "part", "effect")
+    dots = dots[dots["side"] == ENCODER].set_index("part").loc[names, "effect"]
+    # there the number is the second class minus the first, whichever is the answer
+    np.testing.assert_allclose(dots, in_grid if answer == 1 else -in_grid, rtol=1e-4, atol=1e-5)
+
+    app = open_app(PAGE, text=text, checkpoint=ENCODER, heads_columns=["zeroed"])
+    (made,) = (item.proto for item in app.get("bidi_component") if item.proto.component_name == "heads_table")
+    table = json.loads(made.json)
+    (unit,) = (heading["small"] for heading in table["headings"] if heading["name"] == "zero")
+    assert unit == "falls by, nats"
+    in_table = [row["cells"][-1]["text"] for row in table["rows"]]
+    assert in_table == [COLUMNS["zero"].written(value, signed=True) for value in in_grid]
 
 
 def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
@@ -73,7 +105,7 @@ def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
     assert set(rows.index[rows["away"]]) == {"L0 H1", "L1 attn", "L0 FF"}
     assert headline(app).count("L0 H1, all heads of L1, the feed-forward of L0 and “great”") == 1
     (change,) = class_changes(record, after.logits[None], int(record.logits.argmax()))
-    assert f"a change of {change:+.2f}".replace("-", "−") in joined_captions(app)
+    assert f"after: {'falls' if change < 0 else 'rises'} by {abs(change):.2f}." in joined_captions(app)
 
 
 def test_what_is_not_there_is_passed_over(open_ablate: Open) -> None:
@@ -132,7 +164,7 @@ def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> Non
     heads = ablate_heads(cache.loaded(ENCODER), [TEXT], z, "logits")[0]
     (expected,) = class_changes(record, heads[1, 1][None], int(record.logits.argmax()))
     rows = grid(app)
-    assert rows.loc["L1 H1", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
+    assert rows.loc["L1 H1", "value"] == pytest.approx(-expected, rel=1e-4, abs=1e-6)
     assert rows.loc["L1 H1", "over"] == "0.37"
     assert "0.37 ± 0.05" in joined_captions(app)
 

@@ -330,12 +330,12 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
     loaded = checkpoint.load("imdb-pre-ln")
     before = capture(loaded, TEXT)
     answers = ablate_heads(loaded, [TEXT], answer="logits")[0].reshape(4, -1)
-    zeroed = np.abs(class_changes(before, answers, int(before.logits.argmax())))
+    zeroed = -class_changes(before, answers, int(before.logits.argmax()))
     slopes = importance(loaded, [TEXT])[0].ravel()
-    for row, change, slope in zip(rows(app).values(), zeroed, slopes, strict=True):
+    for row, fall, slope in zip(rows(app).values(), zeroed, slopes, strict=True):
         shown = [cell["text"] for cell in row["numbers"][-3:]]
         # the stored means are zeros: then both ablations are one
-        expected = [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(change)] * 2]
+        expected = [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(fall, signed=True)] * 2]
         assert shown == expected
 
 
@@ -351,7 +351,9 @@ def test_a_column_by_choice_says_what_each_head_adds_to_the_answer(open_app: Ope
     values = parts.frame[parts.frame["kind"] == "head"]["value"].tolist()
     assert min(values) < 0 < max(values)
     cells = [row["numbers"][0] for row in rows(app).values()]
-    assert [cell["text"] for cell in cells] == [COLUMNS["adds"].written(value) for value in values]
+    assert [cell["text"] for cell in cells] == [
+        COLUMNS["adds"].written(value, signed=True) for value in values
+    ]
     sizes = np.abs(values) / np.abs(values).max()
     assert [cell["bar"] for cell in cells] == pytest.approx(sizes, abs=1e-3)
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
@@ -416,15 +418,18 @@ def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) 
     loaded = cache.loaded("imdb-pre-ln")
     word = masked_word(loaded, text, "great")
     before = probabilities(loaded, [text], answer=word)[0, 0, 0]
-    changes = np.abs(ablate_heads(loaded, [text], answer=word)[0, ..., 0].ravel() - before)
+    falls = before - ablate_heads(loaded, [text], answer=word)[0, ..., 0].ravel()
     slopes = importance(loaded, [text], answer=word)[0].ravel()
-    for row, change, slope in zip(rows(app).values(), changes, slopes, strict=True):
+    for row, fall, slope in zip(rows(app).values(), falls, slopes, strict=True):
         cells = row["numbers"]
         written = [cell["text"] for cell in cells[-3:]]
         # the stored means are zeros: then both ablations are one
-        assert written == [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(change)] * 2]
+        assert written == [
+            COLUMNS["importance"].written(slope),
+            *[COLUMNS["zero"].written(fall, signed=True)] * 2,
+        ]
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
-    assert "size of the change of log P\\(“great” at \\[MASK\\]\\), in nats, with zeros" in listed
+    assert "fall of log P\\(“great” at \\[MASK\\]\\), nats, with zeros" in listed
     assert "here −log P\\(“great” at \\[MASK\\]\\), in nats" in listed
     assert "is measured on this input alone, not over the data set" in shown_text(app)
 

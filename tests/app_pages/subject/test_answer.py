@@ -52,7 +52,7 @@ def test_what_is_left_out_of_the_sentence_is_in_numbers() -> None:
     before, after = answering(0.25, 0.75), answering(0.5, 0.5)
     old = float(log_odds(before.logits, 1))
     more = whole_answer(before).more_of_change(SimpleNamespace(record=after))
-    assert f"+{old:.2f} before, 0.00 after, a change of −{old:.2f}." in more
+    assert f"+{old:.2f} before, 0.00 after: falls by {old:.2f}." in more
     assert "Total variation of the prediction: 0.25." in more
     assert whole_answer(HEADLESS).more_of_change(SimpleNamespace(record=HEADLESS)) == ""
 
