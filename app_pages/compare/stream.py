@@ -8,6 +8,7 @@ from app_pages.compare.representations import draw_representations
 from app_pages.compare.sides import ENTROPIES, STATES, say_rule
 from app_pages.compare.stored_comparisons import stored_bands
 from app_pages.controls import compare_controls as controls
+from app_pages.controls.answer_choice import choose_answers
 from app_pages.controls.control_bar import Slots
 from app_pages.show.parts_of_answer import MEANING, draw_parts_of_answer
 from app_pages.show.show import show
@@ -68,7 +69,7 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
 
 
 def _draw_parts(slots: Slots, first: Side, second: Side) -> None:
-    """Draws what both answers are made of: of two classes the second, of more the one that either side predicts."""
+    """Draws what both answers are made of: of two classes the second, of more the one that either side predicts; or a masked word."""
     names, class_name = first.record.class_names, None
     if (
         len(names) > 2
@@ -77,8 +78,11 @@ def _draw_parts(slots: Slots, first: Side, second: Side) -> None:
     ):
         with slots.controls:
             class_name = (second if controls.CLASS_OF.choose() == controls.SECOND_SAYS else first).predicted
+    with slots.controls:
+        one, other = choose_answers({side.title: side.subject for side in (first, second)})
+    words = (one.word, other.word) if one.word and other.word else None
     st.markdown(MEANING)
-    draw_parts_of_answer((first, second), class_name)
+    draw_parts_of_answer((first, second), class_name, words=words)
 
 
 def _draw_norms(sides: tuple[Side, Side]) -> None:

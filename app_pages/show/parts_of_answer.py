@@ -20,16 +20,18 @@ from app_pages.toolkit.stoppable import progress, until_done
 from model.decompositions.answer_effects import AnswerEffects, answer_effects
 from model.decompositions.answer_parts import AnswerParts, answer_parts
 from model.experiments.attribution import Explained, Similarity
+from model.experiments.masked_word import MaskedWord
 from model.inputs import Picture
 from viz.builders.number_format import format_number, percent
 from viz.builders.palette import side_colours
-from viz.compare.answer_bars import answer_bars
+from viz.compare.answer_bars import EMBEDDING, answer_bars
 
 MEANING = (
     "The answer is a sum of what was written into the residual stream: token and position, each head, each feed-forward, and "
     "biases (Elhage et al. 2021). A norm divides each part by the number by which it divided their sum (Kobayashi et al. 2021)."
 )
 _MOST_CLASSES = 4  # that are named
+_VISIBLE = 0.01  # of the largest bar: shorter ones are not seen
 
 
 def common_answers(
@@ -54,10 +56,17 @@ def common_answers(
 
 
 def draw_parts_of_answer(
-    sides: tuple[Side, Side], class_name: str | None = None, *, height: int = 240
+    sides: tuple[Side, Side],
+    class_name: str | None = None,
+    *,
+    words: tuple[MaskedWord, MaskedWord] | None = None,
+    height: int = 240,
 ) -> None:
-    """Draws the parts of both answers, and below them their sums, what is to be seen, and a switch for the effects of heads."""
-    answers = common_answers(*sides, class_name)
+    """Draws the parts of both answers, and below them their sums, what is to be seen, and a switch for the effects of heads.
+
+    The answers are the masked `words`, or without these what `common_answers` says.
+    """
+    answers = words or common_answers(*sides, class_name)
     if isinstance(answers, str):
         st.info(answers)
         return
@@ -71,7 +80,8 @@ def draw_parts_of_answer(
         return
     frames = {side.title: source.frame for side, source in zip(sides, sources, strict=True)}
     figure = st.container()
-    st.caption(f"{_seen_sentence(sides, parts)} {_sums_sentence(sides, parts)}", help=MEANING)
+    sentences = _seen_sentence(sides, parts), _hidden_sentence(sides, parts), _sums_sentence(sides, parts)
+    st.caption(" ".join(filter(None, sentences)), help=MEANING)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("A part is what was written, not what would change without it.", width="content")
         is_measured = WITHOUT_HEADS.choose()
@@ -81,9 +91,29 @@ def draw_parts_of_answer(
             frames[side.title] = call(frames[side.title].merge, of_heads, "left", "part")
         st.caption(_agreement_sentence(sides, [source() for source in effects]))
     placements = [side.subject.loaded.config.norm_placement for side in sides]
-    quantity, colours = parts[0].quantity, side_colours(placements)
+    quantity = " · ".join(
+        dict.fromkeys(result.quantity for result in parts)
+    )  # of words, two tokenizers have two
+    colours = side_colours(placements)
+    options = {"quantity": quantity, "colours": colours, "height": height} | _classes(sides, answers)
     with figure:
-        show(call(answer_bars, frames, quantity=quantity, colours=colours, height=height), key="answer_parts")
+        show(call(answer_bars, frames, **options), key="answer_parts")
+
+
+def _classes(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> dict[str, Any]:
+    """Options of `answer_bars`: which class each side answers, and between which the number lies; none without one of several."""
+    config, number = sides[0].subject.loaded.config, answers[0]
+    predicted = [side.record.predicted_class for side in sides]
+    if not isinstance(number, int) or not config.chooses_class or None in predicted:
+        return {}
+    names = config.class_names
+    other = names[1 - number] if len(names) == 2 else "the other classes"
+    of_sides = [
+        side.record.class_names[index]
+        for side, index in zip(sides, predicted, strict=True)
+        if index is not None
+    ]
+    return {"answers": of_sides, "ends": (other, names[number])}
 
 
 def _written(function: Callable[..., Any], subject: LiveSubject, answer: Explained) -> Expression:
@@ -115,13 +145,28 @@ def _seen_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
     return f"Of the lengths of all bars of heads and feed-forwards: {'; '.join(clauses)}."
 
 
+def _hidden_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
+    """Of which side the parts of the embedding are too small for a bar, and why in post-LN; "" of none."""
+    clauses, is_post = [], False
+    for side, result in zip(sides, parts, strict=True):
+        values = result.frame.groupby(result.frame["kind"].isin(EMBEDDING))["value"]
+        largest = values.agg(lambda value: value.abs().max())
+        if largest[True] < _VISIBLE * largest[False]:
+            clauses.append(f"{plain(side.title)} (at most {format_number(largest[True], '.1g')})")
+            is_post |= side.subject.loaded.config.norm_placement == "post"
+    if not clauses:
+        return ""
+    reason = "; in post-LN each LayerNorm divides all that came before it" * is_post
+    return f"Token and position are too small to be seen in {' and '.join(clauses)}{reason}."
+
+
 def _sums_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
     clauses = []
     for side, result in zip(sides, parts, strict=True):
-        total, recorded = (format_number(number, "+.4f") for number in (result.total, result.recorded))
+        recorded = format_number(result.recorded, "+.4f")
         gap = format_number(result.gap, ".1g").replace(" ", "\u00a0")  # no line ends within it
-        clauses.append(f"{plain(side.title)} {total}, recorded {recorded} (gap\u00a0{gap})")
-    return f"Sum of all parts: {'; '.join(clauses)}."
+        clauses.append(f"{plain(side.title)} {recorded} (difference\u00a0{gap})")
+    return f"The encoder's own number: {'; '.join(clauses)}."
 
 
 def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> list[Expression]:

@@ -12,7 +12,7 @@ from ..builders.number_format import format_number
 from ..builders.palette import CATEGORIES, NEUTRAL
 from ..builders.theme import INK, LABEL_INK, SMALL, heading
 
-_EMBEDDING = ("token", "token type", "position")
+EMBEDDING = ("token", "token type", "position")
 _SHORT = {"feed-forward": "FF", "pooling feed-forward": "pooling"}
 _MARGIN = 0.08  # of the width of a head's bars, at either side of them
 _LETTER, _APART = 5.2, 4  # pixels: of a letter, and between two names
@@ -24,6 +24,8 @@ def answer_bars(
     sides: Mapping[str, pd.DataFrame],
     *,
     quantity: str,
+    answers: Sequence[str] = (),
+    ends: tuple[str, str] | None = None,
     colours: Sequence[str] = CATEGORIES,
     height: int = 240,
 ) -> VegaFigure:
@@ -32,11 +34,13 @@ def answer_bars(
     A side is a frame as `answer_parts` returns it: columns `part`, `kind`, `layer`, `head` and `value`. From the left stand the parts
     of the embedding, then each layer with its heads and its feed-forward, then the biases and what else comes behind the layers. A
     side that lacks a part has no bar there; rows of one head by token are added up. If a frame has a column `effect`, a dot says
-    by how much the number falls without that part, NaN for no dot. The plot is `height` pixels high.
+    by how much the number falls without that part, NaN for no dot. Above the bars stand their sums, with what each side's encoder
+    `answers`, and between which `ends` the number lies: what speaks for a low and what for a high one. The plot is `height` pixels
+    high.
 
     >>> from loupe import answer_bars, answer_parts, load
     >>> parts = answer_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.")
-    >>> answer_bars({"pre-LN": parts.frame}, quantity=parts.quantity).frame.shape[0]
+    >>> answer_bars({"pre-LN": parts.frame}, quantity=parts.quantity, ends=("negative", "positive")).frame.shape[0]
     23
     """
     rows = _rows(sides)
@@ -59,7 +63,7 @@ def answer_bars(
         Column("value", rows["value"].to_numpy(float), "adds", "+.4f", quantity),
     ]
     if has_effects:
-        title = "falls without it by"
+        title = "falls without it by"  # in the words of the grid on the tab Ablate
         texts = [
             format_number(effect, "+.4f") if np.isfinite(effect) else "not measured" for effect in effects
         ]
@@ -91,7 +95,10 @@ def answer_bars(
     across: Kwargs = {"x": along("start"), "x2": "stop:Q"}
     by_side = encodings_by_kind("side:N", tuple(sides), color=colours)
     name: Kwargs = {"baseline": "top", "fontSize": SMALL, "fontWeight": "bold", "color": LABEL_INK}
-    dot = {"x": along("centre"), "y": upwards("effect"), "color": by_side["color"]}
+    # without a legend of its own the symbols stay those of bars
+    colour = by_side["color"].copy()
+    colour["legend"] = None
+    dot = {"x": along("centre"), "y": upwards("effect"), "color": colour}
     size = alt.expr("clamp(pow(width / end, 2) / 2, 10, 55)")
     circle: Kwargs = {
         "filled": True,
@@ -121,9 +128,7 @@ def answer_bars(
             "highest": highest + room,
         },
         height=height,
-        title=heading(
-            quantity, *["bar: what a part adds; dot: by how much it falls without that head"] * has_effects
-        ),
+        title=heading(quantity, *_reading(rows, answers, ends, has_effects=has_effects)),
         description=f"What each of {len(parts)} parts adds to the {quantity}, of {' and '.join(sides)}",
     )
 
@@ -140,11 +145,29 @@ def _rows(sides: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     )
 
 
+def _reading(
+    rows: pd.DataFrame, answers: Sequence[str], ends: tuple[str, str] | None, *, has_effects: bool
+) -> list[str]:
+    """Lines on what the bars sum to, and on how to read them."""
+    sums = rows.groupby("side", sort=False)["value"].sum()
+    clauses = [f"{side} {format_number(total, '+.3g')}" for side, total in sums.items()]
+    if answers:
+        clauses = [f"{clause}, answer: {name}" for clause, name in zip(clauses, answers, strict=True)]
+    reading = [f"up: towards {ends[1]}; down: towards {ends[0]}"] if ends else []
+    if has_effects:
+        reading.append("bar: what a part adds; dot: by how much the number falls without that head")
+    return [
+        line
+        for line in (f"sum of all bars: {' · '.join(clauses)}" * bool(clauses), "; ".join(reading))
+        if line
+    ]
+
+
 def _along(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The parts by name, from left to right, in units of a head's width, with what stands below them; and the layers."""
     parts = rows.drop_duplicates("part").set_index("part")
     behind = parts["layer"].max() + 1 if parts["layer"].notna().any() else 0
-    group = parts["layer"].fillna(behind).where(~parts["kind"].isin(_EMBEDDING), -1)
+    group = parts["layer"].fillna(behind).where(~parts["kind"].isin(EMBEDDING), -1)
     parts["group"] = group.astype(int)
     parts = parts.sort_values(["group", "head"], kind="stable")
     is_head = parts["head"].notna()

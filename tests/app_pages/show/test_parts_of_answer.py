@@ -21,6 +21,7 @@ from model.config import ModelConfig
 from model.decompositions.answer_effects import answer_effects
 from model.decompositions.answer_parts import answer_parts
 from model.experiments.attribution import Explained, Similarity
+from model.experiments.masked_word import masked_word
 from model.inputs import InputLike, Picture
 from tests.app_pages.charts import described, table
 from tests.model import tiny
@@ -89,8 +90,7 @@ def test_below_stand_the_sums_and_what_is_seen_in_numbers(open_parts: Open) -> N
     text = said(open_parts(text=TEXT))
     for name in PAIR:
         parts = answer_parts(load(checkpoint.CHECKPOINTS / name), TEXT, 1)
-        total, recorded = (format_number(number, "+.4f") for number in (parts.total, parts.recorded))
-        assert f"{name} {total}, recorded {recorded} (gap\u00a0" in text
+        assert f"{name} {format_number(parts.recorded, '+.4f')} (difference\u00a0" in text
         of_layers = parts.frame[parts.frame["layer"].notna()]
         sizes = of_layers["value"].abs()
         first_half, largest = sizes[of_layers["layer"] == 0].sum() / sizes.sum(), sizes.idxmax()
@@ -190,3 +190,39 @@ def test_norm_placement_computes_them_once_they_are_chosen(
     app.segmented_control(key="norm_figure").set_value(PARTS["norm_figure"]).run()
     assert "cannot be divided" in said(app)
     assert f"Of “{first_text()}”" in said(app)
+
+
+def test_the_heading_says_what_each_side_answers_and_to_which_class_a_bar_speaks(open_parts: Open) -> None:
+    app = open_parts(text=TEXT)
+    summed, reading = described(app, CHART)["title"]["subtitle"]
+    for name in PAIR:
+        loaded = load(checkpoint.CHECKPOINTS / name)
+        total = answer_parts(loaded, TEXT, 1).total
+        answer = loaded.config.class_names[int(total > 0)]
+        assert f"{name} {format_number(total, '+.3g')}, answer: {answer}" in summed
+    assert reading == "up: towards positive; down: towards negative"
+
+
+def test_what_is_too_small_for_a_bar_is_named(open_parts: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "too small to be seen" not in said(open_parts(text=TEXT))
+    monkeypatch.setattr(parts_of_answer, "_VISIBLE", 1e6)
+    largest = [
+        expected(name, TEXT, 1).set_index("part").loc[["token", "position"], "value"].abs().max()
+        for name in PAIR
+    ]
+    names = " and ".join(
+        f"{name} (at most {format_number(value, '.1g')})" for name, value in zip(PAIR, largest, strict=True)
+    )
+    sentence = f"Token and position are too small to be seen in {names}; in post-LN each LayerNorm divides"
+    assert sentence in said(open_parts(text=TEXT))
+
+
+def test_a_masked_word_can_be_the_answer_that_is_divided(open_parts: Open) -> None:
+    text = "not [MASK] film"
+    app = open_parts(text=text, answer_of="masked word", answer_word="great")
+    words = [masked_word(load(checkpoint.CHECKPOINTS / name), text, "great") for name in PAIR]
+    one, other = (expected(name, text, word) for name, word in zip(PAIR, words, strict=True))
+    assert_shows(app, imdb_pre_ln=one, imdb_post_ln=other)
+    title = described(app, CHART)["title"]
+    assert title["text"] == "logit of “great” minus the mean over the vocabulary"
+    assert len(title["subtitle"]) == 1  # no class is the answer

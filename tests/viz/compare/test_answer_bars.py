@@ -106,6 +106,33 @@ def test_a_dot_says_how_much_the_number_falls_without_a_head() -> None:
     assert "falls without it by" not in figure().in_file.values()
 
 
+def test_with_dots_the_legend_still_shows_bars() -> None:
+    def symbols(item: dict) -> list[dict]:
+        if item.get("role") == "legend-symbol":
+            return item["items"]
+        return [symbol for part in item.get("items", ()) for symbol in symbols(part)]
+
+    plain, dotted = (
+        symbols(scene(figure(a=frame), width=800)) for frame in (parts(), effects(*[0.5] * len(PARTS)))
+    )
+    assert [symbol["shape"] for symbol in dotted] == [symbol["shape"] for symbol in plain] == ["square"]
+    assert "strokeWidth" not in dotted[0] or dotted[0]["strokeWidth"] == plain[0]["strokeWidth"]
+
+
+def test_the_heading_names_both_ends_the_sums_and_the_answers() -> None:
+    chart = answer_bars(
+        {"a": parts(), "b": parts(*PARTS[1:2])},
+        quantity="logit of y minus x",
+        answers=["y", "x"],
+        ends=("x", "y"),
+    )
+    assert chart.specification["title"]["subtitle"] == [
+        "sum of all bars: a +1.12, answer: y · b −0.25, answer: x",
+        "up: towards y; down: towards x",
+    ]
+    assert figure().specification["title"]["subtitle"] == ["sum of all bars: a +1.12"]
+
+
 def test_the_file_has_side_part_and_value() -> None:
     chart = figure(a=parts())
     columns = {name: title for name, title in chart.in_file.items() if title}
