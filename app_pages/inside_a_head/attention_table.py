@@ -45,7 +45,7 @@ class _Scores(NamedTuple):
     values: np.ndarray  # [key]
 
 
-def _score_columns(view: View) -> list[_Scores]:
+def score_columns(view: View) -> list[_Scores]:
     """The scaled products and, where something is added to them, each term and the score."""
     attention, parts = view.steps.attention, view.record.config.family.parts
     divided = f"÷ √{attention.squared_divisor}"
@@ -79,7 +79,7 @@ def draw_table(view: View, step: str) -> None:
         values=largest(attention.weighted[keys]),
         dot_digits=column_digits(attention.dots[keys]),
         # one for all that are added up
-        score_digits=max(column_digits(column.values[keys]) for column in _score_columns(view)),
+        score_digits=max(column_digits(column.values[keys]) for column in score_columns(view)),
     )
     by_weight = SORT.read() == BY_WEIGHT
     with st.container(key="inside_table", gap=None):
@@ -98,7 +98,7 @@ def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[Table
     number = {name: f"{position}\u2002" for position, name in enumerate(view.steps.order, 1)}
     q, k = query_and_key_text(view)
     scores: list[TableHeading] = [
-        {"name": column.name, "title": column.title, "help": column.help} for column in _score_columns(view)
+        {"name": column.name, "title": column.title, "help": column.help} for column in score_columns(view)
     ]
     # before the first column of each step stands its number
     numbered_steps = [name for name in ("scale", "bias", "relative_positions") if name in number]
@@ -145,8 +145,8 @@ def _table_rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
     lowest = float(dots.min(initial=0))
     dot_range = float(dots.max(initial=0)) - lowest or 1.0
     q = _rounded_components(attention.q)
-    score_columns = _score_columns(view)
-    columns = ["key", "products", "dot", *(column.name for column in score_columns), "weight", "values"]
+    of_scores = score_columns(view)
+    columns = ["key", "products", "dot", *(column.name for column in of_scores), "weight", "values"]
     rows = [
         _vector_row(
             columns,
@@ -181,7 +181,7 @@ def _table_rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
             },
             *(
                 _number_cell(column.name, float(column.values[key]), ends.score_digits)
-                for column in score_columns
+                for column in of_scores
             ),
             weight_cell,
             _strip_cell(
@@ -265,7 +265,7 @@ def _downloaded_table(view: View, by_weight: bool) -> Expression:
         q=attention.q,
         products=attention.products[keys],
         dots=attention.dots[keys],
-        scores={column.title: values[column.name][keys] for column in _score_columns(view)},
+        scores={column.title: values[column.name][keys] for column in score_columns(view)},
         weights=call(attention.allowed, attention.pattern)[keys],
         weighted=attention.weighted[keys],
         remaining=call(attention.remaining, keys)[0] if view.n_hidden else None,

@@ -7,17 +7,20 @@ import streamlit as st
 
 from app_pages.controls.head_choice import take_head, take_query
 from app_pages.controls.inside_a_head_controls import KEY, WHY
+from app_pages.inside_a_head.attention_table import score_columns
 from app_pages.inside_a_head.view import View
 from app_pages.show.show import clickable
 from app_pages.subject.as_python import computed
 from app_pages.toolkit.expression import call
-from app_pages.toolkit.markdown import as_code
+from app_pages.toolkit.markdown import as_code, plain
 from model.decompositions.score_parts import OTHERS, ScoreParts, score_parts
 from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
-from viz.builders.number_format import format_number, head_name
+from viz.builders.number_format import format_number
 from viz.inside.score_products import score_products
 
 MOST = 8  # parts of each side with a row or a column of their own
+_OPENS = " A click on a name with → opens that head; the browser's Back returns."
+_PATCHES = " r1c0 is the patch in row 1 and column 0, counted from 0."
 _FOLD = "why_this_weight"  # in the session: whether it is open
 _TERMS = {
     BIAS: "from the bias by distance, whatever the two tokens are",
@@ -50,7 +53,7 @@ def _draw_parts(view: View) -> None:
     source = computed(view.subject, score_parts, *where, by_token=True)
     parts, written_products = source(), call(source.strongest, MOST)
     products = written_products()
-    st.markdown(" ".join([_score_sentence(view, parts), _largest_sentence(view, parts, products)]))
+    st.markdown(" ".join([_score_sentence(view, parts), _largest_sentence(view, products)]))
     added = [
         f"{format_number(float(attention.terms[name][view.key]), '+.3g')} {words}"
         for name, words in _TERMS.items()
@@ -86,8 +89,8 @@ def _draw_parts(view: View) -> None:
     total, recorded = (format_number(number, ".6g") for number in (parts.total, parts.recorded))
     drawn = f"{MOST} largest of {len(parts.query)}" if OTHERS in products.index else f"{len(parts.query)}"
     st.caption(
-        f"The products sum to {total}; recorded: {recorded}, gap {format_number(parts.gap, '.0e')}. A part says what was written, not "
-        f"what would be missing without it.{' A click on a head opens it.' * bool(heads)}",
+        f"The products sum to {total}; the encoder's own number: {recorded}, difference {format_number(parts.gap, '.0e')}. A part says "
+        f"what was written, not what would be missing without it.{_OPENS * bool(heads)}{_PATCHES * (view.record.unit == 'patch')}",
         help=f"Drawn are the {drawn} parts of each side. What is added to the scores of all keys alike changes no weight. A head opens "
         "with the token at which it wrote as query and the token that it read as key; on a product of two heads, it is the query's.",
     )
@@ -96,37 +99,16 @@ def _draw_parts(view: View) -> None:
 def _score_sentence(view: View, parts: ScoreParts) -> str:
     query, key = (as_code(view.name(position)) for position in (view.query, view.key))
     return (
-        f"The score of {key} for {query} in {view.head} is **{format_number(parts.recorded, '.4g')}**, from which the softmax makes "
-        f"the weight {view.steps.attention.pattern[view.key]:.3f}."
+        f"The score of {key} for {query} in {view.head}, above in the column “{score_columns(view)[-1].title}”, is "
+        f"**{format_number(parts.recorded, '.4g')}**; from it the softmax makes the weight {view.steps.attention.pattern[view.key]:.3f}."
     )
 
 
-def _largest_sentence(view: View, parts: ScoreParts, products: pd.DataFrame) -> str:
+def _largest_sentence(view: View, products: pd.DataFrame) -> str:
     named = products.drop(index=OTHERS, columns=OTHERS, errors="ignore").stack()
     largest = named.abs().idxmax()
     factors = (
-        _part_words(view, frame[frame["part"] == name].iloc[0], position)
-        for name, frame, position in zip(
-            largest, (parts.query, parts.key), (view.query, view.key), strict=True
-        )
+        f"{plain(name)} of {as_code(view.name(position))}"
+        for name, position in zip(largest, (view.query, view.key), strict=True)
     )
     return f"Largest product: {' × '.join(factors)}: **{format_number(named[largest], '+.3g')}**."
-
-
-def _part_words(view: View, part: pd.Series, position: int) -> str:
-    """A part of the state at this position, in words."""
-    token = as_code(view.name(position))
-    match part["kind"]:
-        case "head":
-            source = as_code(view.name(part["read_from"]))
-            return f"what {head_name(part['layer'], part['head'])} wrote at {token}, read from {source}"
-        case "feed-forward":
-            return f"what the feed-forward layer of L{part['layer']} wrote at {token}"
-        case "token":
-            return f"{token} itself"
-        case "biases":
-            return f"the biases at {token}"
-        case "relative position":
-            return "the relative position"
-        case kind:
-            return f"the {kind} of {token}"

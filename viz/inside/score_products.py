@@ -1,5 +1,7 @@
 """An attention score as a sum: the products of what is in the query and what is in the key."""
 
+import re
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -19,7 +21,9 @@ ALL = "all parts"  # of the other side, where a bar is pointed at
 _NAMES, _BARS, _SUMS = 3.5, 4.7, 5.8
 _LINE, _BAR, _ROW = 18, 40, 26  # pixels: a name of a part of the key, the longest bar below, a row of cells
 _FEWEST = 9  # columns that there is room for, in layer 0 too
-_LONGEST, _LONGEST_TOKEN = 22, 14  # letters
+_LONGEST_TOKEN = 14  # letters
+_POINTED = 5  # widths of a cell: how far the name of a column can be pointed at
+_HEAD = re.compile(r"L\d+ H\d+")  # what the name of a head's part begins with
 _READING = "a cell: a part of the query × a part of the key; a bar: the sum of its row or column"
 
 
@@ -27,8 +31,8 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
     """The `products` of parts of the query (rows) and of the key (columns), with bars for the sums of rows and of columns.
 
     `products` is what `ScoreParts.strongest` returns; they sum to the score of the positions that are called `query` and `key`. A
-    click sets the point selection `part`, fields `query_part` and `key_part`: each the name of a part, or `ALL`. Raises ValueError
-    if there is no product.
+    click on what holds a head's part sets the point selection `part`, fields `query_part` and `key_part`: each the name of a part,
+    or `ALL`. Raises ValueError if there is no product.
 
     >>> from loupe import load, score_parts, score_products
     >>> parts = score_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.", layer=1, head=0, query=3, key=2)
@@ -60,14 +64,26 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
         {"left": 0.0, "right": _SUMS, "top": top, "bottom": top + _ROW, "query_part": rows, "key_part": ALL},
         of_column | {"left": left, "right": left + 1, "top": bars_top, "bottom": cells_top},
         of_column
-        | {"left": centre - 3, "right": centre, "top": name_y - _LINE / 2, "bottom": name_y + _LINE / 2},
-    )
+        | {
+            "left": np.maximum(centre - _POINTED, 0),
+            "right": centre,
+            "top": name_y - _LINE / 2,
+            "bottom": name_y + _LINE / 2,
+        },
+    ).assign(sum=texts.exact[:-1] + texts.exact[-1 - len(columns) : -1])
+    opens = covers[["query_part", "key_part"]].map(_is_head).any(axis=1)
     sums = np.array(texts.written[cells.size : -1], object)
     written = _stacked(
-        {"x": 0.0, "y": middle, "text": _short(rows), "align": "left"},
-        {"x": _SUMS - 0.15, "y": middle, "text": sums[: len(rows)], "align": "right"},
-        {"x": centre - 0.1, "y": name_y, "text": _short(columns), "align": "right"},
-        {"x": centre, "y": cells_top - _LINE / 2, "text": sums[len(rows) :], "align": "center"},
+        {"x": 0.0, "y": middle, "text": _names(rows), "align": "left", "room": _NAMES - 0.1},
+        {"x": _SUMS - 0.15, "y": middle, "text": sums[: len(rows)], "align": "right", "room": _SUMS},
+        {"x": centre - 0.1, "y": name_y, "text": _names(columns), "align": "right", "room": centre - 0.1},
+        {
+            "x": centre,
+            "y": cells_top - _LINE / 2,
+            "text": sums[len(rows) :],
+            "align": "center",
+            "room": _SUMS,
+        },
     )
     x: Kwargs = {"axis": None, "scale": alt.Scale(domain=[0, value("across")], nice=False)}
     box = {"x": alt.X("left:Q", **x), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
@@ -81,6 +97,8 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
             tip("sum:N", title="adds to the score"),
         ],
     }
+    said = {"said": "datum.query_part + ' × ' + datum.key_part + ': ' + datum.sum"}
+    limit = alt.expr("datum.room * width / across")
     leader = {"x": alt.X("x:Q", **x), "y": pixel_y("y"), "y2": "bar:Q"}
     return chart(
         [Column("query part", rows[row]), Column("key part", columns[column]), Column("product", cells)],
@@ -88,13 +106,14 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
         layer("rect", box | {"color": colour("product", signed=True)}, aria=False),
         layer("text", text | {"x": alt.X("middle:Q", **x)}, **style | {"color": INK_ON_SIGNED}),
         layer("rect", box | {"fill": alt.Fill("colour:N", scale=None)}, "bars", aria=False),
-        layer("text", text, "texts", align=alt.expr("datum.align"), **style),
+        layer("text", text, "texts", align=alt.expr("datum.align"), limit=limit, **style),
         layer("text", text, "sides", align=alt.expr("datum.align"), fontWeight="bold", **style),
+        layer("rect", cover, "covers", calculate=said, fill="transparent"),
         layer(
             "rect",
             cover,
-            "covers",
-            calculate={"said": "datum.query_part + ' × ' + datum.key_part + ': ' + datum.sum"},
+            "opens",
+            calculate=said,
             click=("part", "query_part", "key_part"),
             fill="transparent",
             cursor="pointer",
@@ -116,7 +135,8 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
                 "text": [_side("query", query), _side("key", key)],
                 "align": ["left", "right"],
             },
-            "covers": covers.assign(sum=texts.exact[:-1] + texts.exact[-1 - len(columns) : -1]),
+            "covers": covers[~opens],
+            "opens": covers[opens],
         },
         values={"largest": largest(cells), "across": _SUMS + max(_FEWEST, len(columns))},
         height=cells_top + _ROW * len(rows),
@@ -138,8 +158,13 @@ def _side(name: str, token: str) -> str:
     return f"in the {name} {shortened(token, _LONGEST_TOKEN)}"
 
 
-def _short(names: np.ndarray) -> list[str]:
-    return [shortened(name, _LONGEST) for name in names]
+def _is_head(name: str) -> bool:
+    return _HEAD.match(name) is not None
+
+
+def _names(names: np.ndarray) -> list[str]:
+    """As they are drawn: those of heads, which can be opened, with an arrow."""
+    return [f"{name} →" if _is_head(name) else name for name in names]
 
 
 def _stacked(*columns: Columns) -> pd.DataFrame:

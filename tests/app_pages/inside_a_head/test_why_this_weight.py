@@ -72,7 +72,8 @@ def test_the_numbers_are_those_of_the_library_and_follow_head_query_and_key(
     app = opened(**TEXT | {"checkpoint": checkpoint}, **AT)
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 1, 3, 1), atol=1e-6)
     score = subject_of(app).record.scores[1, 1, 3, 1]
-    assert f"for `3 film` in L1 H1 is **{score:.4g}**".replace("-", "−") in said(app, "The score of `1 not`")
+    sentence = f"for `3 film` in L1 H1, above in the column “÷ √4”, is **{score:.4g}**".replace("-", "−")
+    assert sentence in said(app, "The score of `1 not`")
     app.selectbox(key="head").set_value(0)
     app.selectbox(key="query").set_value(2)
     app.selectbox(key="inside_key").set_value(4).run()
@@ -84,7 +85,7 @@ def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened: Open) -> 
     app = opened(**TEXT, **AT)
     score = subject_of(app).record.scores[1, 1, 3, 1]
     total, recorded = re.search(
-        r"The products sum to (\S+); recorded: (\S+), gap ", said(app, "The products")
+        r"The products sum to (\S+); the encoder's own number: (\S+), difference ", said(app, "The products")
     ).groups()
     assert [float(text.replace("−", "-")) for text in (total, recorded)] == pytest.approx(
         [score] * 2, abs=1e-4
@@ -95,10 +96,9 @@ def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened: Open) -> 
 def test_the_largest_product_is_put_into_words(opened: Open) -> None:
     app = opened(**TEXT, **AT | {"layer": "0"})
     products = on_screen(app)
-    words = {"token": "{} itself", "position": "the position of {}", "biases": "the biases at {}"}
-    assert set(products.index) == set(words)
+    assert set(products.index) == {"token", "position", "biases"}
     query, key = products.abs().stack().idxmax()
-    sentence = f"Largest product: {words[query].format('`3 film`')} × {words[key].format('`1 not`')}: "
+    sentence = f"Largest product: {query} of `3 film` × {key} of `1 not`: "
     assert sentence in said(app, "The score of")
 
 
@@ -149,6 +149,7 @@ def test_of_a_digit_the_parts_were_read_from_patches(opened: Open) -> None:
     positions = [record.labels.index(name) for name in ("r1c0", "r0c1")]
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 0, *positions), atol=1e-6)
     assert said(app, "The score of `r0c1` for `r1c0` in L1 H0")
+    assert "r1c0 is the patch in row 1 and column 0, counted from 0." in said(app, "The products")
 
 
 @pytest.mark.parametrize("architecture", ["T5EncoderModel", "DebertaV2Model", "DINOv3ViTModel", "BeitModel"])

@@ -24,17 +24,17 @@ def texts(marks: list[dict]) -> list[str]:
 def test_the_products_sum_to_the_score_and_the_bars_to_rows_and_columns() -> None:
     assert figure().frame["product"].sum() == 3
     assert list(figure().frame["query part"]) == ["L0 H2 from 4 not"] * 3 + ["all others"] * 3
-    *_, written, _, _ = drawn(figure(), width=700)
+    *_, written, _, _, _ = drawn(figure(), width=700)
     assert texts(written[2:4]) == ["+2.00", "+1.00"]
     assert texts(written[7:]) == ["+3.50", "−0.75", "+0.25"]
     assert figure().specification["title"]["text"] == "Score 3 of 4 not for 5 good, by product"
 
 
 def test_the_others_are_the_last_row_and_the_last_column() -> None:
-    *_, written, sides, _ = drawn(figure(), width=700)
+    *_, written, sides, _, _ = drawn(figure(), width=700)
     query_names, key_names = written[:2], written[4:7]
-    assert texts(query_names) == ["L0 H2 from 4 not", "all others"]
-    assert texts(key_names) == ["L11 H11 from 127 unbe…", "token", "all others"]
+    assert texts(query_names) == ["L0 H2 from 4 not →", "all others"]
+    assert texts(key_names) == [f"{LONG} →", "token", "all others"]
     assert query_names[0]["y"] < query_names[1]["y"]
     assert key_names[0]["x"] < key_names[1]["x"] < key_names[2]["x"]
     assert key_names[0]["y"] > key_names[1]["y"] > key_names[2]["y"]
@@ -58,12 +58,29 @@ def test_a_product_that_is_written_as_zero_is_left_blank() -> None:
 
 
 def test_pointing_names_both_parts_in_full_and_the_sum() -> None:
-    covers = figure().frames["covers"]
-    first, *_, last = covers.to_dict(orient="records")
+    opens, others = (figure().frames[name] for name in ("opens", "covers"))
+    first, last = opens.iloc[0], others.iloc[-1]
     assert (first["query_part"], first["key_part"], first["sum"]) == ("L0 H2 from 4 not", LONG, "+3")
     assert (last["query_part"], last["key_part"], last["sum"]) == (ALL, "all others", "+0.25")
-    assert len(covers) == 6 + 2 + 3 + 3  # cells, rows, columns and the names of these
+    assert len(opens) + len(others) == 6 + 2 + 3 + 3  # cells, rows, columns and the names of these
     assert drawn(figure(), width=700)[-1][0]["description"] == f"L0 H2 from 4 not × {LONG}: +3"
+
+
+def test_only_what_holds_a_head_can_be_clicked() -> None:
+    *_, others, opens = (layer["mark"].get("cursor") for layer in figure().specification["layer"])
+    assert (others, opens) == (None, "pointer")
+    heads = {"L0 H2 from 4 not", LONG}
+    for name, is_opened in (("opens", True), ("covers", False)):
+        sides = figure().frames[name][["query_part", "key_part"]]
+        assert sides.isin(heads).any(axis=1).eq(is_opened).all()
+
+
+def test_a_name_is_cut_only_where_the_figure_ends() -> None:
+    for width in (700, 1400):
+        *_, written, _, _, _ = drawn(figure(), width=width)
+        cell = drawn(figure(), width=width)[1][0]["width"]
+        limits = [mark["limit"] / cell for mark in (*written[:2], *written[4:7])]
+        assert limits == pytest.approx([3.4, 3.4, 6.2, 7.2, 8.2])
 
 
 def test_of_three_columns_the_names_are_no_wider_than_of_nine() -> None:
