@@ -35,7 +35,8 @@ About other placements, or without residual connections, the theorem says nothin
 The theorem assumes:
 """
 BY_LAYER = r"""
-The figure shows $\Big\|\dfrac{\partial \mathcal{L}}{\partial W^{2,l}}\Big\|_F$ in each layer $l$ of the deepest encoder, untrained.
+The figure shows $\Big\|\dfrac{\partial \mathcal{L}}{\partial W^{2,l}}\Big\|_F$ in each layer $l$ of the deepest encoder, untrained;
+$W^{2,l}$ is the second matrix of its feed-forward.
 
 - Xiong et al. 2020, figure 3: norm of the gradient averaged over mini-batches, 6-6 translation model at the start;
   it grows with the layer in post-LN and stays about the same in pre-LN.
@@ -148,7 +149,7 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
     """Table with the slopes of the norms [seed, depth] on log axes, and last ÷ first of their means, for each variant."""
     if len(depths) < 2:
         return "One depth has no slope: choose more layers."
-    lines = [f"| | slope | over the seeds | L = {depths[-1]} ÷ L = {depths[0]} |", "|---|---|---|---|"]
+    lines = [f"| | slope | of single seeds | at {depths[-1]} ÷ at {depths[0]} layers |", "|---|---|---|---|"]
     for variant, by_seed in norms.items():
         mean, smallest, largest = (
             format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
@@ -157,8 +158,8 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
         lines.append(f"| {variant} | **{mean}** | {smallest} to {largest} | {last / first:.2f} |")
     return "\n".join(
         [
-            f"How the pull at the last layer changes with the number of layers, L = {depths[0]} to {depths[-1]}. Slope 0: it stays; "
-            "−0.5: it falls like 1/√L, as the dotted line.",
+            "The pull at the last layer, measured as the length of the gradient of its feed-forward. Slope 0: it is the same in deeper "
+            "encoders; −0.5: it falls like 1/√L, as the dotted line.",
             "",
             *lines,
         ]
@@ -168,7 +169,7 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
 def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
     """Table with the ratio of last to first layer, from norms [seed, layer], for each variant, and what all seeds say of post-LN."""
     lines = [
-        "| measured here | first layer | last layer | last / first | over the seeds |",
+        "| | first layer | last layer | last ÷ first | of single seeds |",
         "|---|---|---|---|---|",
     ]
     remark = ""

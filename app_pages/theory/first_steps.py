@@ -10,14 +10,12 @@ import streamlit as st
 from app_pages.controls.control_bar import bar, beside
 from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_AXIS, WARM_UP_STEPS
 from app_pages.show.show import heading, show
-from app_pages.show.verdicts import stored_measurements, verdict_html
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.training_history import standard_error
-from model.claims.catalogue import CLAIMS
 from model.theory.digit_training import (
     GRID_BATCH_SIZE,
     N_JUDGED,
@@ -97,7 +95,7 @@ def _updates(
 def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
     """Text beside the figure: how far one step and all steps move the output, from `updates` [seed, step]."""
     lines = [
-        f"| measured here | after 1 step | over the seeds | after {n_steps} | over the seeds |",
+        f"| | after 1 step | of single seeds | after {n_steps} | of single seeds |",
         "|---|---|---|---|---|",
     ]
     for variant, by_seed in updates.items():
@@ -116,13 +114,13 @@ def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) 
 
 
 def draw_warm_up() -> None:
-    """Draws what the stored runs reach with and without a warm-up, and the verdicts on it over several seeds."""
+    """Draws what the stored runs reach with and without a warm-up."""
     heading(RUNS_HEADING, key="theory_stored_runs")
     try:
         _draw_stored_runs()
     except ValueError as error:
         st.info(f"The stored runs cannot be shown: {plain(str(error))}.")
-    _write_verdicts_over_seeds()
+    st.markdown("With several seeds: [Norm placement](norm_placement).")
 
 
 def _draw_stored_runs() -> None:
@@ -164,22 +162,3 @@ def _read(path: Path, _changed: int) -> list[WarmupRun]:
 
 def _error_text(accuracy: float) -> str:
     return f"{percent(standard_error(accuracy, N_JUDGED), brief=True)}, of {N_JUDGED:,} digits"
-
-
-def _write_verdicts_over_seeds() -> None:
-    """Writes the verdicts of the page Norm placement on the claims about warm-up, measured over several seeds."""
-    try:
-        measurements = stored_measurements()
-    except (ValueError, OSError):
-        return  # Norm placement says what is wrong with the file
-    claims = [
-        claim
-        for claim in CLAIMS
-        if claim.key in ("warm_up", "warm_up_gain") and claim.measurements(measurements)
-    ]
-    if not claims:
-        return
-    st.markdown("**With several seeds**, as on [Norm placement](norm_placement):")
-    for column, claim in zip(st.columns(len(claims), gap="medium"), claims, strict=True):
-        column.markdown(claim.says, help=claim.measured)
-        column.html(verdict_html(claim.judgements(measurements)))

@@ -8,13 +8,11 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.theory_controls import FEED_FORWARD, N_STEPS, PART, RATE, START, WARM_UP_STEPS
 from app_pages.theory import at_start
-from model.claims.verdict import CLAIMS_FILE, write_measurements
 from model.theory import gradients_at_start
 from model.theory.digit_training import RUNS, WarmupRun, model_update
 from model.theory.gradients_at_start import VARIANTS, UntrainedConfig, slopes, sweep_depths
 from model.train.warmup import write_runs
 from tests.app_pages.charts import table
-from tests.model.claims.invented_measurements import invented
 
 Open = Callable[..., AppTest]
 
@@ -207,36 +205,6 @@ def test_stored_runs_are_one_figure(open_app: Open, checkpoints: Path) -> None:
         "diverged",
     ]
     assert "300 steps" in shown_text(app)
-
-
-def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints: Path) -> None:
-    rate = {"where": "rate 1", "source": "fresh"}
-    write_measurements(
-        checkpoints / CLAIMS_FILE,
-        [
-            invented((0.6,) * 16, (0.5,) * 16, figure="reached with warm-up", **rate),
-            invented((0.6,) * 16, (0.1,) * 16, figure="reached without warm-up", **rate),
-            invented((0.0,) * 16, (0.4,) * 16, figure="gain by warm-up", **rate),
-        ],
-    )
-    theory, norm_placement = (
-        open_app(f"app_pages/{page}/page.py", **query)
-        for page, query in (
-            ("theory", SMALL | {"theory_part": STEPS, "theory_steps": "5"}),
-            ("norm_placement", {"norm_warm_up": "true", "norm_warm_up_gain": "true"}),
-        )
-    )
-    chips = [
-        [block.proto.body for block in app.get("html") if 'class="claim-verdict"' in block.proto.body]
-        for app in (theory, norm_placement)
-    ]
-    assert len(chips[0]) == 2
-    assert set(chips[0]) <= set(chips[1])
-    assert all("✓</b> holds" in chip for chip in chips[0])
-
-
-def test_without_judged_claims_nothing_is_said_of_them(open_app: Open) -> None:
-    assert "With several seeds" not in shown_text(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
 
 
 def test_a_damaged_file_of_stored_runs_is_said_in_a_sentence(open_app: Open, checkpoints: Path) -> None:
