@@ -16,8 +16,8 @@ TASKS = {
     "teacher: a linear classifier on runs of one to three words, trained on the labelled reviews.",
     "sentiment": "is the whole review positive? The target is the label, or for unlabelled reviews the "
     "probability given by the same teacher. Masked tokens are still predicted, so that this is not forgotten.",
-    "sentiment, two teachers": "the same with the mean log-odds of two teachers; the second is a linear classifier on "
-    "document vectors (latent semantic analysis).",
+    "sentiment, two teachers": "the same, with the mean log-odds of two teachers for the unlabelled reviews; the second is a linear "
+    "classifier on document vectors (latent semantic analysis).",
     "short sentences": "is the sentence positive? Phrases and sentences rated by people, generated sentences "
     "in which a “not” decides, and a few reviews.",
     "sentences": "the same with more reviews, and with reviews that a person edited to reverse their "
@@ -38,7 +38,7 @@ _TITLES = {
     "masked tokens": "hidden words",
     "sentiment of pieces": "pieces of reviews",
     "sentiment": "whole reviews",
-    "sentiment, two teachers": "whole reviews, taught by two models",
+    "sentiment, two teachers": "whole reviews, better labels",
 }
 
 # Held-out examples behind an accuracy of the film, as `n_glance` of the tasks has them. Of masked tokens there are as many

@@ -47,7 +47,7 @@ _BUTTONS, _BUTTONS_BESIDE = (
 _WIDE = 600  # pixels from which two encoders stand beside each other
 _READINGS_BESIDE = 1000  # pixels from which what is read off has room beside the maps; else it is below them
 _READINGS_HEIGHT = 84
-_NUMBERED_FROM = 640  # pixels of height that have room for the names of numbered phases, above the legend
+_NUMBERED_FROM = 520  # pixels of height that have room for the names of numbered phases, above the legend
 
 
 def recorded_heads(
@@ -83,7 +83,7 @@ def recorded_heads(
             "share": (first + last) / 2 / max(n - 1, 1),
             "line": f"{side} {lines[side][index]}",
             "colour": run.colour,
-            "steps": f"step {run.step[index]:,} of {run.n_steps:,}",
+            "steps": f"step {run.step[index]:,} of {run.n_steps:,}" if run.step[index] else "untrained",
             "reading": format_number(run.accuracy[index], ".1%", otherwise="not measured"),
             "error": run.error_text[index],
             "lines": "\n".join(textwrap.wrap(task, 22)),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.chart import Column, chart, encodings_by_kind, layer
-from ..builders.figure import Kwargs, VegaFigure, either, tip
+from ..builders.figure import Kwargs, VegaFigure, tip
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
 
@@ -22,7 +22,6 @@ def run_curves(
     runs: Mapping[str, str],
     line_title: str | None = None,
     x_title: str = "training step",
-    step: int | None = None,
     breaks: Sequence[int] = (),
     log_x: bool = False,
     log_y: bool = False,
@@ -32,14 +31,11 @@ def run_curves(
     curves of one run.
 
     Each of the `runs` has its colour, even where `table` holds only one of them; where each run has several curves,
-    the lines have different colours. `step` marks a step, `breaks` are steps where something new began; further
-    columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1.
+    the lines have different colours. `breaks` are steps where something new began; further columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1.
     """
     tooltip_columns = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
     run_names = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
     lines = tuple(np.unique(table["line"]).tolist()) if line_title else ()
-    marks = [*breaks, *([] if step is None else [step])]
-    now = [False] * len(breaks) + [True] * (step is not None)
     legend = {"title": line_title, "values": list(lines or run_names), "symbolType": "stroke", "columns": 7}
     kinds = (
         ("line:O", lines, shades(len(lines))) if line_title else ("run:N", tuple(runs), tuple(runs.values()))
@@ -68,11 +64,6 @@ def run_curves(
             tip("value:Q", ".4~g", y_title),
         ],
     }
-    rule = {
-        "x": "shown:Q",
-        "strokeWidth": either("datum.now", 2.5, 1),
-        "strokeDash": either("datum.now", [1, 0], [3, 4]),
-    }
     line: Kwargs = {"strokeWidth": 2, "point": {"size": 22, "filled": True}, "invalid": _GAPS}
     return chart(
         [
@@ -80,9 +71,9 @@ def run_curves(
             for name in table.columns
         ],
         layer("line", curve, **line),
-        layer("rule", rule, "marks", color=NEUTRAL),
+        layer("rule", {"x": "shown:Q"}, "breaks", color=NEUTRAL, strokeWidth=1, strokeDash=[3, 4]),
         drawing={"shown": table["step"] + log_x},
-        frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
+        frames={"breaks": {"shown": [step + log_x for step in breaks]}},
         height=320,
         autosize=None,
         title=heading(title),

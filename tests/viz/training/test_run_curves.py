@@ -24,7 +24,6 @@ def test_it_draws_with_gaps_marks_and_further_columns():
         y_title="loss",
         runs={"pre": "#112233"},
         line_title="layer",
-        step=9,
         breaks=[4],
         log_y=True,
         title="Both",
@@ -32,7 +31,7 @@ def test_it_draws_with_gaps_marks_and_further_columns():
     assert sum(map(len, drawn(chart))) > 0
     tooltips = [tooltip["field"] for tooltip in chart.specification["layer"][0]["encoding"]["tooltip"]]
     assert tooltips == ["run", "line", "step", "task", "value"]
-    assert chart.frames["marks"].to_dict("records") == [{"shown": 4, "now": False}, {"shown": 9, "now": True}]
+    assert chart.frames["breaks"].to_dict("records") == [{"shown": 4}]
 
 
 def test_a_run_keeps_its_colour_where_it_is_drawn_alone():
