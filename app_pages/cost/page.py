@@ -68,7 +68,8 @@ def draw_variations() -> None:
     """Draws table 3 of Vaswani et al. 2017; a click on a row loads its sizes into the boxes above."""
     heading("Variations on the Transformer, table 3 of the paper", key="cost_published")
     st.markdown(
-        "Click a row to load it into the boxes above. Empty: as in “base”. PPL: perplexity, less is better. BLEU: how good the "
+        "Click a row to load it into the boxes above. Empty: as in “base”. Varied are (A) the heads, (B) d_k, (C) the size, (D) dropout, "
+        "P_drop, and the smoothing of labels, ε_ls, (E) the positions, learned. PPL: perplexity, less is better. BLEU: how good the "
         "translations are, more is better."
     )
     loaded = START.held()
@@ -223,7 +224,7 @@ def _crossing_figure(config: ModelConfig) -> VegaFigure:
     lengths = [2**power for power in range(6, 16)]
     by_square, by_length = zip(*(cost.multiply_adds_at(config, n) for n in lengths), strict=True)
     counts = {"scores and weighted sum": by_square, "products with weight matrices": by_length}
-    return length_scaling(lengths, counts, quantity="multiply-adds")
+    return length_scaling(lengths, counts)
 
 
 def _formula_table(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:

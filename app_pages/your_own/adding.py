@@ -56,15 +56,6 @@ def explain_option(title: str, sentence: str, command: str) -> None:
         st.code(command, language="bash", wrap_lines=True)
 
 
-def explain_models_folder() -> None:
-    """Draws how to start the app with a folder of models."""
-    explain_option(
-        "From a folder",
-        "To list your models here, start the app with the folder that holds them. Nothing outside that folder is read.",
-        WITH_MODELS,
-    )
-
-
 def explain_supported() -> None:
     """Draws which encoders can be opened, and how to convert other files."""
     heading("What can be opened")
@@ -85,7 +76,9 @@ def explain_supported() -> None:
 def draw_upload_form(at_most_mb: int) -> None:
     """Draws the upload form; `at_most_mb` is the limit of the session, 0 if uploads are off."""
     if not at_most_mb:
-        explain_option("By upload (off)", "To allow up to 500 MB, start the app with:", WITH_UPLOADS)
+        explain_option(
+            "By upload: start with --uploads", "To allow up to 500 MB, start the app with:", WITH_UPLOADS
+        )
         return
     heading("Upload")
     file_limit = min(at_most_mb, st.get_option("server.maxUploadSize"))
@@ -139,7 +132,9 @@ def draw_hub_form(is_allowed: bool) -> None:
     """Draws the form for a model's name; if downloads are off, how to start the app with them."""
     if not is_allowed:
         explain_option(
-            "From the Hugging Face Hub (off)", "To download models by name, start the app with:", WITH_HUB
+            "From the Hugging Face Hub: start with --hub",
+            "To download models by name, start the app with:",
+            WITH_HUB,
         )
         return
     heading("Download from the Hugging Face Hub")

@@ -30,7 +30,11 @@ def draw() -> None:
     with more:
         adding.heading("More encoders")
         if not locations.has_root():
-            adding.explain_models_folder()
+            adding.explain_option(
+                "From a folder: start with --models",
+                "To list your models here, start the app with the folder that holds them. Nothing outside that folder is read.",
+                adding.WITH_MODELS,
+            )
         adding.draw_upload_form(start_options.OPTIONS.uploads_mb)
         adding.draw_hub_form(start_options.OPTIONS.hub)
     adding.explain_supported()

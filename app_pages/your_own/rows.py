@@ -33,7 +33,10 @@ SECONDS, SECONDS_OF_CACHE = 10, 60  # all that is in the cache is looked through
 def draw_list(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
     """Draws a list of encoders, `PAGE` at a time, and the names that were refused; `empty` is shown if there are none."""
     heading(title)
-    names = _search_names(listing.names, key) if len(listing.names) > PAGE else listing.names
+    names = listing.names
+    if len(names) > PAGE:
+        words = st.text_input(f"Search {len(names):,} names", key=f"{key}_search", width=320).strip().lower()
+        names = tuple(name for name in names if words in name.lower())
     n_pages = max(1, -(-len(names) // PAGE))
     page = st.pagination(n_pages, key=f"{key}_page") if n_pages > 1 else 1
     for name in names[(page - 1) * PAGE : page * PAGE]:
@@ -54,11 +57,6 @@ def shown_name(name: str) -> str:
     upload_name, inner = split_name(name)
     shown = upload_name.removeprefix(UPLOAD).rpartition("-")[0]
     return f"{shown}/{inner}" if inner else shown
-
-
-def _search_names(names: tuple[str, ...], key: str) -> tuple[str, ...]:
-    words = st.text_input(f"Search {len(names):,} names", key=f"{key}_search", width=320)
-    return tuple(name for name in names if words.strip().lower() in name.lower())
 
 
 def _draw_row(name: str) -> None:

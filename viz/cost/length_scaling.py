@@ -9,25 +9,20 @@ import altair as alt
 from ..builders.chart import Column, chart, encodings_by_kind, layer, lines, long_columns
 from ..builders.figure import VegaFigure, either, value
 from ..builders.number_format import THIN_PERCENT, abbreviated, percent, powers_of_ten
-from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL, SHAPES
+from ..builders.palette import EMPHASIS, NEUTRAL, SHAPES
 from ..builders.theme import INK, MIDDLE, SMALL
 
 _BAR = 24  # pixels a bar
 _ROOM = 1.7  # end of the axis as a multiple of the largest share: the rest is for the text behind its bar
 
 
-def length_scaling(
-    lengths: Sequence[int],
-    values: Mapping[str, Sequence[float]],
-    *,
-    quantity: str,
-) -> VegaFigure:
-    """Curves of values [length], all above 0, one for each name; `quantity` is the title of their axis."""
+def length_scaling(lengths: Sequence[int], values: Mapping[str, Sequence[float]]) -> VegaFigure:
+    """Curves of multiply-adds [length], all above 0, one for each name."""
     columns = long_columns(
         {layer_kind: (lengths, measured) for layer_kind, measured in values.items()},
         Column("layer", (), in_file="kind of layer"),
         Column("n", (), format=",", in_file="positions"),
-        Column("value", (), quantity, ",", quantity),
+        Column("value", (), "multiply-adds", ",", "multiply-adds"),
     )
     channels = {
         "x": alt.X(
@@ -38,14 +33,14 @@ def length_scaling(
         ),
         "y": alt.Y(
             "value:Q",
-            title=quantity,
+            title="multiply-adds",
             scale=alt.Scale(type="log"),
-            axis=alt.Axis(format="~s" if quantity == "multiply-adds" else "~g", values=value("powers")),
+            axis=alt.Axis(format="~s", values=value("powers")),
         ),
         **encodings_by_kind(
             "layer:N",
             tuple(values),
-            color=CATEGORIES,
+            color=(EMPHASIS, NEUTRAL),
             shape=SHAPES,
             legend={"columns": 1, "labelLimit": 240, "symbolStrokeWidth": 2},
         ),
@@ -59,7 +54,7 @@ def length_scaling(
         },
         height=380,
         autosize=None,
-        description=f"{quantity} of {', '.join(values)} layers over the sequence length, on logarithmic axes.",
+        description=f"Multiply-adds of {', '.join(values)} over the sequence length, on logarithmic axes.",
     )
 
 

@@ -13,25 +13,25 @@ SQUARES = [n * n for n in LENGTHS]
 
 
 def test_a_power_law_is_a_straight_line() -> None:
-    *_, points = drawn(length_scaling(LENGTHS, {"a": SQUARES}, quantity="multiply-adds"), width=400)
+    *_, points = drawn(length_scaling(LENGTHS, {"a": SQUARES}), width=400)
     steps = [(b["x"] - a["x"], b["y"] - a["y"]) for a, b in pairwise(points)]
     assert all(step == pytest.approx(steps[0]) for step in steps)
     assert steps[0][1] < 0
 
 
 def test_kinds_differ_in_colour_and_in_shape() -> None:
-    chart = length_scaling(LENGTHS, {"a": SQUARES, "b": LENGTHS}, quantity="multiply-adds")
+    chart = length_scaling(LENGTHS, {"a": SQUARES, "b": LENGTHS})
     *_, points = drawn(chart)
     assert len({point["fill"] for point in points}) == 2
     assert len({point["shape"] for point in points}) == 2
 
 
 def test_no_kinds_make_an_empty_chart() -> None:
-    assert not any(drawn(length_scaling(LENGTHS, {}, quantity="multiply-adds")))
+    assert not any(drawn(length_scaling(LENGTHS, {})))
 
 
 def test_ticks_are_the_powers_of_ten_around_the_values() -> None:
-    chart = length_scaling((64, 128), {"a": (0.3, 2), "b": (5, 40)}, quantity="time (ms)")
+    chart = length_scaling((64, 128), {"a": (0.3, 2), "b": (5, 40)})
     assert {"name": "powers", "value": [0.1, 1, 10, 100]} in chart.specification["params"]
     (labels, *_) = ([axis["value"] for axis in chart.specification["params"] if axis["name"] == "lengths"],)
     assert labels == [[64, 128]]
