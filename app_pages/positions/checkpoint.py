@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
@@ -37,7 +36,13 @@ def draw_checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
         view = OWN_TABLE.choose((GRID, LENGTHS, PAIRS, TABLE) if on_grid else (LENGTHS, PAIRS, TABLE))
         if view == GRID:
             query = choose_query(record)
-        n = record.config.n_positions if on_grid or view == LENGTHS else _choose_n_positions(record)
+        n_all = record.config.n_positions
+        is_of_input = (
+            not on_grid
+            and view != LENGTHS
+            and OWN_RANGE.choose(help=f"{len(record)} or all {n_all}.") == OF_INPUT
+        )
+        n = len(record) if is_of_input else n_all
     if view == GRID:
         _draw_grid(name, record, query)
     elif view == LENGTHS:
@@ -123,8 +128,6 @@ def grid_sentence(means: embeddings.GridMeans, *, is_learned: bool) -> str:
     remark = (
         "the grid was learned in training" if means.are_neighbours_similar else "the grid is not visible here"
     )
-    if np.isnan(means.others):
-        remark = "here all patches are neighbours, so it cannot be told whether the grid was learned"
     return f"The table is a plain list that does not say which patches touch: {remark}."
 
 
@@ -132,33 +135,34 @@ def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     name, is_scaled = subject.checkpoint, record.config.embedding_scaled
     parts = cache.of(embeddings.embedding_parts, name, subject.model_input)
     lengths = embeddings.lengths(parts, scaled=is_scaled)
-    remarks = (None, "added", "added") if is_scaled else ("added", "not used here", "added")
-    labels = r"word, mean $|x|$", r"word, mean $|\sqrt{d_\text{model}}\, x|$", r"position, mean $|p|$"
+    looked_up, scaled, of_positions = lengths.means
+    means = (
+        {"word, looked up": looked_up, "word × √d_model, added": scaled}
+        if is_scaled
+        else {"word, added": looked_up}
+    )
+    means |= {"position, added": of_positions}
     st.markdown(
-        "What enters the first layer is a vector for the word plus one for the position. How long is each?"
+        "What enters the first layer is a vector for the word plus one for the position. How long is each, on average?"
     )
     with st.container(horizontal=True, gap="large", key="totals"):
-        for label, mean, remark in zip(labels, lengths.means, remarks, strict=True):
-            st.metric(label, f"{mean:.2f}", remark, delta_color="off", delta_arrow="off", width="content")
+        for label, mean in means.items():
+            st.metric(label, f"{mean:.2f}", width="content")
     vectors = as_python.computed(subject, embeddings.embedding_parts)
     source = named("lengths", call(embeddings.lengths, vectors, scaled=is_scaled))
-    curves = {"|x|, looked up" if is_scaled else "|x|, added": source.looked_up}
-    curves |= {"|√d_model x|, added": source.scaled} if is_scaled else {}
-    curves |= {"|p|, added": source.positions}
+    values = (source.looked_up, *([source.scaled] if is_scaled else []), source.positions)
+    curves = dict(zip(means, values, strict=True))
     show(call(norm_curves, curves, as_python.record(subject).tokens), key="positions_own_lengths")
-    without, ratio = lengths.ratios
-    sentence = f"Over the {len(record)} positions of this input, the mean length of the content is"
-    root = r"$\sqrt{d_\text{model}}$"
-    trained_ratio, other_ratio, factor_clause = (
-        without,
-        ratio,
-        f"with a factor {root}, which this encoder was trained without,",
-    )
+    unscaled_ratio, scaled_ratio = lengths.ratios
     if is_scaled:
-        trained_ratio, other_ratio, factor_clause = ratio, without, f"without the factor {root}"
-    st.markdown(
-        f"{sentence} **{trained_ratio:.2f}** times that of the positions; {factor_clause} it would be **{other_ratio:.2f}** times."
-    )
+        root = r"$\sqrt{d_\text{model}}$"
+        ratio, remark = (
+            scaled_ratio,
+            f"; without the factor {root} it would be **{unscaled_ratio:.2f}** times",
+        )
+    else:
+        ratio, remark = unscaled_ratio, ""
+    st.markdown(f"The word's vector is **{ratio:.2f}** times as long as the position's{remark}.")
     n, table = record.config.n_positions, cache.of(embeddings.position_norm_range, name)
     if record.config.positions == "sinusoidal":
         length = math.sqrt(record.config.d_model / 2)
@@ -186,9 +190,3 @@ def _draw_pairs(name: Checkpoint, record: ForwardRecord, n: int) -> None:
             f"**{format_short(cosine_range.mean)}**."
         )
     st.caption(COSINE)
-
-
-def _choose_n_positions(record: ForwardRecord) -> int:
-    """Number of positions to show: those of the text, or all that the encoder has."""
-    n, n_all = len(record), record.config.n_positions
-    return n if OWN_RANGE.choose(help=f"{n} or all {n_all}.") == OF_INPUT else n_all

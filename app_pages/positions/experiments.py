@@ -39,7 +39,7 @@ from model.measures.changes import (
     largest_change,
 )
 from model.record import ForwardRecord
-from model.theory.permutation_equivariance import movable_positions, restore_order, shuffled_order
+from model.theory.permutation_equivariance import restore_order, shuffled_order
 from viz.builders.number_format import percent
 from viz.compare.stage_curves import stage_curves
 from viz.positions.position_curves import shift_curve, shuffle_strip
@@ -93,10 +93,8 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
         rf"$\max |A'_{{ij}} - A_{{\pi(i)\pi(j)}}|$: **${with_positions}$** with positions, **${without}$** "
         "without."
     )
-    if len(movable_positions(record.roles)) < 2:
-        st.info(f"Fewer than two {record.units} can move, so there is one order alone.")
-    elif is_unchanged:
-        st.info(f"This order leaves all {record.units} where they were: take another seed.")
+    if is_unchanged:
+        st.info(f"This order leaves all {record.units} where they were.")
     sees_all = bool(cache.of(is_everything_seen, name, len(record)).all())
     for sentence in permutation_sentences(record, _kinds(subject), sees_all=sees_all):
         st.caption(sentence)

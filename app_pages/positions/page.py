@@ -72,13 +72,13 @@ def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
     with row:
         base, offset = controls.ROTARY_BASE.choose(), controls.OFFSET.choose()
     st.markdown(
-        "**Rotated (RoPE).** Nothing is added to the word: each pair of numbers of q and k is a clock hand, turned by its position. "
-        "What a pair adds to the score follows the distance alone."
+        "**Rotated (RoPE).** Nothing is added to the word: each pair of numbers of query and key is a clock hand, turned by its "
+        "position. What a pair adds to the score follows the angle between both hands, and so their distance alone."
     )
     by_pair = call(theory.rotary_score, _OFFSETS, WIDTH, float(base))
     pairs = np.linspace(0, WIDTH // 2 - 1, SHOWN).round().astype(int).tolist()
     shown = {f"pair {pair}": by_pair[pair] for pair in pairs}
-    show(call(distance_curves, _OFFSETS, shown, what="cos(ω φ)"), key="positions_rotated")
+    show(call(distance_curves, _OFFSETS, shown, what="cosine of the angle"), key="positions_rotated")
     st.latex(r"(R_t\, q) \cdot (R_s\, k) = q \cdot R_{s-t}\, k, \qquad \omega_i = \text{base}^{-2i/d_k}")
     scores = theory.moved_scores(MOVED, offset, WIDTH, float(base))
     cells = " | ".join(format_number(score, ".4f") for score in scores)
@@ -89,7 +89,7 @@ def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
         "changes nothing here; with added positions it does."
     )
     st.caption(
-        f"Su et al. 2021, equations 15 and 16; q and k are vectors of {WIDTH} ones, so each pair adds 2 cos(ω φ) to q·k. A larger base "
+        f"Su et al. 2021, equations 15 and 16; q and k are vectors of {WIDTH} ones, so each pair adds twice the cosine to q·k. A larger base "
         "turns all but the first pair more slowly."
     )
 

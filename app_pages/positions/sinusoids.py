@@ -84,16 +84,16 @@ def _part(name: str, title: str) -> Iterator[None]:
 
 def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     wavelengths = theory.wavelengths(d_model)
-    remark = f" {AT_MOST} of them are drawn." if len(wavelengths) > AT_MOST else ""
+    remark = f", {AT_MOST} of them drawn" if len(wavelengths) > AT_MOST else ""
     frequencies = theory.frequencies(d_model)
     moving = clock_hands(0 * frequencies, wavelengths, per_step=frequencies).following("t", slider)
     angles = call(np.multiply, call(theory.frequencies, d_model), t)
     at_t = call(clock_hands, angles, call(theory.wavelengths, d_model))
     show(moving, key="positions_clocks", in_file=at_t)
     st.markdown(
-        f"**Position *t* as {len(wavelengths)} clocks.** What is added to the word at position *t* are {d_model} numbers: the sine and "
-        f"the cosine of each hand's angle.{remark} Move *t*: every hand turns, each at its own speed. Below it stands λ, how many "
-        f"positions one turn takes: from {wavelengths[0]:.2f} to {wavelengths[-1]:,.0f}."
+        f"**Position *t* as {len(wavelengths)} clocks**{remark}. Move *t*: every hand turns, at its own speed; a full turn takes λ "
+        f"positions, from {wavelengths[0]:.2f} to {wavelengths[-1]:,.0f}. The sine and the cosine of each hand's angle, {d_model} numbers, "
+        "are added to the word at position *t*."
     )
 
 
@@ -102,11 +102,11 @@ def _draw_table_and_waves(rows: Expression, t: int, dimensions: list[int], slide
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_table"):
             st.markdown(
-                f"**The table**: {n} positions, {d_model} dimensions. A row is a position, *t* is framed."
+                f"**All these numbers**: a row for each of {n} positions, *t* framed; {d_model} columns."
             )
             show(call(sinusoid_table, rows, position=t, dimensions=dimensions), key="positions_table")
         with st.container(key="side_waves"):
-            st.markdown("**Some of its columns**, as curves. A dot is a position, *t* is marked.")
+            st.markdown("**Some of its columns** as waves: the slower the clock, the longer the wave.")
             grid = named("grid", call(np.linspace, 0, n - 1, min(12 * n, FINEST)))
             names = [_wave_name(dimension, d_model) for dimension in dimensions]
             waves = call(theory.waves, dimensions, d_model, grid)
@@ -117,7 +117,7 @@ def _draw_table_and_waves(rows: Expression, t: int, dimensions: list[int], slide
 def _wave_name(dimension: int, d_model: int) -> str:
     wave = "cosine" if dimension % 2 else "sine"
     k = dimension // 2
-    return f"i = {dimension}: {wave} of k = {k}, wavelength {theory.wavelengths(d_model)[k]:,.4g}"
+    return f"column {dimension}: {wave} of clock {k}, λ {theory.wavelengths(d_model)[k]:,.4g}"
 
 
 def _draw_counter(rows: Expression, n: int, t: int) -> None:

@@ -19,14 +19,8 @@ DRAWN = 256  # positions to either side, if no window needs more
 def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
     """Draws how far each layer sees, and from how far a token can hold information after it."""
     measured: Reach = cache.of(reach, subject.checkpoint)
-    groups: dict[str, list[int]] = {}
-    for layer, distances in enumerate(measured.sees):
-        groups.setdefault(range_text(distances, measured.half), []).append(layer)
-    sentence = "; ".join(
-        f"{_layers(layers)} {'see' if len(layers) > 1 else 'sees'} {seen}" for seen, layers in groups.items()
-    )
     remark = "" if measured.sees[:, 1].any() else " No layer sees later tokens: the mask is causal."
-    st.markdown(f"**Which layers see how far**: {sentence}. {_information_sentence(measured)}{remark}")
+    st.markdown(f"**How far each layer sees.** {_information_sentence(measured)}{remark}")
     names = [f"L{layer}" for layer in range(len(measured.sees))]
     limited = measured.holds[measured.holds < measured.half]
     half = min(measured.half, max(DRAWN, int(limited.max(initial=0))))
@@ -36,7 +30,9 @@ def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
     show(figure, key="positions_own_reach")
     record = subject.record
     sees_all = cache.of(is_everything_seen, subject.checkpoint, len(record))
-    st.markdown(_input_sentence(sees_all, len(record)))
+    st.markdown(
+        f"In this input of {counted(len(record), 'token')}, every token sees all others in {int(sees_all.sum())} of {len(sees_all)} layers."
+    )
     has_windows = bool(subject.loaded.config.family.parts.windows)
     adding = ", so windows add up (Beltagy et al. 2020, section 3.1)" if has_windows else ""
     st.caption(
@@ -57,32 +53,9 @@ def range_text(distances: np.ndarray, half: int) -> str:
     return f"{before} positions before and {after} after"
 
 
-def _layers(layers: list[int]) -> str:
-    """Names of several layers, shortened where there are many."""
-    names = [f"L{layer}" for layer in layers]
-    if len(names) > 3 and layers == list(range(layers[0], layers[-1] + 1)):
-        return f"{names[0]} to {names[-1]}"
-    return ", ".join(names[:3]) + (
-        f" … {names[-1]} ({len(names)} layers)"
-        if len(names) > 4
-        else "".join(f", {name}" for name in names[3:])
-    )
-
-
 def _information_sentence(measured: Reach) -> str:
     """From how far content can have come to a token."""
     everything = np.flatnonzero(measured.holds.min(axis=1) == measured.half)
     if len(everything):
         return f"After L{everything[0]}, a token can hold information from everywhere."
     return f"After the last layer, a token can hold information from {range_text(measured.holds[-1], measured.half)}."
-
-
-def _input_sentence(sees_all: np.ndarray, n: int) -> str:
-    n_all = int(sees_all.sum())
-    if n_all == len(sees_all):
-        return f"This input has {counted(n, 'token')}, so few that every layer sees all of them."
-    if not n_all:
-        return (
-            f"In this input of {counted(n, 'token')}, there is no layer in which every token sees all others."
-        )
-    return f"In this input of {counted(n, 'token')}, every token sees all others in {n_all} of {len(sees_all)} layers."

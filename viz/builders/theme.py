@@ -104,7 +104,8 @@ def heading_with_reading(name: str, reading: str) -> dict:
 def in_theme(figure: go.Figure) -> go.Figure:
     """The Plotly figure with the colours of weights as placeholders, which the browser replaces by the theme's colours.
 
-    Under each green frame lies a line in the colour of the page, as in `cells.casing`.
+    Under each green frame lies a line in the colour of the page, as in `cells.casing`; not under a thin one, whose narrow row it
+    would cover.
 
     Streamlit's template has ten placeholders for the `chartSequentialColors` that `.streamlit/config.toml` sets:
     `WEIGHTS` on a light page, the same reversed on a dark one.
@@ -113,7 +114,7 @@ def in_theme(figure: go.Figure) -> go.Figure:
     for trace in figure.data:
         if "colorscale" in trace and trace.colorscale == weight_colour_scale():
             trace.colorscale = of_theme
-    frames = [shape for shape in figure.layout.shapes if shape.line.color == ACCENT]
+    frames = [shape for shape in figure.layout.shapes if shape.line.color == ACCENT and shape.line.width > 1]
     page = plotly.io.templates["streamlit"].data.table[0].cells.fill.color  # the placeholder for it
     casings = [
         {**frame.to_plotly_json(), "line": {"color": page, "width": frame.line.width + CASING}}

@@ -22,7 +22,13 @@ _PLOT, _LETTERS = 270, 13  # of the plot's height, and of a name's
 _SIDE, _GAP, _NAME = 124, 10, 18
 _ACROSS = 4  # small maps in a row
 _SCORES_HEIGHT = 300  # pixels
-_OFFSETS = alt.Axis(format="d", tickMinStep=1)
+_CURVES = (CATEGORIES[0], *CATEGORIES[2:])  # without purple, which means “negative” in the maps
+
+
+def _offset(unit: str) -> alt.X:
+    """The axis of offsets, counted in `unit`."""
+    axis = alt.Axis(format="d", tickMinStep=1)
+    return alt.X("offset:Q", title=f"offset: key − query ({unit})", scale=alt.Scale(nice=False), axis=axis)
 
 
 def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaFigure:
@@ -38,10 +44,8 @@ def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaF
         Column("bias", by_head[order], format=".4f"),
         Column("chosen", np.repeat(order == head, len(offsets)), None),
     ]
-    x_axis = alt.Axis(format="d", tickMinStep=1)
-    x_scale = alt.Scale(nice=False)
     position = {
-        "x": alt.X("offset:Q", title="offset: key − query (positions)", scale=x_scale, axis=x_axis),
+        "x": _offset("positions"),
         "y": alt.Y("bias:Q", title="bias on the score"),
         "opacity": either("datum.chosen", 1, 0.75),
     }
@@ -192,16 +196,15 @@ def score_curves(
         Column("offset", ()),
         Column("amount", (), "adds", "+.4f"),
     )
-    x_title = "offset: key − query (positions)"
-    x = alt.X("offset:Q", title=x_title, scale=alt.Scale(nice=False), axis=_OFFSETS)
+    x = _offset("positions")
     y = alt.Y("amount:Q", title="score")
-    by_part = encodings_by_kind("part:N", tuple(parts), color=CATEGORIES[: len(parts)], legend={"columns": 4})
+    by_part = encodings_by_kind("part:N", tuple(parts), color=_CURVES[: len(parts)], legend={"columns": 4})
     tooltip = [tip("offset:Q"), tip("amount:Q", ".4f", "score, the sum")]
     return chart(
         columns,
         layer(
             "rect",
-            {"x": alt.X("from:Q", title=x_title), "x2": "to:Q"},
+            {"x": alt.X("from:Q", title=x.title), "x2": "to:Q"},
             "masked",
             color=MASKED,
             opacity=0.2,
@@ -232,14 +235,12 @@ def distance_curves(
         Column("offset", ()),
         Column("amount", (), what, ".4~g"),
     )
-    x_title = f"offset: key − query ({unit})"
-    x = alt.X("offset:Q", title=x_title, scale=alt.Scale(nice=False), axis=_OFFSETS)
     y = alt.Y("amount:Q", title=what)
-    names, colours = tuple(by_name), CATEGORIES[: len(by_name)]
+    names, colours = tuple(by_name), _CURVES[: len(by_name)]
     by_curve = encodings_by_kind("curve:N", names, color=colours, legend={"columns": 4})
     return chart(
         columns,
-        *lines({"x": x, "y": y, **by_curve}, columns, {"strokeWidth": 1.8}),
+        *lines({"x": _offset(unit), "y": y, **by_curve}, columns, {"strokeWidth": 1.8}),
         height=320,
         autosize=None,
         description=f"{what} over the offset of two positions, of {', '.join(by_name)}",

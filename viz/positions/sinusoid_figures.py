@@ -18,9 +18,6 @@ _LARGEST = 36  # pixels of a radius, as all lengths here
 _MIDDLE, _HEIGHT = 62, 128
 _ACROSS = f"min(width / {AT_MOST}, {2.4 * _LARGEST})"  # the width is known in the browser alone
 _RADIUS = f"(0.42 * {_ACROSS})"
-# Of a hand that was turned further, with or without "_before".
-_SINE_NOW = "datum.sine{0} * cos(datum.turned) + datum.cosine{0} * sin(datum.turned)"
-_COSINE_NOW = "datum.cosine{0} * cos(datum.turned) - datum.sine{0} * sin(datum.turned)"
 _NAME, _LETTER = 36, 7  # pixels of a clock's name with one letter before its number, and of each further one
 _COLUMN, _ROW = 52, 22  # pixels
 _BAND = 3.2  # units from curve to curve: from -1 to 1, and a line of text
@@ -49,18 +46,16 @@ def clock_hands(
     )
     name_width = _NAME + _LETTER * (len(counted) - 1)
     edges = {
-        "turned": "datum.per_step * t",
-        "turns_now": "datum.turns + datum.turned / (2 * PI)",
-        "sine_now": _SINE_NOW.format(""),
-        "cosine_now": _COSINE_NOW.format(""),
-        "sine_before_now": _SINE_NOW.format("_before"),
-        "cosine_before_now": _COSINE_NOW.format("_before"),
+        "angle_now": "datum.angle + datum.per_step * t",
+        "turns_now": "datum.angle_now / (2 * PI)",
+        "sine_now": "sin(datum.angle_now)",
+        "cosine_now": "cos(datum.angle_now)",
         "middle": f"datum.place * {_ACROSS}",
         "centre": str(_MIDDLE),
         "tip_x": f"datum.middle + {_RADIUS} * datum.sine_now",
         "tip_y": f"{_MIDDLE} - {_RADIUS} * datum.cosine_now",
-        "tip_x_before": f"datum.middle + {_RADIUS} * datum.sine_before_now",
-        "tip_y_before": f"{_MIDDLE} - {_RADIUS} * datum.cosine_before_now",
+        "tip_x_before": f"datum.middle + {_RADIUS} * sin(datum.angle_now - datum.turned)",
+        "tip_y_before": f"{_MIDDLE} - {_RADIUS} * cos(datum.angle_now - datum.turned)",
         "twelve": f"{_MIDDLE} - {_RADIUS}",
         "twelve_end": f"{_MIDDLE} - 0.8 * {_RADIUS}",
         "above": f"{_MIDDLE} - {_RADIUS} - 12",
@@ -120,7 +115,12 @@ def clock_hands(
         ),
         layer("text", {"x": pixel_x("middle"), "y": pixel_y("above"), "text": "name:N"}, **text),
         layer("text", {"x": pixel_x("middle"), "y": pixel_y("below"), "text": "length:N"}, **text),
-        drawing={"place": np.arange(len(drawn_indices)) + 0.5, "per_step": per_step[drawn_indices]},
+        drawing={
+            "place": np.arange(len(drawn_indices)) + 0.5,
+            "angle": angles[drawn_indices],
+            "turned": (angles - before)[drawn_indices],
+            "per_step": per_step[drawn_indices],
+        },
         values={"t": 0},
         width=900,
         height=_HEIGHT,

@@ -40,8 +40,8 @@ def test_a_text_checkpoint_adds_sinusoids(open_part: Open) -> None:
     app = open_part(input_controls.TEXT.to(TEXT))
     assert "adds **sinusoids**: a table of 12 × 8 numbers" in shown_text(app)
     assert r"$x_t + p_t$" in shown_text(app)
-    assert [metric.delta for metric in app.metric] == ["added", "not used here", "added"]
-    assert app.metric[2].value == "2.00"  # sqrt(8 / 2)
+    assert [metric.label for metric in app.metric] == ["word, added", "position, added"]
+    assert app.metric[1].value == "2.00"  # sqrt(8 / 2)
     assert "4.0000" not in shown_text(app)
     assert "2.0000 to 2.0000" in shown_text(app)
 
@@ -53,7 +53,7 @@ def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> No
     assert r"\sqrt{8} = 2.8" in shown_text(app)
     looked_up, added = (float(metric.value) for metric in app.metric[:2])
     assert added == pytest.approx(looked_up * 8**0.5, abs=0.03)
-    assert "|√d_model x|, added" in described(app, "Lengths of")["description"]
+    assert "word × √d_model, added" in described(app, "Lengths of")["description"]
 
 
 def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part: Open) -> None:

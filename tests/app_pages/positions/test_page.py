@@ -113,7 +113,7 @@ def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
 
 def test_the_wavelengths_are_said(open_positions: Open) -> None:
     words = shown_text(open_positions(positions_d_model="8"))
-    assert "how many positions one turn takes: from 6.28 to 6,283" in words  # 2 pi times 1 and 1000
+    assert "a full turn takes λ positions, from 6.28 to 6,283" in words  # 2 pi times 1 and 1000
 
 
 def test_a_smaller_table_takes_position_and_dimensions_along(open_positions: Open) -> None:

@@ -155,10 +155,7 @@ def test_a_bias_on_the_grid(open_own: Open, checkpoints: Path) -> None:
 
 def test_windows_are_read_off_the_masks(open_own: Open) -> None:
     app = open_own("ModernBertModel", OWN_KIND.to("windowed"))
-    assert (
-        "L0 sees everything; L1, L2 see ±2 positions. After L0, a token can hold information from everywhere."
-        in shown_text(app)
-    )
+    assert "After L0, a token can hold information from everywhere." in shown_text(app)
     assert "every token sees all others in 1 of 3 layers" in shown_text(app)
     bars = table(app, "How far each of 3 layers sees", "layer", "before", "after")
     assert bars["before"].tolist() == [-19, -19, -19, -19, -2, -2]

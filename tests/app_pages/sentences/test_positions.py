@@ -1,6 +1,5 @@
 """What is said of positions: sentences against numbers."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -124,21 +123,6 @@ TABLE: dict[str, list[Row]] = {
             "±48 positions",
             never=("everywhere",),
         ),
-        row(
-            "one token",
-            lambda: windows._input_sentence(np.array([True]), 1),
-            "This input has 1 token, so few",
-        ),
-        row(
-            "no layer sees all",
-            lambda: windows._input_sentence(np.array([False, False]), 9),
-            "there is no layer",
-        ),
-        row(
-            "some layers see all",
-            lambda: windows._input_sentence(np.array([True, False]), 9),
-            "in 1 of 2 layers",
-        ),
     ],
     "where a bias is largest": [
         row(
@@ -201,12 +185,6 @@ TABLE: dict[str, list[Row]] = {
             "it does not",
             lambda: checkpoint.grid_sentence(GridMeans(0.1, 0.1, 0.1), is_learned=True),
             "is not visible here",
-        ),
-        row(
-            "all are neighbours",
-            lambda: checkpoint.grid_sentence(GridMeans(0.5, math.nan, math.nan), is_learned=True),
-            "cannot be told",
-            never=("is not visible",),
         ),
         row(
             "computed",
