@@ -204,7 +204,7 @@ def score_curves(
         columns,
         layer(
             "rect",
-            {"x": alt.X("from:Q", title=x.title), "x2": "to:Q"},
+            {"x": alt.X("from:Q", title="offset: key − query (positions)"), "x2": "to:Q"},
             "masked",
             color=MASKED,
             opacity=0.2,

@@ -66,7 +66,7 @@ def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setti
     assert app.pills(key="theory_variants").value == ["pre-LN", "post-LN"]
     assert app.slider(key="theory_seeds").value == 5
     assert app.expander[0].label.count("6 of 6 hold for these encoders")
-    assert "L = 2 to 12" in shown_text(app)
+    assert "at 12 ÷ at 2 layers" in shown_text(app)
 
 
 def test_slopes_are_those_of_what_is_measured_and_every_variant_can_be_shown_and_none(open_app: Open) -> None:
