@@ -111,7 +111,7 @@ COLUMNS = {
     "logits over stages": "class | stage | logit | probability",
     "similarity of stages": "row | column | CKA",
     "similarity of stages, signed": "row | column | CKA",
-    "cost over length": "kind of layer | positions | time",
+    "cost over length": "kind of layer | positions | multiply-adds",
     "parts of an encoder": "part | share | parameters",
     "removal": "tokens taken away | share | map | random, mean | random, mean minus two deviations | random, mean plus two deviations",
     "scores and effects": "token | position | score | effect | knock-out",
