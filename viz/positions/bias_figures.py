@@ -22,7 +22,7 @@ _PLOT, _LETTERS = 270, 13  # of the plot's height, and of a name's
 _SIDE, _GAP, _NAME = 124, 10, 18
 _ACROSS = 4  # small maps in a row
 _SCORES_HEIGHT = 300  # pixels
-_CURVES = (CATEGORIES[0], *CATEGORIES[2:])  # without purple, which means “negative” in the maps
+_CURVES = (*CATEGORIES[:3], *CATEGORIES[4:])  # without purple, which means “negative” in the maps
 
 
 def _offset(unit: str) -> alt.X:

@@ -26,7 +26,7 @@ from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import INK, MIDDLE
 from ..builders.token_label import FONT, label, visible
 
-_THREE = (NEUTRAL, CATEGORIES[0], CATEGORIES[2])
+_THREE = (NEUTRAL, *CATEGORIES[:2])
 _POINTS = ("triangle-up", "circle", "square")
 _MOST_POINTS = 100  # positions; beyond, the marks would run into each other, and the lines say it all
 _MAPS = CATEGORIES[:3]
