@@ -36,6 +36,9 @@ from .model.record import AttentionRecord, ForwardRecord
 from .model.record.from_arrays import from_arrays
 from .model.record.record_file import read as read_record
 from .model.record.record_file import save as save_record
+from .model.similarity.patch_similarity import patch_colours, patch_norms, patch_similarity
+from .model.similarity.similarity_parts import similarity_parts
+from .model.similarity.text_on_picture import text_on_picture
 from .viz.attention.head_overview import head_overview
 from .viz.attention.linked_heads import linked_heads
 from .viz.attention.token_heatmaps import attention_heatmap
@@ -46,6 +49,8 @@ from .viz.export.notebook import show
 from .viz.export.save import latex_table
 from .viz.export.save import save as save_figure
 from .viz.inside.score_products import score_products
+from .viz.similarity.patch_map import patch_map
+from .viz.similarity.similarity_matrix import similarity_matrix
 
 SOURCES: dict[str, tuple[str, str]]  # the module of each name, and its name there
 
@@ -89,10 +94,14 @@ __all__ = [
     "masked",
     "masked_word",
     "masked_word_by_layer",
+    "patch_colours",
     "patch_feed_forwards",
     "patch_heads",
+    "patch_map",
+    "patch_norms",
     "patch_pairs",
     "patch_positions",
+    "patch_similarity",
     "probabilities",
     "prune_heads",
     "read_record",
@@ -102,6 +111,9 @@ __all__ = [
     "score_parts",
     "score_products",
     "show",
+    "similarity_matrix",
+    "similarity_parts",
+    "text_on_picture",
     "through",
     "token_strip",
     "watch",

@@ -42,6 +42,7 @@ from tests.viz.positions import (
     test_position_heatmaps,
     test_sinusoid_figures,
 )
+from tests.viz.similarity import test_similarity_matrix
 from tests.viz.theory import test_placements
 from tests.viz.training import test_recorded_heads, test_run_curves
 from viz.attention.linked_heads import linked_heads
@@ -75,6 +76,7 @@ from viz.positions.position_heatmaps import (
     sinusoid_table,
 )
 from viz.positions.sinusoid_figures import clock_hands, wave_curves
+from viz.similarity.patch_map import patch_map
 from viz.theory.placements import (
     RunResult,
     hidden_norms,
@@ -195,6 +197,8 @@ def figures() -> dict[str, Figure]:
         ("pairs of positions", pairs_of_positions(SQUARE, what="distance")),
         ("similar patches", test_position_heatmaps.chart(selected=3)),
         ("similar patches of all", test_position_heatmaps.small_maps()),
+        ("similarity by pairs", test_similarity_matrix.figure()),
+        ("patches like one", patch_map(np.eye(6), (2, 3), 4)),
         ("order of the tokens", test_position_curves.strip(selected=1)),
         ("clocks", clock_hands(test_sinusoid_figures.QUARTERS, test_sinusoid_figures.LENGTHS)),
         ("bits", test_sinusoid_figures.table()),

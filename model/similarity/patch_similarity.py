@@ -1,0 +1,107 @@
+"""What the patches of a picture resemble: cosines of their states, colours of their principal components, and their lengths.
+
+All are of the residual stream behind one layer, as a record holds it: in pre-LN before the next norm.
+
+Some patches have states far longer than all others; they hold what belongs to the whole picture (Darcet et al. 2024, "Vision Transformers
+Need Registers"). Here those are outliers whose length is above the layer's median by more than six median absolute deviations; the
+rule is this project's.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
+from sklearn.decomposition import PCA
+
+from ..experiments.embeddings import cosine_similarities
+from ..experiments.residual_stream import norms
+from ..record import ForwardRecord
+
+DEVIATIONS = 6  # median absolute deviations above the median
+ROUNDING = 1e-6  # of the median: by less no length is above it
+
+
+def patch_similarity(
+    record: ForwardRecord, layer: int, other: ForwardRecord | None = None
+) -> Float64[np.ndarray, "patch other_patch"]:
+    """Cosine similarity of the states of every two patches behind a layer, -1 to 1; with `other`, of this picture's and the other's.
+
+    Patches go row by row; NaN for a state of zeros. Raises ValueError for a layer that there is not, a record of a text, and one of
+    states of another width.
+    """
+    a, b = (_states(side, layer) for side in (record, other or record))
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(
+            f"states of {a.shape[1]} and of {b.shape[1]} numbers cannot be compared: are both of one encoder?"
+        )
+    return cosine_similarities(a, b)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatchColours:
+    """The first three principal components of the patches' states behind one layer, as red, green and blue."""
+
+    colours: Float64[
+        np.ndarray, "patch 3"
+    ]  # each component from 0, the smallest of the picture, to 1, the largest
+    explained: Float64[np.ndarray, " 3"]  # share of the variance; zeros where nothing varies
+
+
+def patch_colours(record: ForwardRecord, layer: int) -> PatchColours:
+    """Three colours of each patch: the coordinates of its state along the directions of largest variance over the picture.
+
+    A component's sign is arbitrary. In layer 0 the coordinate farthest from 0 is positive; in each further layer a component has the
+    sign by which its coordinates agree best with those of the layer before, so that colours do not flip. Raises ValueError as
+    `patch_similarity` does.
+    """
+    before = None
+    for below in (*range(layer), layer):
+        components, explained = _principal_components(_states(record, below))
+        farthest = np.take_along_axis(components, np.abs(components).argmax(axis=0)[None], axis=0)[0]
+        agreement = farthest if before is None else (components * before).sum(axis=0)
+        before = components = components * np.where(agreement < 0, -1.0, 1.0)
+    lowest, spread = components.min(axis=0), np.ptp(components, axis=0)
+    return PatchColours((components - lowest) / np.where(spread > 0, spread, 1), explained)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatchNorms:
+    """Lengths of the states behind one layer, and the patches whose states are far longer than the others."""
+
+    patches: Float64[np.ndarray, " patch"]
+    registers: Float64[np.ndarray, " register"]
+    limit: float  # median + 6 · median absolute deviation, of the patches
+    outliers: tuple[int, ...]  # patches above the limit, by index
+
+
+def patch_norms(record: ForwardRecord, layer: int) -> PatchNorms:
+    """Euclidean lengths of the states of patches and registers behind a layer. Raises ValueError as `patch_similarity` does."""
+    patches = norms(_states(record, layer))
+    registers = norms(record.residual[2 + 2 * layer][[*record.positions_with_role("register")]])
+    median = float(np.median(patches))
+    limit = median + DEVIATIONS * float(np.median(np.abs(patches - median)))
+    outliers = np.flatnonzero(patches > limit + ROUNDING * median)
+    return PatchNorms(patches, registers.astype(float), limit, tuple(outliers.tolist()))
+
+
+def _states(record: ForwardRecord, layer: int) -> Float64[np.ndarray, "patch d_model"]:
+    """The residual stream behind a layer, at the patches."""
+    if record.patch_grid is None:
+        raise ValueError("the record is of a text, which has no patches")
+    if layer not in range(record.config.n_layers):
+        raise ValueError(f"the layers are 0 to {record.config.n_layers - 1}, got {layer}")
+    return record.residual[2 + 2 * layer][record.patches].astype(np.float64)
+
+
+def _principal_components(
+    states: Float64[np.ndarray, "patch d_model"],
+) -> tuple[Float64[np.ndarray, "patch 3"], Float64[np.ndarray, " 3"]]:
+    """Coordinates of the states along the first three components, and each one's share of the variance."""
+    components, explained = np.zeros((len(states), 3)), np.zeros(3)
+    if (states != states[0]).any():
+        n = min(3, len(states) - 1, states.shape[1])
+        solver = "covariance_eigh" if len(states) > states.shape[1] else "full"  # the faster one
+        fitted = PCA(n_components=n, svd_solver=solver).fit(states)
+        components[:, :n] = fitted.transform(states)
+        explained[:n] = fitted.explained_variance_ratio_
+    return components, explained

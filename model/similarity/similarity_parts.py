@@ -1,0 +1,171 @@
+"""`similarity_parts`: the cosine similarity of two inputs as a sum over pairs of a token of one and a token of the other.
+
+Mean pooling makes the pooled state of n states h_i their mean h̄. So for the n states h_i of one input and the m states g_j of the other
+
+    cos(h̄, ḡ) = Σ_i Σ_j u_i · v_j,  u_i = h_i / (n ‖h̄‖),  v_j = g_j / (m ‖ḡ‖).
+
+Layers behind pooling are followed: a linear map W makes W h_i of each state, and its bias is a row of its own. An activation is held as
+its ratio for each unit, a LayerNorm by the mean and the σ of the pooled state, a vector's length by that of the whole vector; maximum
+pooling keeps the positions that it chose.
+
+Where one token stands for the input, such as [CLS], its last state is divided: into what its heads read from each token in the last
+layer, and "its own state", which is the rest: its state before that layer, and what the feed-forward and biases there add.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float64
+
+from ..capture import evaluation_mode
+from ..decompositions.answer_parts import POOLING
+from ..decompositions.linear_maps import held
+from ..decompositions.state_parts import divide, forward_pass
+from ..inputs import InputLike
+from ..loaded import Loaded
+from ..measures.word_view import view
+from ..record import AttentionRecord, Positions
+from ..record.from_arrays import positions as fields_of
+from .held_pooling import held_pooling, pooled_length, pooling_feed_forward, sum_by_source
+
+OWN_STATE = "its own state"
+MOST_NUMBERS = 2**25  # of gradients that are held at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SimilarityParts:
+    """The cosine similarity of two inputs, divided among pairs of a row of the first and a column of the second."""
+
+    quantity: str  # what is divided: "cosine similarity of the pooled states"
+    divided: str  # what a row is: "last states", or "what [CLS] read in the last layer"
+    a: Positions
+    b: Positions
+    rows: tuple[str, ...]  # labels of `a`, then names of what belongs to no token: "its own state", "biases"
+    columns: tuple[str, ...]  # the same of `b`
+    values: Float64[np.ndarray, "row column"]
+    recorded: float  # the cosine of the pooled states that the forward passes computed
+
+    @property
+    def total(self) -> float:
+        """The sum of all cells."""
+        return float(self.values.sum())
+
+    @property
+    def gap(self) -> float:
+        """How far the sum of the cells is from what was recorded."""
+        return abs(self.total - self.recorded)
+
+    @property
+    def others(self) -> tuple[int, int]:
+        """Numbers of rows and of columns, the last ones, that belong to no token."""
+        return len(self.rows) - len(self.a), len(self.columns) - len(self.b)
+
+    def by_word(self) -> "SimilarityParts":
+        """The same sum by words: the cells of the pieces of a word are added."""
+        a, b = _merged(self.a), _merged(self.b)
+        rows, columns = (
+            [*(side.number(index) for index in range(len(side))), *range(len(whole), n)]
+            for side, whole, n in zip((a, b), (self.a, self.b), self.values.shape, strict=True)
+        )
+        return replace(
+            self,
+            a=a,
+            b=b,
+            rows=a.labels + self.rows[len(self.a) :],
+            columns=b.labels + self.columns[len(self.b) :],
+            values=np.add.reduceat(np.add.reduceat(self.values, rows, axis=0), columns, axis=1),
+        )
+
+
+def similarity_parts(loaded: Loaded, a: InputLike, b: InputLike) -> SimilarityParts:
+    """What each pair of a token (patch) of `a` and a token of `b` adds to the cosine similarity of their pooled states.
+
+    Special tokens have rows too. For the formulas see `model.similarity.similarity_parts`. Raises ValueError as `model.inputs.prepare`
+    does, for a pooled state without a finite length above 0, and for an encoder with a layer that cannot be divided.
+
+    >>> from loupe import load, similarity_parts
+    >>> parts = similarity_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.", "A dull film.")
+    >>> parts.values.shape, parts.rows[-2:], parts.gap < 1e-5
+    ((7, 7), ('5 [SEP]', 'its own state'), True)
+    """
+    first, second = sides = [_last_states(loaded, model_input) for model_input in (a, b)]
+    divided = "last states"
+    if all(len(side.read) == 1 for side in sides) and max(len(side.positions) for side in sides) > 1:
+        divided = f"what {first.positions.tokens[first.read[0]]} read in the last layer"
+        first, second = (
+            _last_reads(loaded, model_input, side) for model_input, side in zip((a, b), sides, strict=True)
+        )
+    lengths = np.linalg.norm(first.pooled) * np.linalg.norm(second.pooled)
+    classified = ", which the classifier reads" if loaded.config.n_classes else ""
+    return SimilarityParts(
+        quantity=f"cosine similarity of the pooled states{classified}",
+        divided=divided,
+        a=first.positions,
+        b=second.positions,
+        rows=first.positions.labels + first.others,
+        columns=second.positions.labels + second.others,
+        values=first.vectors @ second.vectors.T / lengths,
+        recorded=float(first.pooled @ second.pooled / lengths),
+    )
+
+
+class _Side(NamedTuple):
+    """A pooled state as a sum of vectors: one for each position, then one for each of the `others`."""
+
+    positions: Positions
+    others: tuple[str, ...]
+    vectors: Float64[np.ndarray, "row d_pooled"]
+    pooled: Float64[np.ndarray, " d_pooled"]
+    read: Sequence[int]  # positions whose states are pooled
+
+
+def _last_states(loaded: Loaded, model_input: InputLike) -> _Side:
+    """What each state behind the final norm adds to the pooled state."""
+    model, n_layers = loaded.model, loaded.config.n_layers
+    forward = forward_pass(loaded, model_input, n_layers, POOLING, by_token=False)
+    with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
+        states = model.final_norm(forward.states(n_layers)).clone().requires_grad_()
+        pooled = model.pool(states[None], forward.inputs)[0].detach()
+        pooled_length(loaded, pooled)
+        with torch.enable_grad():
+            one = states.new_ones(1).requires_grad_()
+            others = pooling_feed_forward(forward)
+            leaves = (states, *others.values())
+            u = held_pooling(forward, states, one, *others.values())
+            columns = []
+            for chunk in torch.eye(len(u), device=u.device).split(max(1, MOST_NUMBERS // states.numel())):
+                slopes = torch.autograd.grad(
+                    u, (*leaves, one), chunk, retain_graph=True, is_grads_batched=True
+                )
+                products = [(slope * leaf).sum(dim=-1) for slope, leaf in zip(slopes, leaves, strict=False)]
+                columns.append(torch.cat((*products, slopes[-1]), dim=1).detach())
+    vectors = torch.cat(columns).T.double().cpu().numpy()
+    names = (*(part.kind for part in others), "biases")
+    if not vectors[-1].any():
+        names, vectors = names[:-1], vectors[:-1]
+    read = np.flatnonzero(vectors[: len(states)].any(axis=1)).tolist()
+    return _Side(forward.positions, names, vectors, pooled.double().cpu().numpy(), read)
+
+
+def _last_reads(loaded: Loaded, model_input: InputLike, side: _Side) -> _Side:
+    """The side whose one state is divided by what its heads read from each position in the last layer."""
+    model, n_layers = loaded.model, loaded.config.n_layers
+    forward = forward_pass(loaded, model_input, n_layers, (), by_token=True)
+    with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
+        parts, values = divide(
+            forward, n_layers, lambda x, one: held_pooling(forward, held(model.final_norm, x, one), one)
+        )
+    n = len(side.positions)
+    reads, rest = np.split(sum_by_source(parts, values, n, n_layers - 1), [n])
+    behind = side.vectors[n:]  # of what follows pooling
+    vectors = np.vstack((reads, rest - behind.sum(axis=0), behind))
+    return side._replace(others=(OWN_STATE, *side.others), vectors=vectors)
+
+
+def _merged(read: Positions) -> Positions:
+    """The positions with the pieces of each word merged."""
+    blank = np.zeros((1, 1, len(read), len(read)), np.float32)
+    return view(AttentionRecord(pattern=blank, mask=blank == 0, **fields_of(read)), merged=True)

@@ -1,0 +1,118 @@
+"""`text_on_picture`: which patches of a picture a text means to CLIP or SigLIP.
+
+The logit of a text is s · cos(u, t) + b: u and t are the pooled states of picture and text, s the model's own scale, and b its bias
+(CLIP has none). u is a sum of parts of the residual stream (`model.decompositions`), and what the heads of all layers read from a patch
+is that patch's share of the logit (Gandelsman et al. 2024, "Interpreting CLIP's Image Representation via Text-Based Decomposition").
+What no patch carries is one number: what heads read from the class token, the embedding, feed-forwards, biases, and b.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Float64
+
+from ..capture import activations, evaluation_mode
+from ..decompositions.answer_parts import POOLING
+from ..decompositions.linear_maps import held
+from ..decompositions.state_parts import divide, forward_pass
+from ..family_options import Answers
+from ..huggingface.inner_encoders import TEXT, VISION, split_path
+from ..huggingface.weights import stored_weights
+from ..inputs import InputLike
+from ..loaded import Loaded
+from ..record import Positions, read_answers
+from .held_pooling import held_pooling, pooled_length, pooling_feed_forward, sum_by_source
+
+MOST_TEXTS = 20  # with a product for each text, head, query and key of a layer, all held at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextOnPicture:
+    """The logits of several texts for one picture, each divided among the picture's patches."""
+
+    positions: Positions  # of the picture
+    maps: Float64[np.ndarray, "text patch"]  # what each patch adds to the text's logit
+    elsewhere: Float64[np.ndarray, " text"]  # what no patch carries
+    recorded: Float64[
+        np.ndarray, " text"
+    ]  # the logits, of the pooled states that the forward passes computed
+    kind: Answers  # "choice": CLIP's softmax over the texts; "each": SigLIP's probability for each text
+    pooled_from: Float64[np.ndarray, " patch"] | None  # attention of SigLIP's pooling, mean over its heads
+
+    @property
+    def totals(self) -> Float64[np.ndarray, " text"]:
+        """The sum of each text's map and of what no patch carries."""
+        return self.maps.sum(axis=1) + self.elsewhere
+
+    @property
+    def gap(self) -> float:
+        """The largest distance of a sum from the logit that was recorded."""
+        return float(np.abs(self.totals - self.recorded).max())
+
+    @property
+    def probabilities(self) -> Float32[np.ndarray, " text"]:
+        """Of the texts, by the model's own rule (`kind`)."""
+        return read_answers(self.recorded.astype(np.float32), self.kind)
+
+
+def text_on_picture(
+    pictures: Loaded, texts: Loaded, picture: InputLike, sentences: Sequence[str]
+) -> TextOnPicture:
+    """What each patch of a `picture` adds to the logit of each of the `sentences`.
+
+    `pictures` and `texts` are the two encoders of one folder: `load("my-clip/vision_model")` and `load("my-clip/text_model")`. All
+    divisors are held as in `answer_parts`. Raises ValueError for any other two encoders, for fewer than 1 and more than 20 sentences, and as
+    `model.inputs.prepare` does.
+    """
+    scale, bias, kind = _scale(pictures, texts)
+    if not 1 <= len(sentences) <= MOST_TEXTS:
+        raise ValueError(f"1 to {MOST_TEXTS} sentences are compared with a picture, got {len(sentences)}")
+    t = torch.cat([activations(texts, [sentence], ["logits"])["logits"] for sentence in sentences])
+    lengths = torch.stack([pooled_length(texts, vector) for vector in t])
+    model, n_layers = pictures.model, pictures.config.n_layers
+    forward = forward_pass(pictures, picture, n_layers, (*POOLING, "logits"), by_token=True)
+    with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
+        pooled = forward.seen["logits"].clone()  # of an encoder without classes it is the pooled state
+        factors = scale * (t / lengths[:, None]).to(pooled) / pooled_length(pictures, pooled)
+        others = pooling_feed_forward(forward)
+        parts, values = divide(
+            forward,
+            n_layers,
+            lambda x, one: (
+                factors @ held_pooling(forward, held(model.final_norm, x, one), one, *others.values())
+            ),
+            others,
+        )
+    shares = sum_by_source(parts, values, len(forward.positions)).T
+    weights = forward.seen.get(POOLING[0])
+    return TextOnPicture(
+        forward.positions,
+        maps=shares[:, forward.positions.patches],
+        elsewhere=np.delete(shares, forward.positions.patches, axis=1).sum(axis=1) + bias,
+        recorded=(factors @ pooled).double().cpu().numpy() + bias,
+        kind=kind,
+        pooled_from=None if weights is None else weights[:, 0].mean(dim=0).double().cpu().numpy(),
+    )
+
+
+def _scale(pictures: Loaded, texts: Loaded) -> tuple[float, float, Answers]:
+    """The factor and the bias of the logits, and how these are read."""
+    (folder, first), (other, second) = (split_path(loaded.folder or Path()) for loaded in (pictures, texts))
+    is_pair = folder == other and (first, second) == (VISION, TEXT)
+    if not is_pair or pictures.config.d_pooled != texts.config.d_pooled:
+        raise ValueError(
+            f"{pictures.name} and {texts.name} are not the {VISION} and the {TEXT} of one folder, with vectors of one width"
+        )
+    stored, endings = stored_weights(folder), ("logit_scale", "logit_bias")
+    names = [
+        name for name, shape in stored.shapes.items() if name.endswith(endings) and math.prod(shape) == 1
+    ]
+    numbers = {name.rpartition(".")[2]: float(tensor.item()) for name, tensor in stored.tensors(names)}
+    if "logit_scale" not in numbers:
+        raise ValueError(f"{folder.name} has no logit_scale, the number by which its logits are multiplied")
+    kind: Answers = "each" if "logit_bias" in numbers else "choice"
+    return math.exp(numbers["logit_scale"]), numbers.get("logit_bias", 0.0), kind
