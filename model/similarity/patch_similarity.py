@@ -28,6 +28,12 @@ def patch_similarity(
 
     Patches go row by row; NaN for a state of zeros. Raises ValueError for a layer that there is not, a record of a text, and one of
     states of another width.
+
+    >>> import numpy as np
+    >>> from loupe import capture, load, patch_similarity
+    >>> record = capture(load("checkpoints/mnist-pre-ln"), np.eye(28, dtype=np.uint8) * 255)
+    >>> patch_similarity(record, layer=0).shape
+    (49, 49)
     """
     a, b = (_states(side, layer) for side in (record, other or record))
     if a.shape[1] != b.shape[1]:
@@ -53,6 +59,12 @@ def patch_colours(record: ForwardRecord, layer: int) -> PatchColours:
     A component's sign is arbitrary. In layer 0 the coordinate farthest from 0 is positive; in each further layer a component has the
     sign by which its coordinates agree best with those of the layer before, so that colours do not flip. Raises ValueError as
     `patch_similarity` does.
+
+    >>> import numpy as np
+    >>> from loupe import capture, load, patch_colours
+    >>> record = capture(load("checkpoints/mnist-pre-ln"), np.eye(28, dtype=np.uint8) * 255)
+    >>> patch_colours(record, layer=0).colours.shape
+    (49, 3)
     """
     before = None
     for below in (*range(layer), layer):
@@ -75,7 +87,14 @@ class PatchNorms:
 
 
 def patch_norms(record: ForwardRecord, layer: int) -> PatchNorms:
-    """Euclidean lengths of the states of patches and registers behind a layer. Raises ValueError as `patch_similarity` does."""
+    """Euclidean lengths of the states of patches and registers behind a layer. Raises ValueError as `patch_similarity` does.
+
+    >>> import numpy as np
+    >>> from loupe import capture, load, patch_norms
+    >>> record = capture(load("checkpoints/mnist-pre-ln"), np.eye(28, dtype=np.uint8) * 255)
+    >>> patch_norms(record, layer=0).patches.shape
+    (49,)
+    """
     patches = norms(_states(record, layer))
     registers = norms(record.residual[2 + 2 * layer][[*record.positions_with_role("register")]])
     median = float(np.median(patches))

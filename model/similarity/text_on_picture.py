@@ -67,6 +67,10 @@ def text_on_picture(
     `pictures` and `texts` are the two encoders of one folder: `load("my-clip/vision_model")` and `load("my-clip/text_model")`. All
     divisors are held as in `answer_parts`. Raises ValueError for any other two encoders, for fewer than 1 and more than 20 sentences, and as
     `model.inputs.prepare` does.
+
+    >>> from loupe import text_on_picture
+    >>> text_on_picture(pictures, texts, picture, ["a cat", "a dog"]).maps.shape  # doctest: +SKIP
+    (2, 49)
     """
     scale, bias, kind = _scale(pictures, texts)
     if not 1 <= len(sentences) <= MOST_TEXTS:
