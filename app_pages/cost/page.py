@@ -1,5 +1,6 @@
 """Cost: what an encoder of any size costs, part by part, and the tables of the paper."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -7,11 +8,10 @@ from app_pages.controls.control_bar import bar, beside
 from app_pages.controls.cost_controls import RARE, SIZES, START, STARTS
 from app_pages.show.show import heading, show
 from app_pages.subject.cache import cached
-from app_pages.toolkit.expression import call
+from app_pages.toolkit.expression import call, named
 from model.config import ModelConfig
 from model.theory import cost
 from model.theory.cost import COLUMNS, n_parameters, variations
-from viz.builders.figure import VegaFigure
 from viz.builders.number_format import abbreviated, percent
 from viz.cost.length_scaling import length_scaling, part_bars
 
@@ -29,6 +29,7 @@ _COUNTING = (
 _HEADINGS = {"steps": "steps", "PPL": "PPL dev", "BLEU": "BLEU dev", "params": "params ×10⁶"}
 _OWN = "encoder alone"
 _LOADED = "rgba(22, 163, 74, 0.16)"  # ACCENT, seen through on light and dark
+_LENGTHS = [2**power for power in range(6, 16)]
 _WIDTHS = dict(zip(COLUMNS, (36, 68, 52, 36, 46, 46, 62, 48, 56, 70, 76, 92), strict=True))
 
 
@@ -177,6 +178,7 @@ def _draw_total(key: str, label: str, count: int, remark: str = "") -> None:
 def draw_parts(config: ModelConfig) -> None:
     """Draws the totals for one pass over one input that fills all positions, each above a chart of its parts."""
     parts = cost.component_costs(config)
+    source = named("parts", call(cost.component_costs, config))
     names = [part.name for part in parts]
     totals = {
         "parameters": ("Parameters", cost.n_parameters(config)),
@@ -185,12 +187,16 @@ def draw_parts(config: ModelConfig) -> None:
     for (quantity, total), column in zip(totals.items(), beside(*totals), strict=True):
         with column:
             _draw_total(quantity, *total)
-            counts = call(_counts, config, quantity)
+            counts = [getattr(source[index], quantity) for index in range(len(parts))]
             bars = call(part_bars, names, counts, quantity=quantity.replace("_", "-"))
             show(bars, key=f"cost_{quantity}")
     crossing, sentence_slot = beside("crossing", "crossing_sentence")
     with crossing:
-        show(call(_crossing_figure, config), key="cost_crossing")
+        by_square, by_length = (
+            call(cost.multiply_adds_at, config, call(np.array, _LENGTHS))[index] for index in (0, 1)
+        )
+        counts = {"scores and weighted sum": by_square, "products with weight matrices": by_length}
+        show(call(length_scaling, _LENGTHS, counts), key="cost_crossing")
     with sentence_slot:
         megabytes = f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept."
         label = "Attention weights: layers × heads × n²"
@@ -204,11 +210,6 @@ def draw_parts(config: ModelConfig) -> None:
         st.markdown(f"{_SYMBOLS} {_COUNTING}")
 
 
-def _counts(config: ModelConfig, quantity: str) -> list[int]:
-    """The `quantity` of each part."""
-    return [getattr(part, quantity) for part in cost.component_costs(config)]
-
-
 def _sentence(config: ModelConfig) -> str:
     """What attention itself takes of the multiply-adds, and from which length on it takes most."""
     scores, _ = cost.multiply_adds_at(config, config.n_positions)
@@ -217,14 +218,6 @@ def _sentence(config: ModelConfig) -> str:
         f"Scores and weighted sum take **{share}** of the multiply-adds. Twice the length, $n$, makes them four times as many, "
         f"and the rest about twice: from $n$ = **{cost.balanced_length(config):,.0f}** on they need more than a layer's weight matrices."
     )
-
-
-def _crossing_figure(config: ModelConfig) -> VegaFigure:
-    """Multiply-adds of all layers over the length: those that grow with n² and those that grow with n."""
-    lengths = [2**power for power in range(6, 16)]
-    by_square, by_length = zip(*(cost.multiply_adds_at(config, n) for n in lengths), strict=True)
-    counts = {"scores and weighted sum": by_square, "products with weight matrices": by_length}
-    return length_scaling(lengths, counts)
 
 
 def _formula_table(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 takes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -32,10 +32,14 @@ from model.experiments.patching import (
     patch_layer,
     patch_positions_in_steps,
 )
-from model.experiments.patching_over_pairs import MeanEffects, PairError, effects_of_patches
+from model.experiments.patching_over_pairs import (
+    MeanEffects,
+    PairError,
+    effects_of_patches,
+    patch_pairs_in_all_parts,
+)
 from model.experiments.probabilities import probabilities
 from model.inputs import Input, InputLike
-from model.loaded import Loaded
 from model.record import ForwardRecord
 
 Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can stand in the cache's key
@@ -55,7 +59,8 @@ def answers_without_each_part(
     interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
     interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
     answers = of(probabilities, subject.checkpoint, (subject.model_input,), tuple(interventions), answer)[0]
-    return _joined(heads, answers)
+    by_layer = answers.reshape(2, len(layers), -1).transpose(1, 0, 2)
+    return np.concatenate((heads, by_layer), axis=1)
 
 
 def written_answers_without_parts(
@@ -69,13 +74,10 @@ def written_answers_without_parts(
     heads = call(ablate_heads, loaded, inputs, "zero" if vectors is None else vectors, answer)[0]
     changes = [call(ablated, layers=(layer,), means=vectors) for layer in layers]
     changes += [call(ablated, feed_forwards=(layer,)) for layer in layers]
-    joined = call(_joined, heads, call(probabilities, loaded, inputs, changes, answer)[0])
+    by_change = call(probabilities, loaded, inputs, changes, answer)[0]
+    by_layer = call(call(by_change.reshape, 2, len(layers), -1).transpose, 1, 0, 2)
+    joined = call(np.concatenate, (heads, by_layer), axis=1)
     return named("answers", joined, lambda: answers_without_each_part(subject, means, answer))
-
-
-def _joined(heads: np.ndarray, layers: np.ndarray) -> np.ndarray:
-    """The answers of the heads [layer, head, answer], and behind them those of all heads and of the feed-forward of a layer."""
-    return np.concatenate((heads, layers.reshape(2, len(heads), -1).transpose(1, 0, 2)), axis=1)
 
 
 def written_patched_answers(
@@ -98,26 +100,9 @@ def written_mean_effects(
 ) -> Expression:
     """The result of `effects_over_pairs`, as an expression."""
     inputs = [(written_input(first), written_input(second)) for first, second, _ in pairs]
-    arguments = encoder(checkpoint), named("pairs", inputs), part, measured_word, normalised
-    return named("effects", call(_mean_effects, *arguments), lambda: effects)
-
-
-def _mean_effects(
-    loaded: Loaded,
-    pairs: Sequence[tuple[Input, Input]],
-    part: HeadPart,
-    measured_word: str | None,
-    normalised: bool,
-) -> MeanEffects:
-    def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
-        kinds = part, FEED_FORWARD
-        return np.concatenate([patch_layer(loaded, first, second, layer, kind, answer) for kind in kinds])
-
-    def word_of(first: InputLike) -> MaskedWord:
-        return masked_word(loaded, first, measured_word or None)
-
-    answer_of = None if measured_word is None else word_of
-    return effects_of_patches(loaded, pairs, patch, normalised=normalised, answer_of=answer_of)
+    arguments = encoder(checkpoint), named("pairs", inputs), part, measured_word
+    written = call(patch_pairs_in_all_parts, *arguments, normalised=normalised)
+    return named("effects", written, lambda: effects)
 
 
 @cached

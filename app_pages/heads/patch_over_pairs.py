@@ -239,7 +239,9 @@ def _draw_effects(
             what=shown.what,
             signed=shown.signed,
             ends=shown.ends,
-            spread=call(_spread, source),
+            spread=call(
+                Spread, source.sd, source.low, source.high, source.is_shown, source.is_tested, source.n
+            ),
         )
         head = chosen.layer, chosen.head
         clickable(
@@ -253,11 +255,6 @@ def _draw_effects(
         st.markdown("**The same numbers, the largest first**")
         draw_effects_table(effects, columns, head, is_tested=shown.signed)
     st.caption(" ".join(filter(None, (shown.formula, reading_sentences(effects, shown, noun)))))
-
-
-def _spread(effects: MeanEffects) -> Spread:
-    is_tested = ~np.isnan(effects.p)
-    return Spread(effects.sd, effects.low, effects.high, effects.is_shown, is_tested, effects.n)
 
 
 def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
@@ -301,7 +298,7 @@ def reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
         "The interval is that of the mean over pairs (Student's t); sd is the standard deviation between pairs."
     ]
     if shown.signed:
-        n_tested = int((~np.isnan(effects.p)).sum())
+        n_tested = int(effects.is_tested.sum())
         sentences_read.append(
             f"An effect is clear where a t-test against 0 has p < {SIGNIFICANT:g} after Holm's correction for all {n_tested} parts "
             "that are tested; a part with the same effect in all pairs cannot be tested."

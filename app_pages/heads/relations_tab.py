@@ -30,18 +30,24 @@ from app_pages.subject.stored_results import over, table_of, written_results
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import counted, plain
-from model.atlas.linked_inputs import DIRECTIONS, TO_HEAD, Link, LinkedText
+from model.atlas.linked_inputs import TO_HEAD, Link, LinkedText
 from model.atlas.parquet import DataSource
-from model.atlas.relations import FEWEST, left_out_clause
+from model.atlas.relations import FEWEST, left_out_clause, rows_of_heads
 from model.atlas.results import RELATIONS, read_rows
 from model.atlas.strongest_words import link_cells, strongest_words
 from model.lenses import ATTENTION as WEIGHTS
 from viz.builders.number_format import format_number, head_name, percent
-from viz.heads.relation_charts import BestHead, LinkExample, fits_into_line, link_arcs, relation_dots
+from viz.heads.relation_charts import (
+    BestHead,
+    LinkExample,
+    best_heads,
+    fits_into_line,
+    link_arcs,
+    relation_dots,
+)
 
 MOST = 5  # sentences with a link
 MOST_TRIED = 40  # sentences that are read to find them
-NEEDED = ["layer", "head", "share", "low", "high", "baseline", "offset", "n"]  # may be missing in a file
 
 
 def draw_relations() -> None:
@@ -54,17 +60,18 @@ def draw_relations() -> None:
         return
     with more.popover("View", key="more"):
         direction = DIRECTION.choose()
-    shown_rows = rows if direction == EITHER else _of_direction(rows, direction)
-    best = best_heads(_rows_with_enough_links(shown_rows))
+    shown_rows = rows if direction == EITHER else rows[rows["direction"] == direction]
+    # Where no relation has enough links to be tested, all are shown.
+    fewest = FEWEST if (shown_rows["n"] >= FEWEST).any() else 0
+    best = best_heads(shown_rows[shown_rows["n"] >= fewest])
     relations = [head.relation for head in best]
     with controls:
         relation = RELATION.choose(relations)
         link_head()
-    table = call(
-        _known_rows, written_results(name, RELATIONS, read_rows).rows, config.n_layers, config.n_heads
-    )
-    table = table if direction == EITHER else call(_of_direction, table, direction)
-    written = named("best", call(best_heads, call(_rows_with_enough_links, table)), lambda: best)
+    stored = written_results(name, RELATIONS, read_rows).rows
+    chosen_rows = f"n >= {fewest}" if direction == EITHER else f"n >= {fewest} and direction == {direction!r}"
+    table = call(call(rows_of_heads, stored, config.n_layers, config.n_heads).query, chosen_rows)
+    written = named("best", call(best_heads, table), lambda: best)
     _draw_best_heads(written, relation, chosen, source, rows["relation"].nunique())
     _say_shares(rows, chosen, relation)
     _draw_examples(name, shown_rows, chosen, relation)
@@ -77,51 +84,7 @@ def relation_table(name: str, n_layers: int, n_heads: int) -> tuple[pd.DataFrame
     stored = table_of(name, RELATIONS)
     if stored is None:
         return pd.DataFrame(), None
-    return _known_rows(stored.rows, n_layers, n_heads), stored.source
-
-
-def _known_rows(rows: pd.DataFrame, n_layers: int, n_heads: int) -> pd.DataFrame:
-    """The rows of the encoder's heads that lack no number."""
-    rows = rows.dropna(subset=NEEDED)
-    is_known = (
-        (rows["layer"] < n_layers)
-        & (rows["head"] < n_heads)
-        & rows["direction"].isin(DIRECTIONS)
-        & (rows["n"] > 0)
-    )
-    whole_numbers = dict.fromkeys(("layer", "head", "offset", "n"), int)
-    return rows[is_known].astype(whole_numbers)
-
-
-def _of_direction(rows: pd.DataFrame, direction: str) -> pd.DataFrame:
-    return rows[rows["direction"] == direction]
-
-
-def _rows_with_enough_links(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of relations with enough links to be tested; all rows if there is none."""
-    has_enough = rows["n"] >= FEWEST
-    return rows[has_enough] if has_enough.any() else rows
-
-
-def best_heads(rows: pd.DataFrame) -> list[BestHead]:
-    """The head with the largest share for each relation, the most frequent relation first."""
-    largest_first = rows.sort_values("share", ascending=False, kind="stable")
-    best = largest_first.groupby("relation", sort=True).head(1)
-    best = best.sort_values(["n", "relation"], ascending=[False, True])
-    return [
-        BestHead(
-            relation=row["relation"],
-            layer=int(row["layer"]),
-            head=int(row["head"]),
-            direction=row["direction"],
-            **{name: float(row[name]) for name in ("share", "low", "high", "baseline")},
-            offset=int(row["offset"]),
-            n=int(row["n"]),
-            beyond=bool(row["beyond"]),
-            tested=not pd.isna(row["p"]),
-        )
-        for row in best.to_dict("records")
-    ]
+    return rows_of_heads(stored.rows, n_layers, n_heads), stored.source
 
 
 def followed_relations(rows: pd.DataFrame) -> dict[tuple[int, int], list[BestHead]]:

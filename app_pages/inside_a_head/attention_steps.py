@@ -316,10 +316,6 @@ def draw_rows_with_lengths(
     rows: dict[str, Expression], *, key: str, what: str = "value", chosen: str = ""
 ) -> None:
     drawn = named("rows", rows)
-    totals = call(_lengths, drawn)
+    totals = {name: call(norms, drawn[name]) for name in rows}
     chart = call(vector_rows, drawn, what=what, totals=totals, total="Euclidean norm", chosen=chosen)
     show(chart, key=f"inside_rows_{key}")
-
-
-def _lengths(rows: dict[str, np.ndarray]) -> dict[str, float]:
-    return dict(zip(rows, norms(np.array(list(rows.values()))), strict=True))

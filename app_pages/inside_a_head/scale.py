@@ -123,7 +123,7 @@ def _draw_encoder_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
     source = as_python.record(subject)
     q, k, mask = (values[layer, head] for values in (source.q, source.k, source.mask))
     products = call(score_scaling.head_products, q, k)[mask]
-    table = named("heads", call(_spreads, source.q, source.k, source.mask), lambda: heads)
+    table = named("heads", call(score_scaling.head_spreads, source.q, source.k, source.mask), lambda: heads)
     columns = [*beside("own_products", "own_variance"), *beside("own_entropy", "own_gradient")]
     with columns[0]:
         distribution = call(
@@ -189,10 +189,6 @@ def spreads_of_heads(subject: LiveSubject) -> pd.DataFrame:
     layers = range(len(record.q))
     calls = [partial(_spreads_in_layer, record.q, record.k, record.mask, layer) for layer in layers]
     return pd.concat(in_steps(calls, "Measuring every head …", ("scale", subject)), ignore_index=True)
-
-
-def _spreads(q: np.ndarray, k: np.ndarray, mask: np.ndarray) -> pd.DataFrame:
-    return pd.concat([_spreads_in_layer(q, k, mask, layer) for layer in range(len(q))], ignore_index=True)
 
 
 def _spreads_in_layer(q: np.ndarray, k: np.ndarray, mask: np.ndarray, layer: int) -> pd.DataFrame:

@@ -232,9 +232,6 @@ def _draw_bars(
     key: str,
     positions: Sequence[int | None] = (),
 ) -> None:
-    labels, cosines = [names[row] for row, _ in near], call(_cosines, named("near", source, lambda: near))
+    labels, written = [names[row] for row, _ in near], named("near", source, lambda: near)
+    cosines = [written[index].cosine for index in range(len(near))]
     show(call(neighbour_bars, labels, cosines, word=token, positions=positions), key=key)
-
-
-def _cosines(near: list[Neighbour]) -> list[float]:
-    return [cosine for _, cosine in near]

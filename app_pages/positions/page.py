@@ -104,8 +104,9 @@ def _draw_alibi(row: st.delta_generator.DeltaGenerator) -> None:
     )
     heads = np.unique(np.linspace(0, n_heads - 1, SHOWN).round().astype(int)).tolist()
     written_slopes = call(theory.alibi_slopes, n_heads)
+    penalties = call(np.negative, call(np.abs, _OFFSETS))
     shown = {
-        f"head {head}: m = {slopes[head]:.3g}": call(_penalty, written_slopes[head], _OFFSETS)
+        f"head {head}: m = {slopes[head]:.3g}": call(np.multiply, written_slopes[head], penalties)
         for head in heads
     }
     show(call(distance_curves, _OFFSETS, shown, what="bias on the score"), key="positions_alibi")
@@ -114,10 +115,6 @@ def _draw_alibi(row: st.delta_generator.DeltaGenerator) -> None:
         "Press et al. 2022, section 3, for decoders, where keys are never later; with the distance to both sides it "
         "is the encoder's form. Heads h are counted from 0 here, from 1 in the paper. A shift of all positions changes nothing."
     )
-
-
-def _penalty(slope: float, offsets: np.ndarray) -> np.ndarray:
-    return -slope * np.abs(offsets)
 
 
 def _draw_buckets(row: st.delta_generator.DeltaGenerator) -> None:
@@ -186,16 +183,16 @@ def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
     """Draws the terms of the chosen score over the distance, and the share of each map in the scores of every head."""
     pair = choose_pair(subject, slots)
     terms: PositionTerms = subject.compute(position_terms, pair.head, pair.query, pair.key)
-    curves = _curves(terms)
+    source = computed(subject, position_terms, pair.head, pair.query, pair.key)
+    curves = {NAMES[name]: getattr(source, name) for name in MAPS if getattr(terms, name) is not None}
+    # The content adds the same at every offset.
+    curves[NAMES["content_to_content"]] = call(np.full, len(terms.offsets), source.content_to_content)
     st.markdown(
         f"**{pair.name}**: contents held fixed, the distance varied. At their own offset, "
         f"{format_number(terms.own_offset, '+d')}, the score is **{format_number(terms.own, '.3f')}**: the thick line, the sum of "
         f"{len(curves)} terms."
     )
-    source = computed(subject, position_terms, pair.head, pair.query, pair.key)
-    figure = call(
-        score_curves, source.offsets, call(_curves, source), source.total, own_offset=terms.own_offset
-    )
+    figure = call(score_curves, source.offsets, curves, source.total, own_offset=terms.own_offset)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_terms_curves"):
             show(figure, key="positions_own_terms")
@@ -228,13 +225,6 @@ def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
         "Far offsets share vectors, so the curves end in steps or level off. Their equation 4 has δ(s, t) in the last term; their "
         "code, and so every trained encoder, has δ(t, s)."
     )
-
-
-def _curves(terms: PositionTerms) -> dict[str, np.ndarray]:
-    """What each of the terms that there are adds to the score, over the distance."""
-    of_contents = np.full(len(terms.offsets), terms.content_to_content)
-    values = (of_contents, terms.content_to_position, terms.position_to_content)
-    return {NAMES[name]: curve for name, curve in zip(MAPS, values, strict=True) if curve is not None}
 
 
 def score_formula(names: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 """Rotated positions of the opened encoder: the score of one query and one key over their distance, and moved along."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from app_pages.show.show import show
 from app_pages.subject import cache
 from app_pages.subject.as_python import computed
 from app_pages.subject.subject import LiveSubject
-from app_pages.toolkit.expression import call
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import as_code
 from model.experiments.position_kinds import (
     GridScore,
@@ -88,7 +87,7 @@ def _draw_over_distance(pair: Pair) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_score_curves"):
             source = computed(subject, rotary_score, pair.head, pair.query, pair.key)
-            parts = call(_named_groups, source)
+            parts = _written_groups(score, source)
             figure = call(
                 score_curves, source.offsets, parts, source.total, own_offset=score.own_offset, window=window
             )
@@ -126,15 +125,15 @@ def grid_score_formula(*, rotates_all: bool) -> str:
     return rf"\text{{score}} = {_ROTATED}{constant}, \qquad \delta = \delta_{{\text{{row}}}} \text{{ or }} \delta_{{\text{{column}}}}, \quad {_FREQUENCY}"
 
 
-def _named_groups(score: RotaryScore) -> Mapping[str, np.ndarray]:
+def _written_groups(score: RotaryScore, source: Expression) -> dict[str, Expression]:
     """What groups of pairs add to the score, by their wavelengths; the numbers that are not rotated, if there are any."""
-    groups = {}
-    for (first, last), values in score.in_groups(GROUPS).items():
-        ends = dict.fromkeys(short_length(score.wavelengths[pair]) for pair in (first, last))
-        groups[f"λ {' to '.join(ends)}"] = values
+    groups, parts = named("groups", call(source.in_groups, GROUPS)), {}
+    for pairs in groups():
+        ends = dict.fromkeys(short_length(score.wavelengths[pair]) for pair in pairs)
+        parts[f"λ {' to '.join(ends)}"] = groups[pairs]
     if score.not_rotated:
-        groups["not rotated"] = np.full(len(score.offsets), score.not_rotated)
-    return groups
+        parts["not rotated"] = call(np.full, len(score.offsets), source.not_rotated)
+    return parts
 
 
 def _source(pair: Pair) -> str:
@@ -224,7 +223,9 @@ def _draw_clocks(pair: Pair) -> None:
             else f"**Both {further} positions further**: every hand has turned, the angle between the two is the same"
         )
         st.markdown(title)
-        angles = {position: call(_angles, source.wavelengths, position) for position in (key, query)}
+        angles = {
+            position: call(np.divide, 2 * np.pi * position, source.wavelengths) for position in (key, query)
+        }
         hands = call(clock_hands, angles[key], source.wavelengths, before=angles[query], counted="pair")
         show(hands, key=f"positions_own_clocks_{further}")
 
@@ -253,7 +254,3 @@ def choose_pair(subject: LiveSubject, slots: Slots) -> Pair:
             labels, default, format_func=labels.__getitem__, gone=lambda _value, _options: default
         )
     return Pair(subject, chosen, query, key)
-
-
-def _angles(wavelengths: np.ndarray, position: int) -> np.ndarray:
-    return 2 * np.pi / wavelengths * position

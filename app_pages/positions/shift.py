@@ -1,5 +1,7 @@
 """Shift: one matrix takes every position to the one at a fixed offset. For sines alone there is no such matrix."""
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -110,8 +112,16 @@ def _draw_without_cosines(d_model: int, offset: int) -> None:
         r"**With sines alone** there is no such matrix. Of $\sin \omega_k (t + \varphi) = \cos(\omega_k "
         r"\varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
     )
-    written = named("errors", call(_shift_errors, d_model, offset), lambda: _shift_errors(d_model, offset))
-    by_position = {name: written[name].by_position for name in errors}
+    rows = named("rows", call(theory.position_table, N, d_model))
+    written = {
+        ROTATION: call(theory.shift_errors, rows, offset),
+        DIAGONAL: call(theory.sine_shift_errors, rows, offset),
+        BEST: call(theory.best_map_errors, rows[:, ::2], offset),
+    }
+    summaries = {name: call(theory.summarise_errors, values) for name, values in written.items()}
+    by_position = {
+        name: summary.with_value(partial(errors.get, name)).by_position for name, summary in summaries.items()
+    }
     show(call(error_curves, by_position), key="positions_shift_errors")
     st.markdown(
         "| what shifts | largest error | root mean square |\n|---|---|---|\n"

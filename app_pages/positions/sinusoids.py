@@ -145,20 +145,11 @@ def _draw_counter(rows: Expression, n: int, t: int) -> None:
     waves = {"title": "sines of p at t", "heading": "frequency and its wavelength in positions"}
     with st.container(horizontal=True, gap="medium"):
         # A bit is 0 in the first half of its period, where a sine is positive.
-        signs, texts = call(_signs, bits), call(bits.astype, "str")
-        table = call(counter_table, signs, texts, bit_labels, positions, position=t, **digits)
+        signs, texts = call(np.subtract, 1, call(np.multiply, 2, bits)), call(bits.astype, "str")
+        table = call(counter_table, signs, bit_labels, positions, texts=texts, position=t, **digits)
         show(table, key="positions_bits", width="content")
-        texts = call(_rounded, sines)
-        table = call(counter_table, sines, texts, sine_labels, positions, position=t, **waves)
+        table = call(counter_table, sines, sine_labels, positions, position=t, **waves)
         show(table, key="positions_sines", width="content")
-
-
-def _signs(bits: np.ndarray) -> np.ndarray:
-    return 1 - 2 * bits
-
-
-def _rounded(sines: np.ndarray) -> np.ndarray:
-    return np.vectorize(lambda sine: format_number(sine, "+.2f"))(sines)
 
 
 # Two positions

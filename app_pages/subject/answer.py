@@ -226,10 +226,10 @@ class WordAnswer(Answer):
         )
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
-        return _change_of_word(answers, self.value)
+        return np.asarray(answers[..., 0], np.float64) - self.value
 
     def written_changes(self, _record: Expression, answers: Expression) -> Expression:
-        return call(_change_of_word, answers, self.value)
+        return call(np.subtract, call(answers[..., 0].astype, "float64"), self.value)
 
     def change_to(self, after: LiveSubject) -> float:
         assert self.word is not None
@@ -332,10 +332,6 @@ def change_sentence(what: str, name: str, old: float, new: float) -> str:
     numbers = " to ".join(told_apart(old, new, "+.3f"))
     shares = f"P {percent(float(np.exp(old)), 2)} before, {percent(float(np.exp(new)), 2)} after"
     return f"{what}, log P({name}) {direction}: from {numbers} nats, {format_number(new - old, '+.3f' if abs(new - old) >= 0.0005 else '+.2g')} nats. {shares}."
-
-
-def _change_of_word(answers: np.ndarray, value: float) -> np.ndarray:
-    return np.asarray(answers[..., 0], np.float64) - value
 
 
 def _log_probability(subject: LiveSubject, word: MaskedWord) -> float:

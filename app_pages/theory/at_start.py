@@ -15,7 +15,6 @@ from app_pages.toolkit.markdown import counted
 from model.theory import gradients_at_start
 from model.theory.gradients_at_start import (
     InitialNorms,
-    Sweep,
     UntrainedConfig,
     combine_seeds,
     lemma_2,
@@ -85,12 +84,19 @@ def draw_at_start(
     with st.expander("Lemma 2: how long it should get", icon=":material/rule:"):
         st.markdown(LEMMA)
 
+    written_setting = named("setting", setting)
+
     def draw(results: dict[str, list[list[InitialNorms]]], done: bool) -> None:
         nonlocal concentration
         depths, lemma = sweep_depths(deepest), lemma_2(deepest, setting.d_model)
         sweeps = {variant: combine_seeds(by_seed) for variant, by_seed in results.items()}
         n = len(next(iter(results.values())))
-        source = named("sweeps", call(_sweeps, setting, variants, deepest, n), lambda: sweeps)
+        by_seed = {
+            variant: [call(norms_by_depth, written_setting, variant, deepest, seed) for seed in range(n)]
+            for variant in variants
+        }
+        written = {variant: call(combine_seeds, results) for variant, results in by_seed.items()}
+        source = named("sweeps", written, lambda: sweeps)
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
         written = {variant: source[variant].last_gradient for variant in sweeps}
         figure = call(last_layer_gradient, written, depths)
@@ -117,15 +123,6 @@ def draw_at_start(
         what=("at the start", setting, tuple(variants), deepest, n_seeds),
         bar=progress,
     )
-
-
-def _sweeps(
-    setting: UntrainedConfig, variants: Sequence[str], deepest: int, n_seeds: int
-) -> dict[str, Sweep]:
-    return {
-        variant: combine_seeds([norms_by_depth(setting, variant, deepest, seed) for seed in range(n_seeds)])
-        for variant in variants
-    }
 
 
 def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:

@@ -1,8 +1,8 @@
 """The first training steps: how far they move the encoder's output."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,7 +12,7 @@ from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_
 from app_pages.show.show import heading, show
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
-from app_pages.toolkit.expression import Expression, call, named
+from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.training_history import standard_error
@@ -60,7 +60,11 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
         updates = {variant: np.array(by_seed) for variant, by_seed in results.items()}
         n = len(next(iter(results.values())))
         options = {"learning_rate": rate, "warmup": n_warmup, "n_steps": n_steps}
-        written = call(_updates, setting, variants, n_layers, n, **options)
+        update = partial(call, model_update, named("setting", setting), n_layers=n_layers, **options)
+        written = {
+            variant: call(np.array, [update(variant=variant, seed=seed) for seed in range(n)])
+            for variant in variants
+        }
         source = named("updates", written, lambda: updates)
         figure.draw(
             call(model_updates, source, scale=scale),
@@ -79,17 +83,6 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
         what=("first steps", setting, tuple(variants), n_layers, n_seeds, rate, n_warmup, n_steps),
         bar=progress,
     )
-
-
-def _updates(
-    setting: UntrainedConfig, variants: Sequence[str], n_layers: int, n_seeds: int, **options: Any
-) -> dict[str, np.ndarray]:
-    return {
-        variant: np.array(
-            [model_update(setting, variant, n_layers, seed=seed, **options) for seed in range(n_seeds)]
-        )
-        for variant in variants
-    }
 
 
 def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
@@ -130,11 +123,9 @@ def _draw_stored_runs() -> None:
     if not runs:
         st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
         return
-    home = Expression(lambda: checkpoint, lambda script: script.write(checkpoint)).CHECKPOINTS
-    source = named("runs", call(read_runs, call(home.joinpath, str(RUNS))), lambda: runs)
     figure, words = beside("stored_runs", "about_stored_runs")
     with figure:
-        show(call(warmup_accuracies, call(_results, source)), key="theory_stored")
+        show(call(warmup_accuracies, _results(runs)), key="theory_stored")
     words.markdown(
         f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {GRID_BATCH_SIZE}. In a "
         "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. All have one seed."

@@ -3,7 +3,6 @@
 An `Expression` is written with public names of the library alone. Neither its value nor its Python is made before it is asked for.
 """
 
-import ast
 import base64
 import inspect
 import math
@@ -12,6 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -61,10 +61,7 @@ class Expression:
 
 
 def call(function: Callable[..., Any] | Expression, *arguments: Any, **options: Any) -> Expression:
-    """The result of `function`, with its arguments as values or expressions.
-
-    A function of the library is imported; one of a page is written out with what it needs.
-    """
+    """The result of a `function` of the library, numpy or pandas, with its arguments as values or expressions."""
 
     def write(script: "Script") -> str:
         defaults = _defaults(function)
@@ -212,27 +209,27 @@ class Script:
         content = f"zlib.decompress(base64.b85decode({packed!r}))"
         return f"{np_name}.frombuffer({content}, {array.dtype.name!r}).reshape({array.shape})"
 
-    def _refer(self, value: Any, name: str = "") -> str:
-        """The name of a module, class or function, which is imported, or written out if a page has it."""
+    def _refer(self, value: Any) -> str:
+        """The name of a module, class or function, which is imported. Raises ValueError for one of a page."""
         if isinstance(value, ModuleType):
             package, _, own_name = value.__name__.rpartition(".")
             if value.__name__ in _OUTSIDE:
                 return self._import("", value.__name__, value, _OUTSIDE[value.__name__])
-            return self._import(f"loupe.{package}", own_name, value, name)
+            return self._import(f"loupe.{package}", own_name, value)
         if (owner := getattr(value, "__self__", None)) is not None and not isinstance(owner, ModuleType):
             return f"{self.write(owner)}.{value.__name__}"
-        module = inspect.getmodule(value)
-        if isinstance(value, np.ufunc) or (module and module.__name__.partition(".")[0] == "numpy"):
-            return f"{self._refer(np)}.{value.__name__}"
-        assert module is not None, value
-        if module.__name__ == "builtins":
+        module = "numpy" if isinstance(value, np.ufunc) else value.__module__
+        package = module.partition(".")[0]
+        if package in _OUTSIDE:
+            return f"{self._refer(import_module(package))}.{value.__name__}"
+        if package == "builtins":
             return value.__name__
-        if module.__name__.partition(".")[0] not in _OWN:
-            return self._define(value)
-        public = [name for name, source in _sources().items() if source == (module.__name__, value.__name__)]
+        if package not in _OWN:
+            raise ValueError(f"{value.__name__} of {module} cannot be written as Python")
+        public = [name for name, source in _sources().items() if source == (module, value.__name__)]
         if public:
             return self._import("loupe", public[0], value)
-        return self._import(f"loupe.{module.__name__}", value.__name__, value, name)
+        return self._import(f"loupe.{module}", value.__name__, value)
 
     def _import(self, module: str, name: str, value: Any, new_name: str = "") -> str:
         """Imports the name, as `new_name` or with a number where it stands for something else already; returns the name."""
@@ -240,38 +237,6 @@ class Script:
         self._names[new_name] = value
         self._imports.setdefault(module, set()).add(name if new_name == name else f"{name} as {new_name}")
         return new_name
-
-    def _define(self, function: Any) -> str:
-        """Writes out a function of a page, without comments and annotations, and what it needs; returns its name."""
-        name = self._free_name(function.__name__.strip("_"), function)
-        if name in self._names:
-            return name
-        self._names[name] = function
-        function = inspect.unwrap(function)
-        tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-        assert isinstance(tree, ast.FunctionDef), function
-        tree.name, tree.decorator_list = name, []
-        if ast.get_docstring(tree):
-            del tree.body[0]
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
-                node.returns = None
-            if isinstance(node, ast.arg):
-                node.annotation = None
-            if isinstance(node, ast.AnnAssign):
-                node.annotation = ast.Constant(...)
-        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-        own = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-        own |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
-        for node in names:
-            if node.id in function.__globals__ and node.id not in own:
-                meaning = function.__globals__[node.id]
-                is_named = isinstance(meaning, ModuleType) or callable(meaning)
-                node.id = (
-                    self._refer(meaning, node.id) if is_named else self.assign(node.id.strip("_"), meaning)
-                )
-        self._lines += ["\n", *ast.unparse(tree).splitlines(), "\n"]
-        return name
 
 
 @cache

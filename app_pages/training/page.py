@@ -1,7 +1,7 @@
 """Training: how the shipped encoders were trained, played back from recordings of their training runs."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,15 +15,15 @@ from app_pages.show.show import show
 from app_pages.subject import cache, encoders, session_encoders
 from app_pages.subject.as_python import encoder
 from app_pages.subject.cache import Checkpoint
-from app_pages.toolkit.expression import call
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
 from app_pages.training.player import draw_player
 from app_pages.training.tasks import explain, in_words, judged_on
 from model.checkpoint.training_history import standard_error, tasks
 from model.checkpoint.training_log import logged_values, smooth
-from viz.builders.number_format import percent, with_error
+from viz.builders.number_format import with_error
 from viz.builders.palette import side_colours
-from viz.training.run_curves import run_curves
+from viz.training.run_curves import run_curves, with_errors
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
 MOST = 2000  # points of a curve; of a longer history, means over more entries are drawn, or every so many
@@ -89,8 +89,7 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
             title = f"{title}, mean of {n:,} logged batches"
         elif n > 1:
             title = f"{title}, 1 entry in {n:,} drawn"
-        histories = {name: encoder(name).history for name in names}
-        table = call(_curves, histories, value, entries, max(n, 1), is_smoothed)
+        table = _written_table(names, value, entries, max(n, 1), is_smoothed)
         if table().empty:
             column.info(f"No {value.replace('_', ' ')} was recorded.")
             continue
@@ -113,18 +112,21 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
     explain(task for history in by_encoder.values() for task in tasks(history))
 
 
-def _curves(
-    histories: Mapping[str, dict[str, Any]], value: str, entries: str, n: int, is_smoothed: bool
-) -> pd.DataFrame:
+def _written_table(
+    names: Sequence[Checkpoint], value: str, entries: str, n: int, is_smoothed: bool
+) -> Expression:
     """The curves of all runs as one table: the means over `n` entries, or every n-th of them."""
     tables = []
-    for run, history in histories.items():
-        table = logged_values(history, value, entries)
-        table = smooth(table, n) if is_smoothed else table[::n]
+    for name in names:
+        history = encoder(name).history
+        table = call(logged_values, history, value, entries)
+        table = call(smooth, table, n) if is_smoothed else table[::n]
         if value == "accuracy":
-            table = _with_errors(table, history)
-        tables.append(table.assign(run=run))
-    return pd.concat(tables)
+            counts = call(call(logged_values, history, "n", entries).rename, columns={"value": "n"})
+            counts = call(counts.drop_duplicates, ["phase", "step"])
+            table = call(with_errors, call(table.merge, counts, how="left", on=["phase", "step"]))
+        tables.append(call(table.assign, run=name))
+    return call(pd.concat, tables)
 
 
 def _result_text(history: dict) -> str:
@@ -133,18 +135,3 @@ def _result_text(history: dict) -> str:
         return "not measured"
     share, n = figures["accuracy"], figures["n"]
     return f"{with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
-
-
-def _with_errors(table: pd.DataFrame, history: dict) -> pd.DataFrame:
-    """The table of accuracies with two more columns: number of examples, and standard error."""
-    counts = logged_values(history, "n", "evaluations").rename(columns={"value": "n"})
-    table = table.merge(counts.drop_duplicates(["phase", "step"]), how="left", on=["phase", "step"])
-    has_count = table["n"].notna()
-    errors = [
-        percent(standard_error(share, int(n)), brief=True) if is_known else "not known"
-        for share, n, is_known in zip(table["value"], table["n"], has_count, strict=True)
-    ]
-    examples = [
-        f"{int(n):,}" if is_known else "not known" for n, is_known in zip(table["n"], has_count, strict=True)
-    ]
-    return table.drop(columns="n").assign(**{"examples": examples, "standard error": errors})

@@ -2,12 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -24,7 +23,6 @@ from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.training.tasks import GLANCES, explain, judged_on, title_of
 from model.checkpoint import read_config
-from model.checkpoint.training_history import standard_error
 from model.checkpoint.training_recording import TrainingRecording, formation_step, read_recording
 from viz.builders.cells import formation_map
 from viz.builders.figure import VegaFigure
@@ -32,7 +30,7 @@ from viz.builders.number_format import percent
 from viz.builders.palette import ColourScale, side_colours
 from viz.training.recorded_heads import recorded_heads
 from viz.training.recording import Run
-from viz.training.run_curves import run_curves
+from viz.training.run_curves import recorded_values, run_curves
 
 SPEEDS = (5, 10, 30)  # pictures a second
 _LONG = 150  # moments from which a recording plays at the highest speed; a shorter one would be over in two seconds
@@ -139,7 +137,7 @@ def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: C
             on_chosen_change=callback("training_player", taken),
         )
         # In the corner of the film, and after its player for those who come by the keyboard.
-        runs = call(_runs, _written_films(films), probe, _colours(tuple(films)))
+        runs = _written_runs(films, probe)
         download(call(recorded_heads, runs, colours=scale, moment=moment, alone=True), "film")
     st.caption(_alignment(tuple(films.values())))
 
@@ -152,34 +150,35 @@ def _heads(first: Checkpoint, last: Checkpoint, probe: int, scale: ColourScale) 
     for recorded in films.values():
         digest.update(recorded.probes[probe].pattern.data)
     stamp = digest.hexdigest()
-    runs = _runs(films, probe, _colours(tuple(films)))
+    runs = [run() for run in _written_runs(films, probe)]
     return stamp, recorded_heads(runs, stamp=stamp, colours=scale)
 
 
-def _written_films(films: Mapping[Checkpoint, TrainingRecording]) -> dict[str, Expression]:
+def _written_films(films: Iterable[Checkpoint]) -> dict[str, Expression]:
     """The recordings, as expressions."""
     return {
         name: named("recording", call(read_recording, encoder(name)), partial(film, name)) for name in films
     }
 
 
-def _runs(
-    films: dict[Checkpoint, TrainingRecording], probe: int, colours: Mapping[Checkpoint, str]
-) -> list[Run]:
+def _written_runs(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> list[Expression]:
+    """What the film is drawn of, as expressions."""
+    colours, sources = _colours(tuple(films)), _written_films(films)
     return [
-        Run(
+        call(
+            Run,
             name=name,
             colour=colours[name],
-            pattern=recorded.probes[probe].pattern,
-            tokens=recorded.probes[probe].tokens,
-            step=recorded.run_step,
-            n_steps=recorded.n_steps,
-            phase=recorded.phase,
-            tasks=[title_of(task) for task in recorded.tasks],
-            accuracy=recorded.accuracy,
-            error_text=[_error_text(recorded, index) for index in range(len(recorded))],
+            pattern=source.probes[probe].pattern,
+            tokens=source.probes[probe].tokens,
+            step=source.run_step,
+            n_steps=source.n_steps,
+            phase=source.phase,
+            tasks=[*map(title_of, films[name].tasks)],
+            accuracy=source.accuracy,
+            n_examples=[*map(GLANCES.get, films[name].tasks)],
         )
-        for name, recorded in films.items()
+        for name, source in sources.items()
     ]
 
 
@@ -228,28 +227,6 @@ def _accuracy_text(recorded: TrainingRecording, moment: int) -> str:
     return "not measured" if np.isnan(share) else percent(share, brief=True)
 
 
-def _error_text(recorded: TrainingRecording, moment: int) -> str:
-    """Standard error of an accuracy, and the number of its examples, where that is known."""
-    task, share = recorded.tasks[recorded.phase[moment]], float(recorded.accuracy[moment])
-    n = GLANCES.get(task)
-    return "" if n is None or np.isnan(share) else f"± {percent(standard_error(share, n), brief=True)} of {n}"
-
-
-def _by_moment(film: TrainingRecording, values: np.ndarray, run: str) -> pd.DataFrame:
-    """Table with a row for each value of `values` [moment, line], with the columns that `viz.training.run_curves` needs."""
-    moment, line = np.indices(values.shape).reshape(2, -1)
-    return pd.DataFrame(
-        {
-            "step": moment,
-            "value": values.ravel(),
-            "line": line,
-            "run": run,
-            "training step": [f"{step:,}" for step in film.run_step[moment]],
-            "task": [title_of(film.tasks[phase]) for phase in film.phase[moment]],
-        }
-    )
-
-
 def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None:
     with st.container(key="curves_heading"):
         st.markdown("## What else was recorded?")
@@ -257,7 +234,7 @@ def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None
         measure = CURVES.choose()
     for column, (name, recorded) in zip(st.columns(len(films), gap="medium"), films.items(), strict=True):
         source = _written_films(films)[name]
-        probe_record = source.probes[probe]
+        probe_record, titles = source.probes[probe], [*map(title_of, recorded.tasks)]
         values, title, line, log_y = {
             ACCURACY: (source.accuracy[:, None], "accuracy", None, False),
             ENTROPY: (probe_record.layer_entropy, "entropy, mean of a layer", "layer", False),
@@ -266,7 +243,7 @@ def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None
         }[measure]
         chart = call(
             run_curves,
-            call(_by_moment, source, values, name),
+            call(recorded_values, values, name, source.run_step, call(np.array, titles)[source.phase]),
             y_title=title,
             runs=_colours(tuple(films)),
             line_title=line,

@@ -246,3 +246,16 @@ def head_relations(loaded: Loaded, file: str | Path, limit: int | None = None) -
 
 def _ignore(_n: int) -> None:
     """Where the progress of a measure would be shown."""
+
+
+def rows_of_heads(rows: pd.DataFrame, n_layers: int, n_heads: int) -> pd.DataFrame:
+    """The rows of a stored table of relations that are of heads of an encoder of this size and lack no number."""
+    rows = rows.dropna(subset=["layer", "head", "share", "low", "high", "baseline", "offset", "n"])
+    is_known = (
+        (rows["layer"] < n_layers)
+        & (rows["head"] < n_heads)
+        & rows["direction"].isin(DIRECTIONS)
+        & (rows["n"] > 0)
+    )
+    whole_numbers = dict.fromkeys(("layer", "head", "offset", "n"), int)
+    return rows[is_known].astype(whole_numbers)

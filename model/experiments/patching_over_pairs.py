@@ -20,8 +20,8 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.changes import ROUNDING
 from ..measures.significance import holm
-from .masked_word import LOGITS, AnswerRead, MaskedWord, answer_changes
-from .patching import Part, patch_layer
+from .masked_word import LOGITS, AnswerRead, MaskedWord, answer_changes, masked_word
+from .patching import FEED_FORWARD, HeadPart, Part, patch_layer
 from .probabilities import probabilities
 
 CONFIDENCE, SIGNIFICANT = 0.95, 0.05
@@ -61,6 +61,11 @@ class MeanEffects(NamedTuple):
             t = np.abs(self.mean[is_tested]) / (self.sd[is_tested] / np.sqrt(self.n))
             p_values[is_tested] = holm(2 * student_t.sf(t, self.n - 1))
         return p_values
+
+    @property
+    def is_tested(self) -> Bool[np.ndarray, "layer part"]:
+        """Whether each part has a p-value."""
+        return ~np.isnan(self.p)
 
     @property
     def is_shown(self) -> Bool[np.ndarray, "layer part"]:
@@ -144,6 +149,28 @@ def patch_pairs(
         return patch_layer(loaded, first, second, layer, part, answer)
 
     return effects_of_patches(loaded, pairs, patch, normalised=normalised, answer_of=answer_of, step=step)
+
+
+def patch_pairs_in_all_parts(
+    loaded: Loaded,
+    pairs: Sequence[tuple[InputLike, InputLike]],
+    part: HeadPart = "z",
+    word: str | None = None,
+    *,
+    normalised: bool = False,
+) -> MeanEffects:
+    """Mean effects [layer, part] as those of `patch_pairs`: of `part` of each head, and last of the feed-forward.
+
+    Measured is log P of the `word` in place of [MASK], of the first guess where it is "", else the predicted class or the pooled state.
+    Raises as `effects_of_patches` does.
+    """
+
+    def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
+        kinds: tuple[Part, ...] = (part, FEED_FORWARD)
+        return np.concatenate([patch_layer(loaded, first, second, layer, kind, answer) for kind in kinds])
+
+    answer_of = None if word is None else lambda first: masked_word(loaded, first, word or None)
+    return effects_of_patches(loaded, pairs, patch, normalised=normalised, answer_of=answer_of)
 
 
 class PairError(ValueError):

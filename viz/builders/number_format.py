@@ -159,3 +159,8 @@ def cell_numbers(
         [format_number(number, f"{sign}.4g", otherwise=missing) for number in numbers],
         _UNITS[exponent],
     )
+
+
+def standard_error(share: float, n: int) -> str:
+    """Standard error sqrt(p (1 - p) / n) of the share p of n examples, such as "1.6 %"."""
+    return percent(math.sqrt(max(0.0, share * (1 - share)) / max(1, n)), brief=True)

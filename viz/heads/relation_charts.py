@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from ..builders.chart import Column, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure
@@ -67,6 +68,27 @@ class BestHead(NamedTuple):
     n: int  # links
     beyond: bool  # whether the head is beyond the baseline after correction
     tested: bool = True  # False where there are too few links
+
+
+def best_heads(rows: pd.DataFrame) -> list[BestHead]:
+    """The head with the largest share for each relation of a stored table, the most frequent relation first."""
+    largest_first = rows.sort_values("share", ascending=False, kind="stable")
+    best = largest_first.groupby("relation", sort=True).head(1)
+    best = best.sort_values(["n", "relation"], ascending=[False, True])
+    return [
+        BestHead(
+            relation=row["relation"],
+            layer=int(row["layer"]),
+            head=int(row["head"]),
+            direction=row["direction"],
+            **{name: float(row[name]) for name in ("share", "low", "high", "baseline")},
+            offset=int(row["offset"]),
+            n=int(row["n"]),
+            beyond=bool(row["beyond"]),
+            tested=not pd.isna(row["p"]),
+        )
+        for row in best.to_dict("records")
+    ]
 
 
 def relation_dots(

@@ -8,6 +8,7 @@ import numpy as np
 from ..builders.cells import frame_layers, grid
 from ..builders.chart import Column, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, either, tip, value
+from ..builders.number_format import format_number
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, SMALL
@@ -130,21 +131,23 @@ def clock_hands(
 
 def counter_table(
     values: np.ndarray,
-    texts: np.ndarray,
     columns: Sequence[str],
     positions: Sequence[int],
     *,
+    texts: np.ndarray | None = None,
     position: int,
     title: str,
     heading: str,
 ) -> VegaFigure:
-    """A table of `texts` on the colours of `values`, both [position, column]; the row of the chosen `position` is
-    framed.
+    """A table of `texts`, or else of the numbers, on the colours of `values`, both [position, column]; the row of the chosen
+    `position` is framed.
 
     `heading` is the common title of the columns; the name of a column may have several lines, separated by "|".
     """
-    shape = (len(positions), len(columns))
-    row, column = np.indices(shape).reshape(2, -1)
+    written = (
+        [format_number(number, "+.2f") for number in values.flat] if texts is None else texts.ravel().tolist()
+    )
+    row, column = np.indices(values.shape).reshape(2, -1)
     t, names = np.asarray(positions)[row], [columns[index] for index in column]
     x_axis = alt.Axis(
         orient="top",
@@ -161,7 +164,7 @@ def counter_table(
             Column("t", t, "position t", "d", "position"),
             Column("column", names),
             Column("value", values, None),
-            Column("written", texts.ravel().tolist(), "value", in_file=None),
+            Column("written", written, "value", in_file=None),
         ],
         alt.X("column:N", sort=None, title=heading, axis=x_axis),
         y,

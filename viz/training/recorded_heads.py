@@ -69,7 +69,7 @@ def recorded_heads(
     n_keys = runs[0].pattern.shape[-1]
     is_rooted = n_keys > FAINT
     spans = [run.spans(n) for run in runs]
-    lines = [run.lines for run in runs]
+    lines, errors = [run.lines for run in runs], [run.errors for run in runs]
     moments = [
         {
             "side": side,
@@ -85,7 +85,7 @@ def recorded_heads(
             "colour": run.colour,
             "steps": f"step {run.step[index]:,} of {run.n_steps:,}" if run.step[index] else "untrained",
             "reading": format_number(run.accuracy[index], ".1%", otherwise="not measured"),
-            "error": run.error_text[index],
+            "error": errors[side][index],
             "lines": "\n".join(textwrap.wrap(task, 22)),
         }
         for side, (run, span) in enumerate(zip(runs, spans, strict=True))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from ..builders.number_format import standard_error
 from ..builders.palette import max_pool, weight_colours
 
 AT_MOST = 64  # cells along a side of a head's map
@@ -34,7 +35,7 @@ class Run:
     phase: np.ndarray  # [moment], index of the phase
     tasks: Sequence[str]  # of each phase
     accuracy: np.ndarray  # [moment], on the task of that phase; NaN: not measured
-    error_text: Sequence[str]  # of each moment, what stands behind its accuracy, such as "± 1.6 % of 500"
+    n_examples: Sequence[int | None]  # of each phase, behind an accuracy; None: not known
 
     def __len__(self) -> int:
         return len(self.step)
@@ -43,6 +44,15 @@ class Run:
     def task(self) -> list[str]:
         """The task at each moment."""
         return [self.tasks[index] for index in self.phase]
+
+    @property
+    def errors(self) -> list[str]:
+        """What stands behind each moment's accuracy, such as "± 1.6 % of 500"; "" where that is not known."""
+        counts = [self.n_examples[index] for index in self.phase]
+        return [
+            "" if n is None or np.isnan(share) else f"± {standard_error(share, n)} of {n}"
+            for share, n in zip(self.accuracy, counts, strict=True)
+        ]
 
     @property
     def lines(self) -> list[int]:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..builders.chart import Column, chart, encodings_by_kind, layer
 from ..builders.figure import Kwargs, VegaFigure, tip
+from ..builders.number_format import standard_error
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
 
@@ -78,6 +79,35 @@ def run_curves(
         autosize=None,
         title=heading(title),
         description=f"{title or y_title} over the steps of training, of {' and '.join(run_names)}.",
+    )
+
+
+def recorded_values(values: np.ndarray, run: str, steps: np.ndarray, tasks: Sequence[str]) -> pd.DataFrame:
+    """The table of `run_curves` of `values` [moment, line], over the moments; `steps` and `tasks` [moment] go into the tooltip."""
+    moment, line = np.indices(values.shape).reshape(2, -1)
+    return pd.DataFrame(
+        {
+            "step": moment,
+            "value": values.ravel(),
+            "line": line,
+            "run": run,
+            "training step": [f"{step:,}" for step in steps[moment]],
+            "task": np.array(tasks, object)[moment],
+        }
+    )
+
+
+def with_errors(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of shares, with their standard errors and numbers of examples as text in place of the column `n`, NaN where not known."""
+    is_known = table["n"].notna()
+    numbers = list(zip(table["value"], table["n"], is_known, strict=True))
+    return table.drop(columns="n").assign(
+        **{
+            "examples": [f"{int(n):,}" if known else "not known" for _, n, known in numbers],
+            "standard error": [
+                standard_error(share, int(n)) if known else "not known" for share, n, known in numbers
+            ],
+        }
     )
 
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.attention import sentence_links
 from app_pages.heads import relations_tab
-from app_pages.heads.relations_tab import best_heads, followed_relations
+from app_pages.heads.relations_tab import followed_relations
 from app_pages.subject.linked_sentences import treebank_sentences
 from app_pages.subject.subject import LiveSubject
 from model.atlas.linked_inputs import Link, LinkedText
@@ -220,7 +220,6 @@ def test_each_head_s_relations_the_best_first() -> None:
     names = {index: [(best.relation, best.direction) for best in heads] for index, heads in followed.items()}
     assert names == {(0, 1): [("det", "to head")], (1, 0): [("det", "to dependent"), ("amod", "to head")]}
     assert followed_relations(pd.DataFrame()) == {}
-    assert [best.relation for best in best_heads(table())] == ["amod", "det", "rare"]
 
 
 def rows_of_table(app: AppTest) -> tuple[list[str], dict[str, list[str]]]:

@@ -6,13 +6,6 @@ from model.inputs import Picture, Text
 from model.masks import causal
 from viz.builders.palette import WeightScale
 
-_STEP = 2
-
-
-def _doubled(values: np.ndarray) -> np.ndarray:
-    """Twice the values."""
-    return _STEP * values
-
 
 def run(expression: Expression) -> object:
     names: dict[str, object] = {}
@@ -48,13 +41,9 @@ def test_another_value_of_the_same_name_has_a_number() -> None:
     np.testing.assert_array_equal(run(expression), [3])
 
 
-def test_a_function_of_a_page_is_written_out_with_its_constants() -> None:
-    values = named("values", np.arange(6).reshape(2, 3))
-    expression = call(_doubled, values[0, 1:])
-    assert "STEP = 2" in expression.python()
-    assert "Twice" not in expression.python()
-    np.testing.assert_array_equal(run(expression), [2, 4])
-    np.testing.assert_array_equal(expression(), [2, 4])
+def test_a_function_outside_of_the_library_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"run of .*test_expression cannot be written as Python"):
+        call(run, 1).python()
 
 
 def test_a_method_of_a_value_and_of_a_class_are_called() -> None:

@@ -21,6 +21,7 @@ from model.atlas.relations import (
     head_relations,
     left_out_clause,
     relation_rows,
+    rows_of_heads,
     with_link_counts,
 )
 from model.atlas.results import RELATIONS, read_rows
@@ -297,3 +298,13 @@ def test_a_file_without_links_that_can_be_counted_is_refused(tmp_path):
     (tmp_path / "links.txt").write_text("")
     with pytest.raises(ValueError, match="its name must end in"):
         head_relations(loaded, tmp_path / "links.txt")
+
+
+def test_rows_of_heads_that_the_encoder_lacks_or_without_a_number_are_left_out():
+    whole = dict.fromkeys(("layer", "head", "share", "low", "high", "baseline", "offset"), 0.0)
+    rows = [whole | {"n": 3.0, "direction": DIRECTIONS[0]}]
+    others = {"layer": 2.0}, {"head": 4.0}, {"share": None}, {"n": 0.0}, {"direction": "sideways"}
+    rows += [rows[0] | other for other in others]
+    result = rows_of_heads(pd.DataFrame(rows), n_layers=2, n_heads=4)
+    assert result.index.tolist() == [0]
+    assert result[["layer", "n"]].to_numpy().dtype == int

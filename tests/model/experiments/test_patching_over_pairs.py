@@ -17,6 +17,7 @@ from model.experiments.patching_over_pairs import (
     is_too_small,
     mean_effects,
     patch_pairs,
+    patch_pairs_in_all_parts,
     shares_of_the_way,
 )
 from tests.model import tiny
@@ -216,6 +217,19 @@ def test_a_masked_word_is_that_of_each_first_text(tmp_path):
         clean = patch_heads(loaded, first, first, word)[0, 0, 0]  # patched by itself: unchanged
         expected.append(logs - clean)
     np.testing.assert_allclose(result.mean, np.mean(expected, axis=0), rtol=1e-3, atol=1e-4)
+    all_parts = patch_pairs_in_all_parts(loaded, pairs, "k", "")
+    np.testing.assert_allclose(all_parts.mean[:, :-1], result.mean, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_all_parts_are_those_of_the_heads_and_then_the_feed_forward(text_loaded, normalised):
+    result = patch_pairs_in_all_parts(text_loaded, PAIRS, "q", normalised=normalised)
+    heads, feed_forward = (
+        patch_pairs(text_loaded, PAIRS, part, normalised=normalised) for part in ("q", "feed-forward")
+    )
+    expected = np.concatenate((heads.mean, feed_forward.mean), axis=1)
+    np.testing.assert_allclose(result.mean, expected, rtol=1e-3, atol=1e-4)
+    assert (result.is_tested == ~np.isnan(result.p)).all()
 
 
 def test_a_pair_that_cannot_be_read_is_named(tmp_path):

@@ -16,6 +16,7 @@ from viz.builders.number_format import (
     percent,
     powers_of_ten,
     share_of,
+    standard_error,
     told_apart,
     with_error,
 )
@@ -181,6 +182,11 @@ def test_a_share_comes_with_its_error():
     assert with_error(0.9951, 0.0007, 2) == "99.51 ± 0.07\u2009%"
     assert with_error(0.99964, 0.0002) == "99.96 ± 0.02\u2009%"
     assert with_error(1.0, 0.0) == "100.0 ± 0.0\u2009%"
+
+
+@pytest.mark.parametrize(("share", "n", "text"), [(0.5, 10, "15.8"), (0.9, 1000, "0.9"), (1.0, 10, "0.0")])
+def test_the_error_of_a_share_is_that_of_a_binomial(share, n, text):
+    assert standard_error(share, n) == f"{text}\u2009%"
 
 
 def test_a_head_is_named_by_its_layer_and_its_number():

@@ -1,3 +1,4 @@
+import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn, whole
@@ -6,6 +7,7 @@ from viz.heads.relation_charts import (
     ROW,
     BestHead,
     LinkExample,
+    best_heads,
     fits_into_line,
     link_arcs,
     linked_words,
@@ -19,6 +21,13 @@ OBJ = BestHead("obj", 2, 0, "to head", 0.25, 0.2, 0.3, 0.5, -1, 20, False)
 
 def figure(selected=(0, 2), relation="case"):
     return relation_dots([CASE, DET, OBJ], relation=relation, selected=selected, source="250 sentences")
+
+
+def test_the_best_head_of_each_relation_is_the_one_with_the_largest_share() -> None:
+    second = CASE._replace(layer=2, share=0.4)
+    rows = pd.DataFrame([head._asdict() for head in (OBJ, second, DET, CASE)]).drop(columns="tested")
+    assert best_heads(rows.assign(p=0.01)) == [CASE, DET, OBJ]
+    assert not any(head.tested for head in best_heads(rows.assign(p=None)))
 
 
 def test_a_row_for_each_relation_with_its_numbers() -> None:

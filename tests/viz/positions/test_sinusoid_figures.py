@@ -66,8 +66,8 @@ BITS = np.array([[0, 0], [1, 0], [0, 1]])
 
 
 def table(**changes):
-    options = {"position": 9, "title": "in binary", "heading": "bit"} | changes
-    return counter_table(1 - 2 * BITS, BITS.astype(str), ["bit 0|2", "bit 1|4"], [8, 9, 10], **options)
+    options = {"texts": BITS.astype(str), "position": 9, "title": "in binary", "heading": "bit"} | changes
+    return counter_table(1 - 2 * BITS, ["bit 0|2", "bit 1|4"], [8, 9, 10], **options)
 
 
 def test_cells_row_by_row():
@@ -75,6 +75,11 @@ def test_cells_row_by_row():
     assert [item["text"] for item in texts] == ["0", "0", "1", "0", "0", "1"]
     assert [item["y"] for item in texts] == sorted(item["y"] for item in texts)
     assert colours[0]["fill"] != colours[2]["fill"]
+
+
+def test_without_texts_the_cells_hold_their_numbers():
+    _, texts, *_ = drawn(table(texts=None))
+    assert [item["text"] for item in texts] == ["+1.00", "+1.00", "−1.00", "+1.00", "+1.00", "−1.00"]
 
 
 def test_the_row_of_the_position_is_framed():

@@ -26,7 +26,7 @@ def run(n: int = 2, name: str = "pre", **changed: object) -> Run:
         "phase": np.zeros(n, int),
         "tasks": ["digits"],
         "accuracy": np.linspace(0.1, 0.9, n),
-        "error_text": ["± 1 % of 9"] * n,
+        "n_examples": [9],
     }
     return Run(**values | changed)
 
@@ -156,3 +156,9 @@ def test_the_legend_says_what_colours_mean():
     assert reach(9, "fixed") == "1   attention weight   ▲ same weight for all: 1/9 = 0.11"
     assert "square root" in reach(50, "fixed")
     assert reach(9, "own").startswith("the head's largest weight in its whole recording")
+
+
+def test_an_accuracy_stands_with_its_error_where_the_number_of_examples_is_known():
+    phases = {"phase": np.array([0, 0, 1]), "tasks": ["digits", "masked tokens"], "n_examples": [500, None]}
+    accuracy = np.array([0.5, np.nan, 0.5])
+    assert run(3, accuracy=accuracy, **phases).errors == ["± 2.2\u2009% of 500", "", ""]

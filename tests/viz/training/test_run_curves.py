@@ -1,8 +1,9 @@
+import numpy as np
 import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn, scene
-from viz.training.run_curves import run_curves, shades
+from viz.training.run_curves import recorded_values, run_curves, shades, with_errors
 
 RUNS = {"pre": "#112233", "post": "#445566"}
 TABLE = pd.DataFrame(
@@ -59,3 +60,19 @@ def test_step_0_is_no_thousand():
     drawing = str(scene(run_curves(table, y_title="loss", runs=RUNS), width=400))
     assert "'60k'" in drawing
     assert "'0k'" not in drawing
+
+
+def test_recorded_values_are_a_row_for_each_moment_and_line():
+    values, steps = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 5000])
+    table = recorded_values(values, "pre", steps, ["digits", "sentences"])
+    assert table.columns.tolist() == ["step", "value", "line", "run", "training step", "task"]
+    assert table["value"].tolist() == [1, 2, 3, 4]
+    assert table.iloc[2].tolist() == [1, 3.0, 0, "pre", "5,000", "sentences"]
+
+
+def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is():
+    table = pd.DataFrame({"step": [0, 1], "value": [0.5, 0.5], "n": [10, None]})
+    result = with_errors(table)
+    assert result["examples"].tolist() == ["10", "not known"]
+    assert result["standard error"].tolist() == ["15.8\u2009%", "not known"]
+    assert with_errors(table[:0]).columns.tolist() == ["step", "value", "examples", "standard error"]
