@@ -26,9 +26,9 @@ def run(n: int = 2, name: str = "pre", **changed: object) -> Run:
         "phase": np.zeros(n, int),
         "tasks": ["digits"],
         "accuracy": np.linspace(0.1, 0.9, n),
-        "n_examples": [9],
     }
-    return Run(**values | changed)
+    values |= changed
+    return Run(**{"n_examples": [9] * len(values["tasks"])} | values)
 
 
 def test_the_file_holds_the_weights_of_the_shown_moment_of_each_encoder():
