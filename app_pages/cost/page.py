@@ -195,8 +195,8 @@ def draw_parts(config: ModelConfig) -> None:
         by_square, by_length = (
             call(cost.multiply_adds_at, config, call(np.array, _LENGTHS))[index] for index in (0, 1)
         )
-        counts = {"scores and weighted sum": by_square, "products with weight matrices": by_length}
-        show(call(length_scaling, _LENGTHS, counts), key="cost_crossing")
+        by_part = {"scores and weighted sum": by_square, "products with weight matrices": by_length}
+        show(call(length_scaling, _LENGTHS, by_part), key="cost_crossing")
     with sentence_slot:
         megabytes = f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept."
         label = "Attention weights: layers × heads × n²"
