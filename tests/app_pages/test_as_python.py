@@ -20,6 +20,7 @@ from loupe import from_arrays, save_record
 from model import checkpoint
 from model.atlas.results import HEADS, read_heads
 from tests.model import tiny
+from tests.model.huggingface.folders import SENTENCE, build
 from tests.slow import one_of_each
 from viz.builders.figure import Figure
 from viz.builders.heatmap_figure import Heatmap
@@ -241,6 +242,23 @@ def test_python_of_a_record_reads_its_file(
     assert not app.exception, app.exception
     assert "read_record('mine.npz')" in drawn["matrix"].python()
     run_all(drawn, "matrix overview")
+
+
+@pytest.mark.parametrize(
+    ("architecture", "keys"),
+    [
+        ("ModernBertModel", "positions_score_curves positions_score_pairs"),
+        ("DebertaV2Model", "positions_own_terms positions_own_shares"),
+    ],
+)
+def test_python_of_positions_by_distance(
+    open_app: Callable, drawn: dict[str, Any], checkpoints: Path, architecture: str, keys: str
+) -> None:
+    build(checkpoints / "own", architecture)
+    query = {"kind": "Text", "text": SENTENCE, "checkpoint": "own", "layer": "1"}
+    app = open_app(PAGES["positions"], **OWN, **query)
+    assert not app.exception, app.exception
+    run_all(drawn, keys)
 
 
 def test_python_of_two_pictures_without_classes(
