@@ -91,9 +91,8 @@ def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     at_t = call(clock_hands, angles, call(theory.wavelengths, d_model))
     show(moving, key="positions_clocks", in_file=at_t)
     st.markdown(
-        f"**Position *t* as {len(wavelengths)} clocks**{remark}. Move *t*: every hand turns, at its own speed; a full turn takes λ "
-        f"positions, from {wavelengths[0]:.2f} to {wavelengths[-1]:,.0f}. The sine and the cosine of each hand's angle, {d_model} numbers, "
-        "are added to the word at position *t*."
+        f"**Position *t* as {len(wavelengths)} clocks**{remark}. Move *t*: every hand turns; a full turn takes λ positions, from "
+        f"{wavelengths[0]:.2f} to {wavelengths[-1]:,.0f}. Sine and cosine of each hand, {d_model} numbers, are added to the word."
     )
 
 

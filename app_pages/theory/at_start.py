@@ -146,7 +146,7 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
     """Table with the slopes of the norms [seed, depth] on log axes, and last ÷ first of their means, for each variant."""
     if len(depths) < 2:
         return "One depth has no slope: choose more layers."
-    lines = [f"| | slope | of single seeds | at {depths[-1]} ÷ at {depths[0]} layers |", "|---|---|---|---|"]
+    lines = [f"| | slope | by seed | at {depths[-1]} ÷ at {depths[0]} layers |", "|---|---|---|---|"]
     for variant, by_seed in norms.items():
         mean, smallest, largest = (
             format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
@@ -155,8 +155,7 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
         lines.append(f"| {variant} | **{mean}** | {smallest} to {largest} | {last / first:.2f} |")
     return "\n".join(
         [
-            "The pull at the last layer, measured as the length of the gradient of its feed-forward. Slope 0: it is the same in deeper "
-            "encoders; −0.5: it falls like 1/√L, as the dotted line.",
+            "Slope 0: the pull at the last layer is the same in deeper encoders; −0.5: it falls like 1/√L (dotted).",
             "",
             *lines,
         ]
@@ -166,7 +165,7 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
 def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
     """Table with the ratio of last to first layer, from norms [seed, layer], for each variant, and what all seeds say of post-LN."""
     lines = [
-        "| | first layer | last layer | last ÷ first | of single seeds |",
+        "| | first layer | last layer | last ÷ first | by seed |",
         "|---|---|---|---|---|",
     ]
     remark = ""

@@ -88,7 +88,7 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
 def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
     """Text beside the figure: how far one step and all steps move the output, from `updates` [seed, step]."""
     lines = [
-        f"| | after 1 step | of single seeds | after {n_steps} | of single seeds |",
+        f"| | after 1 step | by seed | after {n_steps} | by seed |",
         "|---|---|---|---|---|",
     ]
     for variant, by_seed in updates.items():

