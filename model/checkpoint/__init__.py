@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import shutil
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,12 @@ def _states(folder: Path) -> dict[str, tuple[int, ...]]:
         names = sorted(
             str(path.relative_to(folder)) for pattern in FOREIGN_FILES for path in folder.glob(pattern)
         )
-    return {name: file_state(folder / name) for name in names if (folder / name).is_file()}
+    states = {}
+    for name in names:
+        with suppress(FileNotFoundError):  # it may be deleted at this moment
+            if (folder / name).is_file():
+                states[name] = file_state(folder / name)
+    return states
 
 
 def weights_hash(name_or_path: str | Path) -> str:
