@@ -301,7 +301,7 @@ def _over_data_sentence(
         return measuring_sentence(subject.checkpoint, f"--with {MEASURE}")
     index = chosen.layer, chosen.head
     return (
-        f"Over {over(stored.source, MEASURE)}, without {head_name(*index)} the change has a mean size of "
+        f"The chosen head, {head_name(*index)}, over {over(stored.source, MEASURE)}: without it the change has a mean size of "
         f"{format_number(float(spread.mean[index]), '#.2g')} ± {format_number(float(spread.sd[index]), '#.2g')} (standard deviation)."
     )
 

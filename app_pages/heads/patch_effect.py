@@ -102,7 +102,7 @@ class Quantity:
         if not len(indices):
             return "No part has an effect."
         layer, column = divmod(int(indices[0]), effects.shape[1])
-        return f"Largest effect of a single part: {columns.listed(indices)} ({self.written(float(effects[layer, column]))})."
+        return f"Largest effect of one head or feed-forward: {columns.listed(indices)} ({self.written(float(effects[layer, column]))})."
 
 
 def quantity(answer: Answer, *, normalised: bool, what: str = "") -> Quantity:

@@ -122,7 +122,8 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
         fall = numbers.values.get("zero")
         if fall is not None and np.isfinite(fall).all():
             index = divmod(int(np.abs(fall).argmax()), fall.shape[1])
-            st.markdown(f"The answer changes most without **{head_name(*index)}**.", width="content")
+            change = ("rises" if fall[index] < 0 else "falls") if numbers.is_signed("zero") else "changes"
+            st.markdown(f"The answer {change} most without **{head_name(*index)}**.", width="content")
     if rows:
         headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
         _table.draw(
@@ -315,4 +316,5 @@ def _number_cell(numbers: Numbers, name: str, head: Head) -> TableCell:
         text += f" ± {column.written(numbers.spreads[name].sd[index])}"
     largest = 1.0 if column.is_share else float(np.nanmax(np.abs(values), initial=0)) or 1.0
     share = min(abs(value) / largest, 1) if np.isfinite(value) else 0
-    return {"name": "number", "text": text, "bar": round(share, 4)}
+    sign = ("below" if value < 0 else "above") if numbers.is_signed(name) else ""
+    return {"name": f"number {sign}".strip(), "text": text, "bar": round(share, 4)}

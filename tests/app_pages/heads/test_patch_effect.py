@@ -36,29 +36,32 @@ def test_the_largest_effect_is_named_with_its_digits() -> None:
     columns, signed = Columns(("H0", "FF"), 1), Quantity("a", True, ("falls", "rises"))
     assert (
         signed.largest_sentence(np.array([[0.1, -0.00234]]) / 100, columns)
-        == "Largest effect of a single part: L0 H0 (+0.00100)."
+        == "Largest effect of one head or feed-forward: L0 H0 (+0.00100)."
     )
     for rounding in (0.0, 1e-8, -9e-6):
         assert signed.largest_sentence(np.array([[0.0, rounding]]), columns) == "No part has an effect."
     distances = Quantity("a", False, ("as before", "furthest"))
     assert (
         distances.largest_sentence(np.array([[0.0, 9e-6]]), columns)
-        == "Largest effect of a single part: L0 FF (9.00 × 10⁻⁶)."
+        == "Largest effect of one head or feed-forward: L0 FF (9.00 × 10⁻⁶)."
     )
 
 
 def test_equal_effects_are_named_together() -> None:
     columns, signed = Columns(("H0", "H1", "FF"), 1), Quantity("a", True, ("falls", "rises"))
     effects = np.array([[0.5, -0.2, 0.0], [0.5 + 1e-7, -0.5, 0.1]])
-    assert signed.largest_sentence(effects[:1], columns) == "Largest effect of a single part: L0 H0 (+0.500)."
+    assert (
+        signed.largest_sentence(effects[:1], columns)
+        == "Largest effect of one head or feed-forward: L0 H0 (+0.500)."
+    )
     assert (
         signed.largest_sentence(effects, columns)
-        == "Largest effect of a single part: L0 H0, L1 H0, L1 H1 (+0.500)."
+        == "Largest effect of one head or feed-forward: L0 H0, L1 H0, L1 H1 (+0.500)."
     )
     equal = np.full((2, 3), 0.25)
     assert (
         signed.largest_sentence(equal, columns)
-        == "Largest effect of a single part: L0 H0, L0 H1, L0 FF, … (+0.250)."
+        == "Largest effect of one head or feed-forward: L0 H0, L0 H1, L0 FF, … (+0.250)."
     )
 
 

@@ -159,8 +159,16 @@ TABLE: dict[str, list[Row]] = {
         ),
     ],
     "the largest effect of a patch": [
-        row("one part", lambda: patched(0.1, -0.5), "Largest effect of a single part: L0 FF (−0.500)"),
-        row("a tie", lambda: patched(0.5, 0.5), "Largest effect of a single part: L0 H0, L0 FF (+0.500)"),
+        row(
+            "one part",
+            lambda: patched(0.1, -0.5),
+            "Largest effect of one head or feed-forward: L0 FF (−0.500)",
+        ),
+        row(
+            "a tie",
+            lambda: patched(0.5, 0.5),
+            "Largest effect of one head or feed-forward: L0 H0, L0 FF (+0.500)",
+        ),
         row("none", lambda: patched(0.0, 0.0), "No part has an effect."),
         row("rounding", lambda: patched(1e-7, -1e-7), "No part has an effect."),
         row("a distance", lambda: patched(0.1, 0.5, signed=False), "L0 FF (0.500)", never=("+",)),
