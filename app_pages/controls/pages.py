@@ -174,7 +174,7 @@ TRAINING = Page(
     "training",
     "Training",
     "How did the heads form?",
-    "Each small map is one head, reading the same input at one step of training. Press Play to see the heads form.",
+    "Recording: each small map is one head at one step of training; press Play. Training history: all steps as curves.",
 )
 COST = Page(
     "cost",

@@ -76,9 +76,12 @@ def draw() -> None:
         heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
         heads[0].markdown(_answer([claim for claim in CLAIMS if claim.by], measured))
         with heads[1], st.container(gap=None):
-            st.markdown("**Which is larger, and how clearly?** A dot: one kind of encoder", help=EFFECT)
+            st.markdown(
+                "**Which is larger, and how clearly?** A dot: the mean of one kind of encoder; its line: single pairs",
+                help=EFFECT,
+            )
             show(effect_axis(ends), key=None)
-        heads[2].markdown("**Does it hold here?**")
+        heads[2].markdown("**Does it hold here?** Tested over all pairs")
         for when in dict.fromkeys(claim.when for claim in CLAIMS):
             st.markdown(f"**{when}**")
             for claim in (claim for claim in CLAIMS if claim.when == when):
