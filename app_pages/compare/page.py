@@ -7,6 +7,7 @@ import streamlit as st
 from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
 from app_pages.compare.sides import KNOCKED_OUT, WEIGHTS, choose_comparison, choose_sides, parts, say_rule
+from app_pages.compare.similarity import draw_similarity
 from app_pages.compare.stream import draw_stream
 from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
@@ -67,7 +68,7 @@ def draw() -> None:
         say_rule(first, second, KNOCKED_OUT if part == controls.KNOCK_OUT else WEIGHTS)
     if part != controls.HEADS:
         predictions(first, second, key="probabilities")
-    if not first.predicted and not second.predicted:
+    if part != controls.SIMILARITY and not first.predicted and not second.predicted:
         if of_one:
             tell(similarity(first.record, second.record))
         else:
@@ -80,6 +81,8 @@ def draw() -> None:
         draw_cross_attention(slots, chosen, first, second)
     elif part == controls.KNOCK_OUT:
         draw_knock_out(slots, first, second)
+    elif part == controls.SIMILARITY:
+        draw_similarity(first, second)
     else:
         draw_stream(slots, first, second)
 

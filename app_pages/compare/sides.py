@@ -6,7 +6,7 @@ import streamlit as st
 
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.input_controls import DIGIT, DISAGREE, TEXT
+from app_pages.controls.input_controls import CHECKPOINT, DIGIT, DISAGREE, TEXT
 from app_pages.inputs.digit_input import ordered, take_digit
 from app_pages.inputs.picture_input import second_picture
 from app_pages.inputs.text_input import one_word_changed
@@ -40,20 +40,30 @@ TITLES = {
 
 
 def parts() -> list[str]:
-    """The tabs of the page: cross-attention needs two inputs."""
+    """The tabs of the page: cross-attention and similarity need two inputs."""
     has_two_inputs = controls.COMPARED.held(st.query_params.get(controls.COMPARED.key)) == controls.INPUTS
-    return [part for part in controls.PART.options or () if has_two_inputs or part != controls.CROSS]
+    return [
+        part for part in controls.PART.options or () if has_two_inputs or part not in controls.OF_TWO_INPUTS
+    ]
 
 
 def choose_comparison() -> str:
     """Draws the control that chooses between two encoders and two inputs; returns the choice."""
-    return controls.COMPARED.choose(on_change=_fill_second_text)
+    return controls.COMPARED.choose(on_change=_begin_with_two_inputs)
 
 
-def _fill_second_text() -> None:
-    """Callback: fills the second text with the first one with one word changed, so that positions correspond."""
-    if controls.COMPARED.held() == controls.INPUTS and controls.SECOND_TEXT.held() is None:
+def _begin_with_two_inputs() -> None:
+    """Callback: fills the second text with the first one with one word changed, so that positions correspond.
+
+    With an encoder that answers with a vector it also chooses the tab of the similarity.
+    """
+    if controls.COMPARED.held() != controls.INPUTS:
+        return
+    if controls.SECOND_TEXT.held() is None:
         controls.SECOND_TEXT.take(one_word_changed(TEXT.held("")))
+    config = encoders.config_of(CHECKPOINT.held())
+    if config is not None and not config.n_classes:
+        controls.PART.take(controls.SIMILARITY)
 
 
 def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, Side] | str:

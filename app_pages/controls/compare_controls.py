@@ -3,7 +3,8 @@
 from app_pages.controls.address import Box, Row, Tabs, TextBox, Toggle
 from app_pages.controls.input_controls import DigitNumber, second_example
 
-HEADS, KNOCK_OUT, STREAM, CROSS = "Heads", "Knock-out", "Stream", "Cross-attention"
+HEADS, KNOCK_OUT, STREAM, CROSS, SIMILARITY = "Heads", "Knock-out", "Stream", "Cross-attention", "Similarity"
+OF_TWO_INPUTS = CROSS, SIMILARITY
 ENCODERS, INPUTS = "two encoders", "two inputs"
 ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
 ALL_HEADS, DIFFERENCE, DISTANCES = "all heads", "difference", "distances of all heads"
@@ -20,7 +21,7 @@ NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS = (
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 
 
-PART = Tabs("compare_part", (HEADS, KNOCK_OUT, STREAM, CROSS))
+PART = Tabs("compare_part", (HEADS, KNOCK_OUT, STREAM, CROSS, SIMILARITY))
 COMPARED = Row(
     "compare_what",
     "Compare",

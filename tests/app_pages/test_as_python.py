@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[2]
 TEXT = {"kind": "Text", "text": "a great film, not bad"}
 DIGIT = {"kind": "Digit", "digit": "3"}
 PARTS = {"compare_stream": "answer by part"}
+SIMILARITY = {"compare_what": "two inputs", "compare_part": "Similarity"}
 STREAM, TINY = {"compare_part": "Stream"}, {"theory_depth": "2", "theory_seeds": "1"}
 ABLATED, OVER = {"heads_part": "Ablate"}, {"ablate_over": "data set"}
 EXPERIMENTS, SCALE = {"positions": "Experiments"}, {"inside": "Why √d_k"}
@@ -131,6 +132,8 @@ STATES: list[tuple[str, dict[str, str], str]] = [
     ("compare", TEXT | {"compare_part": "Knock-out"}, "knock_out_first knock_out_second"),
     ("compare", DIGIT | {"compare_part": "Knock-out"}, "knock_out_first knock_out_second"),
     ("compare", TEXT | {"compare_what": "two inputs", "compare_part": "Cross-attention"}, "cross"),
+    ("compare", TEXT | SIMILARITY, "similarity_matrix similarity_first similarity_second"),
+    ("compare", DIGIT | SIMILARITY, "similarity_matrix similarity_first similarity_second"),
     ("compare", TEXT | STREAM, "stream_mean norms_first norms_second"),
     ("compare", TEXT | STREAM | {"compare_stream": "shares"}, "stream_shares"),
     ("compare", TEXT | STREAM | {"compare_stream": "answer by layer"}, "logits_first stream_answer"),

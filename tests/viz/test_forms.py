@@ -53,7 +53,7 @@ from viz.attention.token_heatmaps import (
     small_map,
     weight_heatmap,
 )
-from viz.attention.token_strip import knock_out_bars, row_sums, weight_strip
+from viz.attention.token_strip import knock_out_bars, row_sums, signed_strip, weight_strip
 from viz.builders.cells import entropy_change, formation_map
 from viz.builders.figure import Figure, VegaFigure
 from viz.compare.stage_curves import norm_heatmap, stage_curves
@@ -197,6 +197,7 @@ def figures() -> dict[str, Figure]:
         ("pairs of positions", pairs_of_positions(SQUARE, what="distance")),
         ("similar patches", test_position_heatmaps.chart(selected=3)),
         ("similar patches of all", test_position_heatmaps.small_maps()),
+        ("signed numbers on a text", signed_strip(text(SENTENCE), even(SENTENCE), limit=1, what="adds")),
         ("similarity by pairs", test_similarity_matrix.figure()),
         ("patches like one", patch_map(np.eye(6), (2, 3), 4)),
         ("order of the tokens", test_position_curves.strip(selected=1)),

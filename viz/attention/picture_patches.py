@@ -105,12 +105,32 @@ def knock_out_patches(
     hidden.
     """
     description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
-    title, signed = f"change of {what}", "datum.value ? format(datum.value, '+.3~g') : '0'"
-    legend = colour_legend(title, SIGNED_ENDS, labelExpr=signed)
+    name = f"change of {what}"
+    return signed_patches(
+        image, change, patch_grid, query=query, limit=limit, what=name, name="change", description=description
+    )
+
+
+def signed_patches(
+    image: np.ndarray,
+    values: np.ndarray,
+    patch_grid: tuple[int, int],
+    *,
+    query: int | None = None,
+    limit: float,
+    what: str,
+    name: str = "value",
+    description: str,
+) -> VegaFigure:
+    """A picture drawn over signed `values` [patch], gold above 0 and purple below; the colours end at ±`limit`.
+
+    `what` says what a value is, `name` is its column.
+    """
+    legend = colour_legend(what, SIGNED_ENDS, labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'")
     return _patches_figure(
         image,
-        Column("change", change, title, "+.4f"),
-        colour("change", signed=True, legend=legend),
+        Column(name, values, what, "+.4f"),
+        colour(name, signed=True, legend=legend),
         query,
         patch_grid,
         _SMALL_SIDE,

@@ -1,5 +1,5 @@
-"""The input text, with each token on a background in the colour of its attention weight, and bars over tokens: the sum of each
-query's weights, or the change of a probability when each token is hidden.
+"""The input text, with each token on a background in the colour of its attention weight or of a signed number, and bars over
+tokens: the sum of each query's weights, or the change of a probability when each token is hidden.
 """
 
 from collections.abc import Sequence
@@ -8,16 +8,31 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG, casing_layer, frame_channels
+from ..builders.cells import (
+    FULL_INK,
+    INK_ON_SIGNED,
+    OTHER_FULL_INK,
+    STRONG,
+    casing_layer,
+    frame_channels,
+    strong,
+)
 from ..builders.chart import Column, Rows, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, value
+from ..builders.figure import Columns, Kwargs, VegaFigure, either, value
 from ..builders.label_placement import name_axis
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x
 from ..builders.theme import INK, LARGE, lines_above
 from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
-from ..builders.vega_colours import attention_colour, weight_legend
+from ..builders.vega_colours import (
+    SIGNED_ENDS,
+    attention_colour,
+    colour,
+    colour_legend,
+    number_at_end,
+    weight_legend,
+)
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord, Positions
@@ -81,10 +96,7 @@ def weight_strip(
     n_tokens = len(positions)
     blocked = np.zeros(n_tokens, bool) if allowed is None else ~allowed
     boxes = _boxes(positions)
-    longest_word = max(
-        (box_end - word_start for box_end, word_start in zip(boxes["end"], boxes["word"], strict=True)),
-        default=0,
-    )
+    longest_word = _longest_word(boxes)
     said = [
         f"{token}, masked" if masked else token for token, masked in zip(boxes["token"], blocked, strict=True)
     ]
@@ -100,22 +112,7 @@ def weight_strip(
         "the query" if query is None else f"{positions.units.removesuffix('s')} {positions.number(query)}"
     )
     bar = weight_legend(scale, int((~blocked).sum()))
-    # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
-    # than the width by the longest word: whichever comes last in its line, it fits.
-    first = {"joinaggregate": [{"op": "min", "field": "word", "as": "line_start"}], "groupby": ["line"]}
-    rows = Rows().calculate(line="floor(datum.word / max(width - longest, 1))").then(first)
-    rows = rows.calculate(
-        left="datum.start - datum.line_start",
-        right="datum.end - datum.line_start",
-        middle="(datum.left + datum.right) / 2",
-    )
-    y = alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.22, paddingOuter=0.11))
-    box = {"x": pixel_x("left"), "x2": "right:Q", "y": y}
-    corners: Kwargs = {
-        f"cornerRadius{height}{side}": alt.expr(f"datum.{end_column} ? {_ROUNDING} : 0")
-        for height in ("Top", "Bottom")
-        for side, end_column in (("Left", "starts_word"), ("Right", "ends_word"))
-    }
+    rows, box, corners = _in_lines()
     colours = box | {"color": attention_colour(bar.title if legend else ())}
     # On top and clear: a click on a letter counts as one on its box.
     cover = box | frame_channels((2.5, 0.5)) | {"description": "said:N"}
@@ -127,7 +124,7 @@ def weight_strip(
         layer("rect", colours, rows, aria=False, **corners),
         layer(
             "text",
-            {"x": pixel_x("middle"), "y": y, "text": "label:N"},
+            {"x": pixel_x("middle"), "y": box["y"], "text": "label:N"},
             rows,
             aria=False,
             font=FONT,
@@ -148,6 +145,84 @@ def weight_strip(
         description=f"The {n_tokens} {positions.units} of the text, coloured by the attention of {query_name} to them",
         **lines_above(notes),
     )
+
+
+def signed_strip(positions: "Positions", values: np.ndarray, *, limit: float, what: str) -> VegaFigure:
+    """The tokens at `positions` in lines like text, coloured by `values` [position]: gold above 0, purple below it.
+
+    The colours end at ±`limit`; `what` says what a value is.
+
+    >>> from loupe import load, similarity_parts
+    >>> from viz.attention.token_strip import signed_strip
+    >>> parts = similarity_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.", "A dull film.").by_word()
+    >>> sums = parts.values.sum(axis=1)[: len(parts.a)]
+    >>> len(signed_strip(parts.a, sums, limit=1, what="adds to the cosine similarity").frame)
+    6
+    """
+    boxes = _boxes(positions)
+    longest_word = _longest_word(boxes)
+    columns = [
+        Column("position", boxes.pop("position")),
+        Column("token", boxes.pop("token"), ""),
+        Column("word", boxes.pop("word"), None),
+        Column("value", np.asarray(values, float), what, "+.4f"),
+    ]
+    rows, box, corners = _in_lines()
+    legend = colour_legend(what, SIGNED_ENDS, labelExpr=number_at_end("+"))
+    letters = {"x": pixel_x("middle"), "y": box["y"], "text": "label:N"}
+    tooltip = [columns[1], columns[0], columns[3]]
+    return chart(
+        columns,
+        layer(
+            "rect", box | {"color": colour("value", signed=True, legend=legend)}, rows, aria=False, **corners
+        ),
+        layer(
+            "text",
+            letters,
+            rows,
+            aria=False,
+            font=FONT,
+            fontSize=LARGE,
+            color=INK_ON_SIGNED,
+            limit=alt.expr("datum.end - datum.start"),
+        ),
+        layer(
+            "rect", box | {"description": "token:N", "tooltip": tooltip}, rows, fill="transparent", **corners
+        ),
+        drawing=boxes | {"strong": strong(values, limit, signed=True)},
+        values={"longest": longest_word, "largest": limit},
+        width=1000,
+        height={"step": _LINE},
+        autosize="pad",
+        usermeta={"stretches": True},
+        description=f"The {len(positions)} {positions.units} of the text, coloured by what each {what}",
+    )
+
+
+def _longest_word(boxes: Columns) -> float:
+    """Pixels that the longest word of the `boxes` takes."""
+    return max((end - start for end, start in zip(boxes["end"], boxes["word"], strict=True)), default=0)
+
+
+def _in_lines() -> tuple[Rows, Kwargs, Kwargs]:
+    """The rows of boxes in lines that fit the chart's width, the channels of a box, and its rounded corners."""
+    # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
+    # than the width by the longest word: whichever comes last in its line, it fits.
+    first = {"joinaggregate": [{"op": "min", "field": "word", "as": "line_start"}], "groupby": ["line"]}
+    rows = Rows().calculate(line="floor(datum.word / max(width - longest, 1))").then(first)
+    rows = rows.calculate(
+        left="datum.start - datum.line_start",
+        right="datum.end - datum.line_start",
+        middle="(datum.left + datum.right) / 2",
+    )
+    y = alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.22, paddingOuter=0.11))
+    box = {"x": pixel_x("left"), "x2": "right:Q", "y": y}
+    corners: Kwargs = {
+        f"cornerRadius{height}{side}": alt.expr(f"datum.{end_column} ? {_ROUNDING} : 0")
+        for height in ("Top", "Bottom")
+        for side, end_column in (("Left", "starts_word"), ("Right", "ends_word"))
+    }
+    return rows, box, corners
 
 
 def _boxes(positions: "Positions") -> dict[str, Any]:

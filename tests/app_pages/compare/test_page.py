@@ -31,7 +31,7 @@ BY_NUMBER = {
     "compare_view": "difference",
     "compare_pairing": "of the same number",
 }
-PARTS = ("Heads", "Knock-out", "Stream", "Cross-attention")
+PARTS = ("Heads", "Knock-out", "Stream", "Cross-attention", "Similarity")
 
 
 def titles(app: AppTest) -> list[str]:

@@ -7,7 +7,7 @@ from model.record import Positions
 from tests.viz.records import head_record
 from tests.viz.scene import drawn, scene, whole
 from tests.viz.vision import contrast, rgb
-from viz.attention.token_strip import knock_out_bars, row_sums, token_strip, weight_strip
+from viz.attention.token_strip import knock_out_bars, row_sums, signed_strip, token_strip, weight_strip
 from viz.builders.palette import ACCENT, FALLS, RISES, TO_ONE, WeightScale, weight_colours
 from viz.builders.theme import MIDDLE
 
@@ -229,3 +229,26 @@ def test_each_token_has_its_own_bar_over_its_whole_height_and_the_query_is_outli
         True,
         False,
     ]
+
+
+def test_signed_numbers_are_gold_above_0_and_purple_below_and_end_at_the_limit():
+    figure = signed_strip(text(["a", "b", "c", "d"]), np.array([0.5, -0.5, 0, 0.25]), limit=0.5, what="adds")
+    boxes, texts, cover = drawn(figure)
+    fills = [box["fill"] for box in boxes]
+    assert rgb(*fills[:2]).tolist() == rgb(RISES, FALLS).tolist()
+    assert len(set(fills)) == 4
+    assert fills[2].endswith(", 0)")
+    assert [letters["text"] for letters in texts] == ["a", "b", "c", "d"]
+    assert [box["description"] for box in cover] == ["a", "b", "c", "d"]
+    assert figure.frame["value"].tolist() == [0.5, -0.5, 0, 0.25]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_reads_on_every_signed_box(dark):
+    values = np.linspace(-1, 1, 41)
+    boxes, texts, _ = drawn(signed_strip(text(["a"] * 41), values, limit=1, what="adds"), dark=dark)
+    page = "black" if dark else "white"
+    assert (
+        min(contrast(letters["fill"], box["fill"], page) for letters, box in zip(texts, boxes, strict=True))
+        >= 4.5
+    )
