@@ -11,7 +11,7 @@ from app_pages.subject import as_python
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain, sentence
-from model.similarity.similarity_parts import SimilarityParts, similarity_parts
+from model.similarity.similarity_parts import OWN_STATE, SimilarityParts, similarity_parts
 from viz.attention.picture_patches import signed_patches
 from viz.attention.token_strip import signed_strip
 from viz.builders.number_format import format_number
@@ -63,7 +63,7 @@ def _sum_sentence(first: Side, second: Side, parts: SimilarityParts) -> str:
     n_rows, n_columns = parts.values.shape
     gap = format_number(parts.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
     text = (
-        f"**Cosine similarity {format_number(parts.total, '.4f')}**: so much the {n_rows} × {n_columns} cells add up to. "
+        f"**Cosine similarity {format_number(parts.total, '.4f')}** is the sum of the {n_rows} × {n_columns} cells. "
         f"The encoder's own number is {format_number(parts.recorded, '.4f')} (difference {gap})."
     )
     if first.subject == second.subject:
@@ -108,7 +108,11 @@ def _meaning(first: Side, parts: SimilarityParts) -> str:
     states = f"the last state of a {unit} of the first input and that of one of the second"
     if parts.divided != "last states":
         states = f"{parts.divided} from a {unit} of the first input and from one of the second"
+    own = ""
+    if OWN_STATE in parts.rows:
+        own = f" “{OWN_STATE}” is all else in that state; what two of these add together may be far beyond the colours."
     return plain(
         f"A cell is the product of {states}, divided by the lengths of the two pooled states. Gold: the pair makes the inputs more alike; "
         "purple: less alike; no colour: neither."
+        f"{own}"
     )
