@@ -87,7 +87,7 @@ def answer_effects(
 
     with torch.inference_mode(), evaluation_mode(model):
         states = model.encode(inputs)
-        number = answer_number(loaded, model_input, states, answer)
+        _, number = answer_number(loaded, model_input, states, answer)
         steps = change_each_head(
             model,
             inputs,

@@ -1,42 +1,49 @@
-"""What modules make of states, by functions that are linear in the states; what is not linear in them is held."""
+"""Modules as functions that are linear in what they read; what is not linear in it is held."""
+
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
-from ..activations import OUTPUT_ACTIVATIONS
-from ..parts.block import bias_by_head, linear_norm, weight_by_head
-from ..parts.pooling import FirstNumbers, UnitLength
+from ..parts.block import LinearNorm
 
-ACTIVATIONS = tuple({type(make()) for make in OUTPUT_ACTIVATIONS.values()})
 NEAR_ZERO = 1e-6  # closer to 0 an activation's ratio is that at this number: of tanh 1
 
 
-def held(
-    module: nn.Module, x: Float[Tensor, "*axes width"], one: Float[Tensor, " 1"]
-) -> Float[Tensor, "*axes width_out"]:
-    """module(x), with gradients of a function that is linear in `x` and in `one` = 1, by which each bias is multiplied.
+class Held(TorchFunctionMode):
+    """Context manager: modules make what they always make, as functions that are linear in their input and in `one` = 1.
 
-    So it is the sum of x and `one`, each multiplied by its gradient. Held, which is to have no gradient, are a norm's divisor, the
-    length of a vector that is divided by it, and the ratio a(u) / u of each unit of an activation. Raises ValueError for a module
-    of which none of this is known.
+    `one` multiplies each bias. So what is made is the sum of input and `one`, each multiplied by its gradient. Held, which is to have
+    no gradient, are a norm's divisor, the length of a vector that is divided by it, the weights of attention, and the ratio a(u) / u of
+    each unit of an activation.
     """
-    match module:
-        case nn.Sequential():
-            for layer in module:
-                x = held(layer, x, one)
-            return x
-        case nn.Identity() | FirstNumbers():
-            return module(x)
-        case nn.Linear():
-            return functional.linear(x, weight_by_head(module), one * bias_by_head(module))
-        case nn.LayerNorm() | nn.RMSNorm():
-            norm = linear_norm(module, x.shape[-1])
-            return norm.centre(x) / norm.divisor(x).detach() * norm.gain + one * norm.shift
-        case UnitLength():
-            return x / x.detach().norm(dim=-1, keepdim=True)
-    if isinstance(module, ACTIVATIONS):
-        u = torch.where(x.abs() < NEAR_ZERO, NEAR_ZERO, x).detach()
-        return x * (module(u) / u)
-    raise ValueError(f"what {type(module).__name__} makes cannot be divided into parts")
+
+    def __init__(self, one: Float[Tensor, " 1"]) -> None:
+        super().__init__()
+        self.one = one
+
+    def __torch_function__(
+        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        name, kwargs = function.__name__, kwargs or {}
+        match name:
+            case "linear":
+                x, weight, bias = (*args, kwargs.get("bias"))[:3]
+                return functional.linear(x, weight, None if bias is None else self.one * bias)
+            case "layer_norm" | "rms_norm":
+                (x, _), gain, shift = args, kwargs["weight"], kwargs.get("bias")
+                shift = torch.zeros_like(gain) if shift is None else shift
+                norm = LinearNorm(name == "layer_norm", kwargs["eps"], gain, shift)
+                return norm.centre(x) / norm.divisor(x).detach() * gain + self.one * shift
+            case "normalize":
+                return args[0] / args[0].detach().norm(dim=-1, keepdim=True)
+            case "gelu" | "relu" | "silu" | "tanh":
+                u = torch.where(args[0].abs() < NEAR_ZERO, NEAR_ZERO, args[0]).detach()
+                return args[0] * (function(u, **kwargs) / u)
+            case "sigmoid" | "softmax":
+                return function(*args, **kwargs).detach()
+        return function(*args, **kwargs)

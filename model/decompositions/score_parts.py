@@ -11,11 +11,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..capture import evaluation_mode
+from ..hooks import hook_points
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..parts.disentangled import DisentangledAttention, relative_positions
-from ..parts.rotary import Rotated, factors, rotate
-from .linear_maps import held
 from .state_parts import ForwardPass, Part, States, divide, forward_pass, frame
 
 OTHERS = "all others"
@@ -91,9 +89,8 @@ def score_parts(
     for (name, end), number in zip(ends.items(), (layer, head, query, key), strict=True):
         if number not in range(end):
             raise ValueError(f"{name} is from 0 to {end - 1}, got {number}")
-    names = ("scores", "scores.added", "position_numbers", "q.position_numbers", "k.position_numbers")
-    points = [f"blocks.{layer}.attention.{name}" for name in names]
-    forward = forward_pass(loaded, model_input, layer, points, by_token=by_token)
+    point = f"blocks.{layer}.attention.scores"
+    forward = forward_pass(loaded, model_input, layer, [point], by_token=by_token)
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
         sides = [_of_side(*of, forward, layer, head) for of in (("q", query), ("k", key))]
         relative = _relative_position(forward, layer, head, query, key)
@@ -111,7 +108,7 @@ def score_parts(
         key=frame(key_parts, positions, of_key @ of_query.sum(axis=0)),
         query_vectors=of_query,
         key_vectors=of_key,
-        recorded=float(forward.seen[points[0]][head, query, key]),
+        recorded=float(forward.seen[point][head, query, key]),
     )
 
 
@@ -122,44 +119,34 @@ def _of_side(
     block = forward.model.blocks[layer]
     point, linear = (block.attention.get_submodule(name) for name in (side, f"w_{side}"))
 
-    def vector(x: States, one: Tensor) -> Float[Tensor, " d_k"]:
-        x = x[[position]]
+    def vector(x: States) -> Float[Tensor, " d_k"]:
+        of_position = x[[position]]
         if block.norm_placement == "pre":
-            x = held(block.norm_attention, x, one)
-        of_heads = held(linear, x, one).unflatten(-1, (1, block.attention.n_heads, -1)).transpose(1, 2)
-        if isinstance(point, Rotated):
-            numbers = forward.seen[f"blocks.{layer}.attention.{side}.position_numbers"][None, [position]]
-            by = factors(point.angles_of(numbers), interleaved=point.interleaved)
-            of_heads = rotate(of_heads, by, interleaved=point.interleaved)
-        return of_heads[0, head, 0]
+            of_position = block.norm_attention(of_position)
+        of_heads = linear(of_position).unflatten(-1, (1, block.attention.n_heads, -1)).transpose(1, 2)
+        # rotations are by the position, in a text of this length
+        return point(of_heads.expand(-1, -1, len(x), -1))[0, head, position]
 
     return divide(forward, layer, vector)
 
 
 def _relative_position(
     forward: ForwardPass, layer: int, head: int, query: int, key: int
-) -> Float64[Tensor, "side width"] | None:
+) -> Float[Tensor, "side width"] | None:
     """What the distance of a query and a key adds to both, if it does, and one number more on each side. The product of these makes
     the product of both vectors the bias on the score, which is 0 in DeBERTa.
     """
     attention, name = forward.model.blocks[layer].attention, f"blocks.{layer}.attention"
-    vectors = torch.zeros(2, forward.model.config.d_k, dtype=torch.double, device=forward.inputs.device)
-    bias = 0.0
-    if isinstance(attention, DisentangledAttention):
-        options = attention.options
-        numbers = relative_positions(forward.seen[f"{name}.position_numbers"], options)
-        vector = attention.positions()[numbers[query, key]]
-        sides = (
-            (options.position_to_content, attention.position_q or attention.w_q),
-            (options.content_to_position, attention.position_k or attention.w_k),
-        )
-        for index, (has_term, linear) in enumerate(sides):
-            vectors[index] = has_term * linear(vector).unflatten(0, (attention.n_heads, -1))[head]
-    elif f"{name}.scores.added" in forward.seen:
-        bias = float(forward.seen[f"{name}.scores.added"][head, query, key]) * attention.scale
-    else:
+    if not {f"{name}.scores.added", f"{name}.content_to_content"} & hook_points(forward.model).keys():
         return None
-    more = torch.stack((bias - vectors[0] @ vectors[1], vectors.new_ones(())))
+    # of a query and a key of zeros the score is the bias, and its slopes are what the distance adds to the other one
+    q, k = torch.zeros(2, 1, attention.n_heads, len(forward.positions), forward.model.config.d_k)
+    q, k = (zeros.to(forward.states(layer)).requires_grad_() for zeros in (q, k))
+    with torch.enable_grad():
+        bias = attention.scores(attention.score(q, k))[0, head, query, key]
+    of_query, of_key = torch.autograd.grad(bias, (k, q))
+    vectors = torch.stack((of_query[0, head, key], of_key[0, head, query])).double() * attention.scale
+    more = torch.stack((bias * attention.scale - vectors[0] @ vectors[1], vectors.new_ones(())))
     return torch.cat((vectors, more[:, None]), dim=1)
 
 

@@ -11,18 +11,20 @@ from jaxtyping import Float, Float64, Int
 from torch import Tensor, nn
 
 from ..capture import activations
-from ..hooks import hook_points
+from ..hooks import hook_points, watch
 from ..huggingface.encoder import ImportedEmbedding
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..parts.block import bias_by_head
 from ..record import Positions
 from ..transformer import Transformer
-from .linear_maps import held
+from .linear_maps import Held
 
 States = Float[Tensor, "position d_model"]
-# Numbers that are linear in states and in the factor of all biases, with gradients as those of `held`.
-OfStates = Callable[[States, Float[Tensor, " 1"]], Float[Tensor, " number"]]
+OfStates = Callable[
+    [States], Float[Tensor, " number"]
+]  # linear in states and biases where divisors are `Held`
+POOLING_FEED_FORWARD = "attention_pooling.feed_forward_out"
 
 
 class Part(NamedTuple):
@@ -62,11 +64,13 @@ def _behind(n_layers: int) -> str:
 
 
 def forward_pass(
-    loaded: Loaded, model_input: InputLike, n_layers: int, names: Collection[str], *, by_token: bool
+    loaded: Loaded, model_input: InputLike, n_layers: int, names: Collection[str] = (), *, by_token: bool
 ) -> ForwardPass:
     """Records what `divide` reads of the first `n_layers` layers, and those of the hook points `names` that the encoder has."""
-    of_block = ["attention.z", "attention_out", "feed_forward_out"]
-    of_block += ["attention.pattern", "attention.v"] if by_token else []
+    of_block = ["attention.z", "attention_out", "feed_forward_out"] + [
+        "attention.pattern",
+        "attention.v",
+    ] * by_token
     wanted = ["embedding.content", "embedding.positions", _behind(n_layers)]
     wanted += [f"blocks.{layer}.{name}" for layer in range(n_layers) for name in of_block]
     wanted += [name for name in names if name in hook_points(loaded.model)]
@@ -86,22 +90,26 @@ def frame(parts: list[Part], positions: Positions, values: Float64[np.ndarray, "
 
 
 def divide(
-    forward: ForwardPass, n_layers: int, function: OfStates, others: Mapping[Part, Tensor] | None = None
+    forward: ForwardPass, n_layers: int, function: OfStates
 ) -> tuple[list[Part], Float[Tensor, "part number"]]:
     """Divides numbers, a `function` of the states behind the first `n_layers` layers, among the parts of these states.
 
     The states are added up again from what was recorded of each part, with all divisors held, and the part is multiplied by the
     gradient of the numbers with respect to it. In post-LN, LN(αx + F), and in B2T, LN(x + h + F), the norm divides all that came
-    before; α is the factor of the skip connection. `others` are the parts that the `function` adds.
+    before; α is the factor of the skip connection. A recorded feed-forward of attention pooling is a part of its own.
     """
     model, seen = forward.model, forward.seen
-    with torch.enable_grad():
-        last = _leaf(forward.states(n_layers).clone())
-        one = _leaf(last.new_ones(1))
-        (g,) = torch.autograd.grad(function(last, one).sum(), last)
+    last = _leaf(forward.states(n_layers))
+    one = _leaf(last.new_ones(1))
+    others, watchers = {Part("biases"): one}, {}
+    if POOLING_FEED_FORWARD in seen:
+        of_pooling = others[Part("pooling feed-forward")] = _leaf(seen[POOLING_FEED_FORWARD][None])
+        watchers[POOLING_FEED_FORWARD] = lambda _: of_pooling
+    with torch.enable_grad(), Held(one), watch(model, watchers):
+        (g,) = torch.autograd.grad(function(last).sum(), last)
         positions = g.any(dim=-1).nonzero()[:, 0]  # that are read
         parts, bias = _embedding(forward, positions)
-        x = held(model.embedding.norm, sum(parts.values()) + one * bias, one)
+        x = model.embedding.norm(sum(parts.values()) + one * bias)
         for layer, block in enumerate(model.blocks[:n_layers]):
             b_o = bias_by_head(block.attention.w_o)
             heads = _leaf(seen[f"blocks.{layer}.attention_out"][positions] - b_o)
@@ -111,38 +119,29 @@ def divide(
             norm, next_norm = (
                 nn.Identity() if is_pre else norm for norm in (block.norm_attention, block.norm_feed_forward)
             )
-            h = held(norm, block.skip * x + heads + one * b_o, one)
-            x = held(next_norm, block.skip * h + fed + (x if is_b2t else 0.0), one)
-        numbers = function(last.detach().index_copy(0, positions, x), one)
-    parts |= {Part("biases"): one, **(others or {})}
-    basis = torch.eye(len(numbers), device=one.device)
+            h = norm(block.skip * x + heads + one * b_o)
+            x = next_norm(block.skip * h + fed + (x if is_b2t else 0.0))
+        # all without a bias still have a gradient of 0 with respect to `one`
+        numbers = function(last.detach().index_copy(0, positions, x)) + 0 * one
+    parts |= others
+    basis = torch.eye(len(numbers)).to(numbers)
     gradients = torch.autograd.grad(numbers, [*parts.values()], basis, is_grads_batched=True)
     divided, values = list[Part](), list[Tensor]()
     for (part, vectors), g in zip(parts.items(), gradients, strict=True):
-        if part.kind == "head":
-            products = _heads(forward, part, positions, g)
-        else:
+        if part.layer is None or part.kind != "head":
             products = g.flatten(1) @ vectors.detach().flatten()
+        else:
+            attention, name = model.blocks[part.layer].attention, f"blocks.{part.layer}.attention"
+            g_z = (g @ attention.w_o.weight).unflatten(-1, (attention.n_heads, -1))
+            if forward.by_token:  # Σ_i g_i · A_ij v_j
+                of_keys = torch.einsum("nqhd,hkd->nqhk", g_z, seen[f"{name}.v"])
+                products = torch.einsum("nqhk,hqk->hkn", of_keys, seen[f"{name}.pattern"][:, positions])
+            else:
+                products = torch.einsum("nqhd,hqd->hn", g_z, seen[f"{name}.z"][:, positions])
         indices = product(*map(range, products.shape[:-1]))  # head, and the position that it read
         divided += [Part(part.kind, part.layer, *index) for index in indices]
         values.append(products.reshape(-1, len(numbers)))
     return divided, torch.cat(values)
-
-
-def _heads(
-    forward: ForwardPass,
-    part: Part,
-    queries: Int[Tensor, " query"],
-    weights: Float[Tensor, "number query d_model"],
-) -> Float[Tensor, "head *key number"]:
-    """Each head's part Σ_i g_i · z_i, or by token Σ_i g_i · A_ij v_j, where g_i is the head's slice of W_Oᵀ times the weights at i."""
-    assert part.layer is not None, "heads are in layers"
-    attention, name = forward.model.blocks[part.layer].attention, f"blocks.{part.layer}.attention"
-    g = (weights @ attention.w_o.weight).unflatten(-1, (attention.n_heads, -1))
-    if not forward.by_token:
-        return (g * forward.seen[f"{name}.z"][:, queries].transpose(0, 1)).sum(dim=(1, 3)).T
-    pattern, v = (forward.seen[f"{name}.{activation}"] for activation in ("pattern", "v"))
-    return torch.einsum("nhqk,hqk->hkn", torch.einsum("nqhd,hkd->nhqk", g, v), pattern[:, queries])
 
 
 def _embedding(
@@ -166,4 +165,4 @@ def _embedding(
 
 def _leaf(vectors: Tensor) -> Tensor:
     """The vectors, so that gradients with respect to them are computed."""
-    return vectors.detach().requires_grad_()
+    return vectors.detach().clone().requires_grad_()

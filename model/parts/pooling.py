@@ -14,6 +14,7 @@ from torch.nn import functional
 from ..activations import OUTPUT_ACTIVATIONS
 from ..config import ModelConfig
 from ..family_options import SentenceLayer, SentencePooling
+from ..hooks import HookPoint
 from ..masks import LayerMask
 from ..transformer import Attention, FeedForward, States
 from .block import norm_layer
@@ -100,7 +101,8 @@ class AttentionPooling(nn.Module):
         self.attention = ProbeAttention(config)
         self.norm = norm_layer(config)
         self.feed_forward = FeedForward(config)
+        self.feed_forward_out = HookPoint()
 
     def forward(self, states: States) -> Float[Tensor, "batch d_model"]:
-        pooled = self.attention(states)[:, 0]
-        return pooled + self.feed_forward(self.norm(pooled[:, None]))[:, 0]
+        pooled = self.attention(states)
+        return (pooled + self.feed_forward_out(self.feed_forward(self.norm(pooled))))[:, 0]

@@ -21,15 +21,15 @@ import torch
 from jaxtyping import Float64
 
 from ..capture import evaluation_mode
-from ..decompositions.answer_parts import POOLING
-from ..decompositions.linear_maps import held
-from ..decompositions.state_parts import divide, forward_pass
+from ..decompositions.linear_maps import Held
+from ..decompositions.state_parts import POOLING_FEED_FORWARD, divide, forward_pass
+from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..measures.word_view import view
 from ..record import AttentionRecord, Positions
 from ..record.from_arrays import positions as fields_of
-from .held_pooling import held_pooling, pooled_length, pooling_feed_forward, sum_by_source
+from .pooled_state import pooled_length, sum_by_source
 
 OWN_STATE = "its own state"
 MOST_NUMBERS = 2**25  # of gradients that are held at once
@@ -84,7 +84,7 @@ def similarity_parts(loaded: Loaded, a: InputLike, b: InputLike) -> SimilarityPa
     """What each pair of a token (patch) of `a` and a token of `b` adds to the cosine similarity of their pooled states.
 
     Special tokens have rows too. For the formulas see `model.similarity.similarity_parts`. Raises ValueError as `model.inputs.prepare`
-    does, for a pooled state without a finite length above 0, and for an encoder with a layer that cannot be divided.
+    does, for a pooled state without a finite length above 0.
 
     >>> from loupe import load, similarity_parts
     >>> parts = similarity_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.", "A dull film.")
@@ -125,25 +125,27 @@ class _Side(NamedTuple):
 def _last_states(loaded: Loaded, model_input: InputLike) -> _Side:
     """What each state behind the final norm adds to the pooled state."""
     model, n_layers = loaded.model, loaded.config.n_layers
-    forward = forward_pass(loaded, model_input, n_layers, POOLING, by_token=False)
+    forward = forward_pass(loaded, model_input, n_layers, [POOLING_FEED_FORWARD], by_token=False)
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
         states = model.final_norm(forward.states(n_layers)).clone().requires_grad_()
         pooled = model.pool(states[None], forward.inputs)[0].detach()
         pooled_length(loaded, pooled)
-        with torch.enable_grad():
-            one = states.new_ones(1).requires_grad_()
-            others = pooling_feed_forward(forward)
-            leaves = (states, *others.values())
-            u = held_pooling(forward, states, one, *others.values())
-            columns = []
-            for chunk in torch.eye(len(u), device=u.device).split(max(1, MOST_NUMBERS // states.numel())):
-                slopes = torch.autograd.grad(
-                    u, (*leaves, one), chunk, retain_graph=True, is_grads_batched=True
-                )
-                products = [(slope * leaf).sum(dim=-1) for slope, leaf in zip(slopes, leaves, strict=False)]
-                columns.append(torch.cat((*products, slopes[-1]), dim=1).detach())
+        one = states.new_ones(1).requires_grad_()
+        others = {
+            name: forward.seen[name].clone().requires_grad_()
+            for name in {POOLING_FEED_FORWARD} & forward.seen.keys()
+        }
+        leaves = (states, *others.values())
+        added = {name: lambda _, fed=fed: fed[None] for name, fed in others.items()}
+        with torch.enable_grad(), Held(one), watch(model, added):
+            u = model.pool(states[None], forward.inputs)[0] + 0 * one
+        columns = []
+        for chunk in torch.eye(len(u), device=u.device).split(max(1, MOST_NUMBERS // states.numel())):
+            slopes = torch.autograd.grad(u, (*leaves, one), chunk, retain_graph=True, is_grads_batched=True)
+            products = [(slope * leaf).sum(dim=-1) for slope, leaf in zip(slopes, leaves, strict=False)]
+            columns.append(torch.cat((*products, slopes[-1]), dim=1).detach())
     vectors = torch.cat(columns).T.double().cpu().numpy()
-    names = (*(part.kind for part in others), "biases")
+    names = ("pooling feed-forward", "biases")[-1 - len(others) :]
     if not vectors[-1].any():
         names, vectors = names[:-1], vectors[:-1]
     read = np.flatnonzero(vectors[: len(states)].any(axis=1)).tolist()
@@ -153,10 +155,10 @@ def _last_states(loaded: Loaded, model_input: InputLike) -> _Side:
 def _last_reads(loaded: Loaded, model_input: InputLike, side: _Side) -> _Side:
     """The side whose one state is divided by what its heads read from each position in the last layer."""
     model, n_layers = loaded.model, loaded.config.n_layers
-    forward = forward_pass(loaded, model_input, n_layers, (), by_token=True)
+    forward = forward_pass(loaded, model_input, n_layers, by_token=True)
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
         parts, values = divide(
-            forward, n_layers, lambda x, one: held_pooling(forward, held(model.final_norm, x, one), one)
+            forward, n_layers, lambda x: model.pool(model.final_norm(x)[None], forward.inputs)[0]
         )
     n = len(side.positions)
     reads, rest = np.split(sum_by_source(parts, values, n, n_layers - 1), [n])

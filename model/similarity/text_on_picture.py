@@ -16,17 +16,16 @@ import torch
 from jaxtyping import Float32, Float64
 
 from ..capture import activations, evaluation_mode
-from ..decompositions.answer_parts import POOLING
-from ..decompositions.linear_maps import held
-from ..decompositions.state_parts import divide, forward_pass
+from ..decompositions.state_parts import POOLING_FEED_FORWARD, divide, forward_pass
 from ..family_options import Answers
 from ..huggingface.inner_encoders import TEXT, VISION, split_path
 from ..huggingface.weights import stored_weights
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import Positions, read_answers
-from .held_pooling import held_pooling, pooled_length, pooling_feed_forward, sum_by_source
+from .pooled_state import pooled_length, sum_by_source
 
+POOLING_PATTERN = "attention_pooling.attention.pattern"
 MOST_TEXTS = 20  # with a product for each text, head, query and key of a layer, all held at once
 
 
@@ -78,21 +77,17 @@ def text_on_picture(
     t = torch.cat([activations(texts, [sentence], ["logits"])["logits"] for sentence in sentences])
     lengths = torch.stack([pooled_length(texts, vector) for vector in t])
     model, n_layers = pictures.model, pictures.config.n_layers
-    forward = forward_pass(pictures, picture, n_layers, (*POOLING, "logits"), by_token=True)
+    forward = forward_pass(
+        pictures, picture, n_layers, (POOLING_FEED_FORWARD, POOLING_PATTERN, "logits"), by_token=True
+    )
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
         pooled = forward.seen["logits"].clone()  # of an encoder without classes it is the pooled state
         factors = scale * (t / lengths[:, None]).to(pooled) / pooled_length(pictures, pooled)
-        others = pooling_feed_forward(forward)
         parts, values = divide(
-            forward,
-            n_layers,
-            lambda x, one: (
-                factors @ held_pooling(forward, held(model.final_norm, x, one), one, *others.values())
-            ),
-            others,
+            forward, n_layers, lambda x: factors @ model.pool(model.final_norm(x)[None], forward.inputs)[0]
         )
     shares = sum_by_source(parts, values, len(forward.positions)).T
-    weights = forward.seen.get(POOLING[0])
+    weights = forward.seen.get(POOLING_PATTERN)
     return TextOnPicture(
         forward.positions,
         maps=shares[:, forward.positions.patches],
