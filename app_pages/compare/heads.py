@@ -1,6 +1,7 @@
 """Heads side by side: all of them, and one pair of them in detail."""
 
 from collections.abc import Callable, Sequence
+from html import escape
 
 import numpy as np
 import streamlit as st
@@ -26,7 +27,7 @@ from app_pages.show.all_heads import clickable_heads
 from app_pages.show.changed_head import drawn_part, say_part
 from app_pages.show.download import download
 from app_pages.show.faithfulness.line import draw_faithfulness_of_side
-from app_pages.show.linked_view import Choice, Title, linked_view
+from app_pages.show.linked_view import Choice, linked_view
 from app_pages.show.measures_note import measures_note
 from app_pages.show.prediction import answer_in_words
 from app_pages.show.show import clickable, show
@@ -65,14 +66,14 @@ def draw_heads(
         if view == ALL_HEADS:
             query = head_choice.choose_query(first.compared)
         choose_furthest_pair(pairing)
-    titles = _titles((first, second))
+    figures = _figures((first, second))
     with (
         slots.controls,
         st.container(horizontal=True, vertical_alignment="center", width="content", key="pair"),
     ):
         say_pair(first, second, pairing, chosen)
         if view == ALL_HEADS:
-            blink(*(Blinking(f"heads_{NUMBERS[i]}_chart", *titles[i][:2]) for i in range(2)))
+            blink(*figures)
     if view != ALL_HEADS:
         predictions(first, second, key="probabilities")
         if view == DIFFERENCE:
@@ -102,10 +103,15 @@ def draw_heads(
         record.pattern[index] for record, index in zip(records, pair, strict=True) if index is not None
     ]
     scale = chosen.weights_to("the maximum of the pair", *patterns)
-    with st.container(gap="xxsmall"):
-        tokens = [st.container(key=f"tokens_{number}") for number in NUMBERS[:2]]
     for i, (side, column) in enumerate(zip(sides, beside("heads"), strict=True)):
         with column:
+            with st.container(gap=None):
+                figure_name = (
+                    f'<p class="headline" style="color: {figures[i].colour}">{escape(figures[i].name)}</p>'
+                )
+                st.html(figure_name)
+                chart = st.container()
+                tokens = st.container(key=f"tokens_{NUMBERS[i]}")
             if (own_head := pair[i]) is None:
                 st.info(f"{side.title} has no partner for {map_name(head, lens)}.")
                 continue
@@ -113,28 +119,28 @@ def draw_heads(
             picture = side.subject.picture
             if picture is not None:
                 picture = preprocessed_picture(picture, side.record)
-            linked_view(
-                records[i],
-                Choice(*own_head, -1 if own_query is None else own_query),
-                choice_callbacks[i],
-                key=f"heads_{NUMBERS[i]}",
-                tokens=tokens[i],
-                measures=viewed[i].measures,
-                about=[
-                    head_names(side.subject, *index).short if lens.name == ATTENTION else ""
-                    for index in np.ndindex(records[i].pattern.shape[:2])
-                ],
-                by_layer=not lens.has_heads,
-                scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
-                tops=maxima[i],
-                reach="1" if maxima[i] is None else "the maximum of each pair",
-                picture=picture,
-                compact=True,
-                title=titles[i],
-                partners=partners[i],
-                notes=through.notes,
-                shares_query=shares_query or NUMBERS[i],
-            )
+            with chart:
+                linked_view(
+                    records[i],
+                    Choice(*own_head, -1 if own_query is None else own_query),
+                    choice_callbacks[i],
+                    key=f"heads_{NUMBERS[i]}",
+                    tokens=tokens,
+                    measures=viewed[i].measures,
+                    about=[
+                        head_names(side.subject, *index).short if lens.name == ATTENTION else ""
+                        for index in np.ndindex(records[i].pattern.shape[:2])
+                    ],
+                    by_layer=not lens.has_heads,
+                    scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
+                    tops=maxima[i],
+                    reach="1" if maxima[i] is None else "the maximum of each pair",
+                    picture=picture,
+                    compact=True,
+                    partners=partners[i],
+                    notes=through.notes,
+                    shares_query=shares_query or NUMBERS[i],
+                )
             if own_query is None:
                 st.caption("The chosen query has no counterpart here.")
             answer = answers[i]
@@ -184,20 +190,17 @@ def _choice_callbacks(
     return take_first, take_second
 
 
-def _titles(sides: Sequence[Side]) -> list[Title]:
-    """A title for each side: its name and its answer, in the colour of its norm placement if the placements differ; the tokens
-    after both begin at one place.
-    """
+def _figures(sides: Sequence[Side]) -> list[Blinking]:
+    """The figure of each side, named after its encoder and its answer, in the colour of its norm placement if these differ."""
     placements = [side.record.config.norm_placement for side in sides]
     differ = len(set(placements)) == len(sides)
-    texts = [f"{side.title} {answer_in_words(side.record, side.subject.label)}".strip() for side in sides]
     return [
-        Title(
-            text,
+        Blinking(
+            f"heads_{number}_chart",
+            f"{side.title} {answer_in_words(side.record, side.subject.label)}".strip(),
             "light-dark({}, {})".format(*LETTERS[PLACEMENTS[placement]]) if differ else "",
-            max(map(len, texts)),
         )
-        for text, placement in zip(texts, placements, strict=True)
+        for number, side, placement in zip(NUMBERS, sides, placements, strict=False)
     ]
 
 

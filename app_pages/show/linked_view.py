@@ -34,14 +34,6 @@ class Choice(NamedTuple):
     coloured_by: str = BY_ATTENTION
 
 
-class Title(NamedTuple):
-    """What stands before the tokens, where a page has two of these views, its colour, and how many letters it has room for."""
-
-    text: str
-    colour: str
-    room: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class Hiding:
     """How the answer changes when each token is hidden, or by another method: the second colouring of the tokens."""
@@ -80,7 +72,6 @@ def linked_view(
     picture: np.ndarray | None = None,
     on_picture: bool = True,
     compact: bool = False,
-    title: Title = Title("", "", 0),  # noqa: B008 (frozen)
     partners: Sequence[tuple[int, int] | None] = (),
     hiding: Callable[[], Hiding | None] = lambda: None,
     notes: Sequence[str] = (),
@@ -130,7 +121,6 @@ def linked_view(
             key=key,
             has_picture=picture is not None,
             tops=tops,
-            title=title,
             partners=partners,
             hiding=hiding(),
             shares_query=shares_query,
@@ -145,7 +135,6 @@ def linked_tokens(
     key: str,
     has_picture: bool = False,
     tops: np.ndarray | None = None,
-    title: Title = Title("", "", 0),  # noqa: B008 (frozen)
     partners: Sequence[tuple[int, int] | None] = (),
     hiding: Hiding | None = None,
     shares_query: str = "",
@@ -173,7 +162,6 @@ def linked_tokens(
         has_picture=has_picture,
         tops=tops,
         shares_query=shares_query,
-        title=title,
         partners=partners,
         hidden=None if hiding is None else _colouring(hiding),
         answered=answered.get(key, 0),

@@ -28,7 +28,7 @@ def test_a_click_on_either_side_chooses_for_both(page: Page) -> None:
 def test_from_a_disagreement_to_the_head_that_differs_in_four_clicks(page: Page) -> None:
     page.goto("/compare?kind=Digit")
     ready(page)
-    answers = page.locator(".linked .side", has_text="%")
+    answers = page.locator("[class*=st-key-side_heads] .headline", has_text="%")
     expect(answers).to_have_count(2)
     page.get_by_role("button", name="Next disagreement").click()  # 1
     expect(page).to_have_url(re.compile(r"[?&]digit=\d"))

@@ -51,5 +51,5 @@ def test_a_first_look_leads_to_one_digit_under_two_norms(page: Page) -> None:
     ready(page)
     page.get_by_role("button", name="pre-LN and post-LN").click()
     expect(page).to_have_url(re.compile(r"/compare.*[?&]kind=Digit"))
-    expect(page.locator(".linked .side", has_text="%")).to_have_count(2)  # the answers
+    expect(page.locator("[class*=st-key-side_heads] .headline", has_text="%")).to_have_count(2)  # the answers
     expect(page.locator(".st-key-picture img")).to_be_visible()

@@ -84,11 +84,6 @@ class Panel {
       ...(keys ?? []).map((label) => Object.assign(document.createElement("span"), { textContent: label })),
     );
     list.hidden = queries.length === 0;
-    const title = this.root.querySelector(".side");
-    title.textContent = this.data.title;
-    title.style.color = this.data.title_colour;
-    title.style.minWidth = `${0.92 * this.data.title_room}ch`; // as wide as that of the other view
-    title.hidden = !this.data.title;
   }
 
   // The chart may be put up long after the buttons, and anew later.
