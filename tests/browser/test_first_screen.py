@@ -1,4 +1,4 @@
-"""What stands on the first screen of Attention, 1280 × 800: how much, where, and that nothing covers or cuts anything."""
+"""What stands on the first screen: how much, where, and that nothing covers or cuts anything."""
 
 import re
 
@@ -131,3 +131,25 @@ def test_a_new_answer_is_announced(page: Page) -> None:
     box.fill("A warm and funny film.")
     box.press("Enter")
     expect(line).to_contain_text("positive")
+
+
+@pytest.mark.parametrize("page_name", ["compare", "masks"])
+def test_on_a_projector_the_maps_begin_in_the_uppermost_quarter(page: Page, page_name: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})  # 1920 × 1080 at 150 %
+    page.goto(f"/{page_name}")
+    ready(page)
+    key, tokens_key = {
+        "compare": ("heads_first_chart", "tokens_first"),
+        "masks": ("masks_maps", "masks_target_above"),
+    }[page_name]
+    figure, words = page.locator(f".st-key-{key}"), page.locator(f".st-key-{tokens_key}")
+    eventually(page, lambda: top(figure) <= 180 and bottom(figure) <= top(words) and bottom(words) <= 720)
+
+
+def test_on_a_projector_all_heads_of_a_small_encoder_are_on_the_screen(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto("/heads")
+    ready(page)
+    rows, table = page.locator("tbody tr"), page.locator(".scroll")
+    expect(rows).to_have_count(16)
+    eventually(page, lambda: bottom(rows.last) <= bottom(table) <= 720)
