@@ -7,6 +7,7 @@ import streamlit as st
 
 from app_pages.controls.head_choice import take_head, take_query
 from app_pages.controls.inside_a_head_controls import KEY, WHY
+from app_pages.controls.pages import FIGURE
 from app_pages.inside_a_head.attention_table import score_columns
 from app_pages.inside_a_head.view import View
 from app_pages.show.show import clickable
@@ -43,8 +44,13 @@ def draw_why(view: View) -> None:
 
 
 def _keep_open() -> None:
-    """Callback: the address says whether it is open."""
-    WHY.take("true" if st.session_state[_FOLD] else "")
+    """Callback: the address says whether it is open, and that the page scrolls to it."""
+    is_open = st.session_state[_FOLD]
+    WHY.take("true" if is_open else "")
+    if is_open:
+        st.query_params[FIGURE] = _FOLD
+    else:
+        st.query_params.pop(FIGURE, None)
 
 
 def _draw_parts(view: View) -> None:

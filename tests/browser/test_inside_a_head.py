@@ -63,6 +63,7 @@ def test_why_a_weight_leads_to_the_head_that_wrote_and_back(page: Page) -> None:
     ready(page)
     page.get_by_text("Why this weight?").click()
     expect(page).to_have_url(re.compile("inside_why=true"))
+    expect(page.locator(".st-key-inside_score")).to_be_in_viewport(ratio=0.9)
     part = page.locator('.st-key-inside_score [aria-label^="L0 H3 from 4 not × all parts"]').first
     press(page, part)
     expect(page).to_have_url(re.compile("head=3"))
