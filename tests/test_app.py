@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.controls.address import LONGEST
 from app_pages.inputs.drawing.code import BLANK, to_code
 from app_pages.inputs.text_input import AT_MOST
-from tests.app_pages.linked import charts, linked
+from tests.app_pages.linked import side_names
 from tests.slow import first_of
 
 Open = Callable[..., AppTest]
@@ -62,7 +62,7 @@ def test_every_page_shows_every_kind_of_input(
     assert not app.exception
     assert not app.info
     if page in PAGES:
-        titles = [linked(app, key).data["title"].split() for key in charts(app)]
+        titles = [name.split() for name in side_names(app)]
         answers = [metric.value for metric in app.metric] or [title[1] for title in titles]
         assert set(answers) <= {*map(str, range(10)), "negative", "positive"}
     assert app.get("vega_lite_chart") or app.get("plotly_chart")

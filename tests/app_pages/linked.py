@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -121,3 +122,13 @@ def send(app: AppTest, message: object, key: str = "all_heads") -> AppTest:
     trigger = states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{chart.component}__events")
     trigger.json_trigger_value = json.dumps([{"event": "chosen", "value": message}])
     return app._run(states)
+
+
+def side_names(app: AppTest) -> list[str]:
+    """What stands above the linked charts of a comparison: the name of each side, and its answer."""
+    bodies = (html.proto.body for html in app.get("html"))
+    return [
+        unescape(match[1])
+        for body in bodies
+        if (match := re.fullmatch(r'<p class="headline" style="color.*?">(.*)</p>', body))
+    ]

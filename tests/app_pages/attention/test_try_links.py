@@ -10,7 +10,7 @@ from app_pages.subject import cache, encoders, shipped_inputs
 from app_pages.subject.answer import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
-from tests.app_pages.linked import charts, linked
+from tests.app_pages.linked import side_names
 from tests.app_pages.shown_subject import subject_of
 
 Open = Callable[..., AppTest]
@@ -95,7 +95,7 @@ def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.Mo
 def test_one_digit_under_two_norms(open_app: Open) -> None:
     app = open_app().button(key="try_2").click().run()
     assert not app.exception
-    titles = [linked(app, key).data["title"] for key in charts(app)]
+    titles = side_names(app)
     assert [title.partition(" ")[0] for title in titles] == ["mnist-pre-ln", "mnist-post-ln"]
     digit = app.number_input(key="digit").value
     made = [encoders.predictions(name)["predicted"][digit] for name in ("mnist-pre-ln", "mnist-post-ln")]

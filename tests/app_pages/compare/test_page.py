@@ -19,7 +19,7 @@ from model.config import ModelConfig
 from model.measures.head_matching import distance_matrix, match_heads
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import shown, table, weights
-from tests.app_pages.linked import charts, choose, linked
+from tests.app_pages.linked import charts, choose, linked, side_names
 from tests.model import tiny
 from tests.tolerance import rounding
 
@@ -44,13 +44,8 @@ def descriptions(app: AppTest) -> list[str]:
     return [json.loads(chart.proto.spec).get("description", "") for chart in app.get("vega_lite_chart")]
 
 
-def sides(app: AppTest) -> list[str]:
-    """The titles of the two linked charts: the name of each side, and its answer."""
-    return [linked(app, key).data["title"] for key in charts(app)]
-
-
 def assert_sides(app: AppTest, *names: str) -> None:
-    actual = sides(app)
+    actual = side_names(app)
     assert len(actual) == len(names)
     assert all(title.startswith(name) for title, name in zip(actual, names, strict=True)), actual
 
@@ -185,8 +180,8 @@ def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare: Open,
     cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
     assert f"Cosine similarity of the two embeddings: {cosine:.3f}" in message
     app = open_compare(checkpoint="headless", compare_with="imdb-pre-ln")
-    assert sides(app)[0] == "headless"  # it has no answer to tell
-    assert sides(app)[1].startswith("imdb-pre-ln ")
+    assert side_names(app)[0] == "headless"  # it has no answer to tell
+    assert side_names(app)[1].startswith("imdb-pre-ln ")
     put(checkpoints, "another", replace(tiny.TEXT, class_names=()), seed=6)
     app = open_compare(checkpoint="headless", compare_with="another")
     assert "Neither encoder has classes" in captions(app)
