@@ -162,7 +162,7 @@ def _states(folder: Path) -> dict[str, tuple[int, ...]]:
         names = sorted(
             str(path.relative_to(folder)) for pattern in FOREIGN_FILES for path in folder.glob(pattern)
         )
-    states = {}
+    states: dict[str, tuple[int, ...]] = {}
     for name in names:
         with suppress(FileNotFoundError):  # it may be deleted at this moment
             if (folder / name).is_file():
