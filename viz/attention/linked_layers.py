@@ -245,7 +245,7 @@ def large_map(shows: Shows, compact: bool) -> list[Layer]:
                 state,
                 "map_x",
                 "top - 6",
-                "'rows: queries, columns: keys; r2c1: the patch in row 2, column 1, from 0'",
+                "'rows: queries, columns: keys' + (width - map_x < 380 ? '' : '; r2c1: the patch in row 2, column 1, from 0')",
                 fontSize=SMALL,
             ),
         ]
