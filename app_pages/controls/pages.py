@@ -160,7 +160,7 @@ NORM_PLACEMENT = Page(
 COMPARE = Page(
     "compare",
     "Side by side",
-    "Where do two encoders differ?",
+    "Where do two encoders, or two inputs, differ?",
     f"One input in two encoders, for example with the {_LAYER_NORM} in different places; or two "
     "inputs in one encoder.",
 )

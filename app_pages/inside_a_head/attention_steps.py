@@ -137,7 +137,7 @@ def products_formula(view: View) -> Formula:
     return Formula(
         rf"{q}_i \cdot {k}_j = \sum_{{c=0}}^{{{len(attention.q) - 1}}} {q}_{{ic}} \, {k}_{{jc}}, \quad "
         rf"{q}_i \cdot {k}_{{{key}}} = {format_tex(attention.dots[key], '.4g')}",
-        f"Multiplied component by component, one row for each key, and added up: how well query $i$ and key $j$ match. Here $j$ is {key}, "
+        f"Multiplied component by component, one row for each key, and added up: how well query $i$ and key $j$ match. Here $j$ is "
         f"{as_code(view.name(key))}. Gold raises the sum, purple lowers it." + rotated + contents,
     )
 

@@ -95,8 +95,8 @@ def _draw_parts(view: View) -> None:
     total, recorded = (format_number(number, ".6g") for number in (parts.total, parts.recorded))
     drawn = f"{MOST} largest of {len(parts.query)}" if OTHERS in products.index else f"{len(parts.query)}"
     st.caption(
-        f"The products sum to {total}; the encoder's own number: {recorded}, difference {format_number(parts.gap, '.0e')}. A part says "
-        f"what was written, not what would be missing without it.{_OPENS * bool(heads)}{_PATCHES * (view.record.unit == 'patch')}",
+        f"The products sum to {total}; the encoder's own number: {recorded}, difference {format_number(parts.gap, '.0e')}. This divides "
+        f"the score as it is; without a part, the layers after it would write something else.{_OPENS * bool(heads)}{_PATCHES * (view.record.unit == 'patch')}",
         help=f"Drawn are the {drawn} parts of each side. What is added to the scores of all keys alike changes no weight. A head opens "
         "with the token at which it wrote as query and the token that it read as key; on a product of two heads, it is the query's.",
     )

@@ -90,7 +90,7 @@ def _draw_lengths() -> None:
     show(figure, key="norm_lengths")
     sources = " and ".join(dict.fromkeys(over(results.source) for results in layers if results))
     st.caption(
-        f"First to last layer: × {_growth(pre)} in pre-LN; × {_growth(post)} in post-LN, where norms reset the length.",
+        f"From the end of L0 to the end of the last layer: × {_growth(pre)} in pre-LN; × {_growth(post)} in post-LN, where norms reset the length.",
         help=f"Two encoders of film reviews, one of each. Line and band: mean and standard deviation over {sources}.",
     )
 

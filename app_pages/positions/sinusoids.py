@@ -214,9 +214,9 @@ def _draw_quantity(source: Expression, by_law: Expression, what: str, law: str, 
             chart = call(offset_curve, means.offsets, means.means, by_law, what=what, law=law)
             show(chart, key=f"positions_{name}_curve")
             st.caption(
-                f"Over all {matrix.size:,} pairs: largest deviation from ${formula}$ "
-                f"${format_scientific(theory.largest_deviation(matrix, at_offsets))}$, largest spread among pairs of one offset "
-                f"${format_scientific(by_offset.largest_spread)}$, largest difference from the transpose "
+                f"Over all {matrix.size:,} pairs, the largest difference from ${formula}$ is "
+                f"${format_scientific(theory.largest_deviation(matrix, at_offsets))}$, that among pairs of one offset "
+                f"${format_scientific(by_offset.largest_spread)}$, and that when $s$ and $t$ change places "
                 f"${format_scientific(theory.asymmetry(matrix))}$."
             )
 

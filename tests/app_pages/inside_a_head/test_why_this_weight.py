@@ -90,7 +90,7 @@ def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened: Open) -> 
     assert [float(text.replace("−", "-")) for text in (total, recorded)] == pytest.approx(
         [score] * 2, abs=1e-4
     )
-    assert "not what would be missing without it" in said(app, "The products")
+    assert "without a part, the layers after it would write something else" in said(app, "The products")
 
 
 def test_the_largest_product_is_put_into_words(opened: Open) -> None:
