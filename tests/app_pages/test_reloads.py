@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.address import Tabs
-from app_pages.controls.compare_controls import COMPARED, CROSS, INPUTS
+from app_pages.controls.compare_controls import COMPARED, INPUTS, OF_TWO_INPUTS
 from app_pages.controls.pages import PAGES, THEORY, Page, controls_of
 from tests.first_run import container_keys
 from tests.slow import first_of, one_of_each
@@ -16,8 +16,8 @@ from tests.slow import first_of, one_of_each
 Open = Callable[..., AppTest]
 INPUT = {"kind", "text", "source"}  # with another one, other controls stand there
 STATES = [
-    # The first one is left out of the address, and cross-attention needs two inputs.
-    (page, ({tabs.key: tab} if number else {}) | ({COMPARED.key: INPUTS} if tab == CROSS else {}))
+    # The first one is left out of the address, and what compares two inputs needs them.
+    (page, ({tabs.key: tab} if number else {}) | ({COMPARED.key: INPUTS} if tab in OF_TWO_INPUTS else {}))
     for page in PAGES.values()
     if page is not THEORY  # it computes for seconds, and has no control whose beginning depends on the input
     for tabs in controls_of(page.name).values()
