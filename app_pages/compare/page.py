@@ -82,7 +82,7 @@ def draw() -> None:
     elif part == controls.KNOCK_OUT:
         draw_knock_out(slots, first, second)
     elif part == controls.SIMILARITY:
-        draw_similarity(first, second)
+        draw_similarity(slots, first, second)
     else:
         draw_stream(slots, first, second)
 

@@ -18,6 +18,7 @@ NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS = (
     "cosines",
     "representations",
 )
+PAIRS = "pairs"
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 
 
@@ -47,5 +48,6 @@ STREAM_PART = Box(
     (NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS),
     width=230,
 )
+SIMILARITY_VIEW = Box[str]("similarity_view", "Show", width=230)
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))
 WITHOUT_HEADS = Toggle("without_heads", "Take each head away (dots)")

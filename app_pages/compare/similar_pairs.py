@@ -1,0 +1,119 @@
+"""Why two inputs of one encoder are similar: the cosine of their pooled states, divided among pairs of their tokens or patches."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.control_bar import Slots
+from app_pages.show.show import show
+from app_pages.show.side_predictions import NUMBERS
+from app_pages.subject import as_python
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.expression import Expression, call, named
+from app_pages.toolkit.markdown import plain, sentence
+from model.similarity.similarity_parts import OWN_STATE, SimilarityParts, similarity_parts
+from viz.attention.picture_patches import signed_patches
+from viz.attention.token_strip import signed_strip
+from viz.builders.number_format import format_number
+from viz.builders.palette import ROUNDING, largest
+from viz.similarity.similarity_matrix import MOST_CELLS, similarity_matrix
+
+_ADDS = "adds to the cosine similarity"
+
+
+def draw_pairs(_slots: Slots, first: Side, second: Side) -> None:
+    """Draws the cosine as a matrix of pairs, and both inputs coloured by the sums of its rows and of its columns."""
+    try:
+        source = _parts(first, second)
+        parts: SimilarityParts = source()
+    except ValueError as error:
+        st.info(plain(sentence(error)))
+        return
+    st.markdown(_sum_sentence(first, second, parts))
+    st.caption(_meaning(first, parts))
+    tokens = [len(parts.a), len(parts.b)]
+    sums = [parts.values.sum(axis=axis)[:n] for axis, n in zip((1, 0), tokens, strict=True)]
+    limit = largest(np.concatenate(sums), at_least=ROUNDING)
+    written = [call(source.values.sum, axis=axis)[:n] for axis, n in zip((1, 0), tokens, strict=True)]
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width="content"):
+            _draw_matrix(source, parts)
+        with st.container(width="stretch"):
+            for number, side, positions, values in zip(
+                NUMBERS, (first, second), (source.a, source.b), written, strict=False
+            ):
+                st.markdown(f"The {side.title}, by the sums of its {'rows' if side is first else 'columns'}")
+                figure = _in_colours(side, positions, values, limit)
+                show(figure, key=f"similarity_{number}", width="stretch" if side.is_text else "content")
+
+
+def _parts(first: Side, second: Side) -> Expression:
+    """The parts of the cosine, by words where the inputs are texts."""
+    other = second.model_input
+    result = as_python.computed(first.subject, similarity_parts, as_python.written_input(other))
+    compute = partial(
+        first.subject.compute, similarity_parts, other, spinner="Dividing the cosine similarity …"
+    )
+    parts = named("alike", result, compute)
+    return named("by_word", call(parts.by_word)) if first.is_text else parts
+
+
+def _sum_sentence(first: Side, second: Side, parts: SimilarityParts) -> str:
+    """What the cells add up to, beside the number that the encoder computed."""
+    n_rows, n_columns = parts.values.shape
+    gap = format_number(parts.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
+    text = (
+        f"**Cosine similarity {format_number(parts.total, '.4f')}** is the sum of the {n_rows} × {n_columns} cells. "
+        f"The encoder's own number is {format_number(parts.recorded, '.4f')} (difference {gap})."
+    )
+    if first.subject == second.subject:
+        text += " The two inputs are the same."
+    if first.record.has_classes:
+        text += (
+            " This encoder answers with classes: compared are its pooled states, which the classifier reads."
+        )
+    return text
+
+
+def _in_colours(side: Side, positions: Expression, sums: Expression, limit: float) -> Expression:
+    """A text or a picture, coloured by the sums of its tokens or patches."""
+    record = side.record
+    if record.patch_grid is None:
+        return call(signed_strip, positions, sums, limit=limit, what=_ADDS)
+    return call(
+        signed_patches,
+        as_python.seen_picture(side.subject),
+        sums[record.patches.start : record.patches.stop],
+        record.patch_grid,
+        limit=limit,
+        what=_ADDS,
+        description=f"The {side.title}, coloured by what each patch {_ADDS}",
+    )
+
+
+def _draw_matrix(source: Expression, parts: SimilarityParts) -> None:
+    if parts.values.size > MOST_CELLS:
+        size = " × ".join(f"{n:,}" for n in parts.values.shape)
+        st.info(
+            f"The matrix of {size} pairs is too large to be drawn; the sums of its rows and columns colour the inputs."
+        )
+        return
+    matrix = call(similarity_matrix, source.values, source.rows, source.columns, others=parts.others)
+    show(matrix, key="similarity_matrix", width="content")
+
+
+def _meaning(first: Side, parts: SimilarityParts) -> str:
+    """What a cell is, and what its colour says."""
+    unit = "patch" if first.record.patch_grid else "word"
+    states = f"the last state of a {unit} of the first input and that of one of the second"
+    if parts.divided != "last states":
+        states = f"{parts.divided} from a {unit} of the first input and from one of the second"
+    own = ""
+    if OWN_STATE in parts.rows:
+        own = f" “{OWN_STATE}” is all else in that state; what two of these add together may be far beyond the colours."
+    return plain(
+        f"A cell is the product of {states}, divided by the lengths of the two pooled states. Gold: the pair makes the inputs more alike; "
+        "purple: less alike; no colour: neither."
+        f"{own}"
+    )
