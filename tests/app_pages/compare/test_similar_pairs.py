@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.compare import similarity
+from app_pages.compare import similar_pairs
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.inputs import Text
@@ -111,7 +111,7 @@ def test_two_pictures_are_coloured_by_their_patches(open_compare: Open) -> None:
 def test_of_too_many_pairs_the_sums_are_drawn_and_the_matrix_is_not(
     open_compare: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(similarity, "MOST_CELLS", 4)
+    monkeypatch.setattr(similar_pairs, "MOST_CELLS", 4)
     app = open_compare(**OWN, text="the film", compare_text="a story")
     assert app.info[0].value.startswith("The matrix of 4 × 4 pairs is too large to be drawn")
     assert len(app.get("vega_lite_chart")) == 2
