@@ -112,7 +112,7 @@ def pages() -> list[str]:
 
 async def survey(server: str) -> dict[str, Known]:
     """Opens every page, with texts and digits, and each of its parts, and notes which keys were on it."""
-    found: dict[str, tuple[set[str], list[str]]] = {key: (set(), []) for key in in_source()}
+    known_keys: dict[str, tuple[set[str], list[str]]] = {key: (set(), []) for key in in_source()}
     for page in pages():
         waiting: list[dict[str, str]] = [{}, {"kind": "Digit"}]
         seen: set[tuple[str, str]] = set()
@@ -123,7 +123,7 @@ async def survey(server: str) -> dict[str, Known]:
             for widget in window.widgets.values():
                 if not (key := getattr(widget.element, "query_param_key", "")):
                     continue
-                on, values = found.setdefault(key, (set(), []))
+                on, values = known_keys.setdefault(key, (set(), []))
                 on.add(page)
                 offered = list(offers(widget.kind, widget.element))
                 values += [value for value in offered if value not in values]
@@ -132,18 +132,20 @@ async def survey(server: str) -> dict[str, Known]:
                     seen.update(parts)
                     waiting += [query | dict([part]) for part in parts]
             await window.close()
-    return {key: Known(frozenset(on), tuple(values)) for key, (on, values) in sorted(found.items())}
+    return {key: Known(frozenset(on), tuple(values)) for key, (on, values) in sorted(known_keys.items())}
 
 
 def in_source() -> set[str]:
     """Keys of widgets and codes, as the source names them; those with a computed part are left to the survey."""
-    found = set()
+    known_keys = set()
     for path in (ROOT / "app_pages").rglob("*.py"):
         source = path.read_text(encoding="utf-8")
-        found.update(re.findall(r'\bkey="([a-z_]+)"', source), re.findall(r'\bcode\("([a-z_]+)"', source))
+        known_keys.update(
+            re.findall(r'\bkey="([a-z_]+)"', source), re.findall(r'\bcode\("([a-z_]+)"', source)
+        )
         for line in re.findall(r"^[A-Z_, ]+ = (.*)$", source, re.MULTILINE):
-            found.update(re.findall(r'"([a-z]+_[a-z_]+)"', line))
-    return found
+            known_keys.update(re.findall(r'"([a-z]+_[a-z_]+)"', line))
+    return known_keys
 
 
 def offers(kind: str, element: object) -> Iterator[str]:
@@ -164,10 +166,10 @@ def offers(kind: str, element: object) -> Iterator[str]:
 def address(known: dict[str, Known], draw: random.Random) -> tuple[str, str]:
     """A page, and what stands behind the question mark."""
     page = draw.choice(ODD_PAGES) if draw.random() < 0.03 else draw.choice(pages())
-    here = [key for key, about in known.items() if page in about.pages]
+    keys_of_page = [key for key, about in known.items() if page in about.pages]
     query = []
     for _ in range(draw.choice((1, 1, 2, 3, 4, 6, 10))):
-        key = draw.choice(here) if here and draw.random() < 0.8 else draw.choice(list(known))
+        key = draw.choice(keys_of_page) if keys_of_page and draw.random() < 0.8 else draw.choice(list(known))
         for _ in range(draw.choice((1,) * 9 + (3,))):
             query.append((key, value(known[key], draw)))
     if draw.random() < 0.02:
@@ -250,24 +252,24 @@ class _Raw(Window):
 
 def broken(answer: Answer, root: Path = ROOT) -> Iterator[str]:
     """In what ways the answer breaks the rule; no path below `root` may be shown."""
-    for each in answer.of("exception"):
-        lines = [line.strip().split("\n")[0] for line in each.stack_trace]
+    for item in answer.of("exception"):
+        lines = [line.strip().split("\n")[0] for line in item.stack_trace]
         own = [
             line.replace(str(root), "").replace(str(ROOT), "")
             for line in lines
             if re.search(f"(?:{re.escape(str(root))}|{re.escape(str(ROOT))})/(?:app_pages|model|viz)/", line)
         ]
-        yield f"{each.type}: {each.message[:300]} {' < '.join(own[:-4:-1])}"
+        yield f"{item.type}: {item.message[:300]} {' < '.join(own[:-4:-1])}"
     for kind, element in answer.elements:
         if kind != "exception" and any(
-            str(each).encode() in element.SerializeToString() for each in {root, ROOT}
+            str(item).encode() in element.SerializeToString() for item in {root, ROOT}
         ):
             yield f"a path of this machine, in {kind}"
-    for kind, said in _texts(answer):
-        if kind != "html" and FETCHED.search(re.sub(r"`[^`]*`", "", said)):
-            yield f"somebody else's Markdown, in {kind}: {said[:200]}"
-        if RUN.search(said.replace("\\<", "")) and "<style" not in said:
-            yield f"somebody else's HTML, in {kind}: {said[:200]}"
+    for kind, text in _texts(answer):
+        if kind != "html" and FETCHED.search(re.sub(r"`[^`]*`", "", text)):
+            yield f"somebody else's Markdown, in {kind}: {text[:200]}"
+        if RUN.search(text.replace("\\<", "")) and "<style" not in text:
+            yield f"somebody else's HTML, in {kind}: {text[:200]}"
 
 
 def texts(answer: Answer) -> Iterator[str]:

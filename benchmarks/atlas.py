@@ -51,7 +51,7 @@ def ratios(loaded: Loaded, csv: Path | None, n: int, rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         if csv is not None and loaded.config.n_classes:
             first = Path(folder, "first.csv")
-            rows = [f'"{each.text.replace(chr(34), chr(34) * 2)}",0' for each in shard.inputs]
+            rows = [f'"{item.text.replace(chr(34), chr(34) * 2)}",0' for item in shard.inputs]
             first.write_text("\n".join(["text,label", *rows]), encoding="utf-8")
             ways["model.evaluate"] = lambda: evaluate(loaded, first)
         times: dict[str, list[float]] = {name: [] for name in ways}
@@ -60,11 +60,11 @@ def ratios(loaded: Loaded, csv: Path | None, n: int, rounds: int) -> None:
                 begun = process_time()
                 way()
                 times[name].append(process_time() - begun)
-    measured = {name: each[1:] for name, each in times.items()}  # the first round warms up
-    for name, each in measured.items():
-        ratio = median(one / other for one, other in zip(measured["atlas"], each, strict=True))
+    measured = {name: seconds[1:] for name, seconds in times.items()}  # the first round warms up
+    for name, seconds in measured.items():
+        ratio = median(one / other for one, other in zip(measured["atlas"], seconds, strict=True))
         print(
-            f"{name}: {median(each) / len(shard) * 1000:.2f} ms an example; the atlas takes {ratio:.2f} times that"
+            f"{name}: {median(seconds) / len(shard) * 1000:.2f} ms an example; the atlas takes {ratio:.2f} times that"
         )
 
 

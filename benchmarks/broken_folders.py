@@ -174,9 +174,9 @@ def build(home: Path) -> dict:
 
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     pieces = ["<s>", "<pad>", "</s>", "<unk>", *letters, "Ġb", "Ġba", "Ġbad"]
-    models.BPE({piece: at for at, piece in enumerate(pieces)}, [("Ġ", "b"), ("Ġb", "a"), ("Ġba", "d")]).save(
-        str(folder)
-    )
+    models.BPE(
+        {piece: index for index, piece in enumerate(pieces)}, [("Ġ", "b"), ("Ġb", "a"), ("Ġba", "d")]
+    ).save(str(folder))
     folder = home / "whole" / "torch"
     folder.mkdir()
     own = test_torch_encoder.Own(norm_first=True, activation="gelu")
@@ -242,29 +242,33 @@ def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
 
 def _opened(name: str) -> dict:
     """All that the app would do with the folder, and what each step said."""
-    said: dict = {}
+    result: dict = {}
     try:
         folder = locations.find(name, checkpoint.CHECKPOINTS)
     except (ValueError, FileNotFoundError) as error:
         return {"said": [str(error)], "refused": "by its place"}
-    found = describe(folder)
-    said["said"] = [found.problem] if found.problem else []
-    shown = [*found.notes, *found.left_out[:200], *(f"{what}: {it}" for what, it in found.summary)]
+    description = describe(folder)
+    result["said"] = [description.problem] if description.problem else []
+    shown = [
+        *description.notes,
+        *description.left_out[:200],
+        *(f"{what}: {it}" for what, it in description.summary),
+    ]
     try:
         loaded = checkpoint.load(name)
     except ValueError as error:
-        said["said"].append(str(error))
-        return said | {"refused": "described" if found.problem else "when loaded", "shown": shown}
-    if found.problem:
-        return said | {"opened": True, "contradicts": True}
+        result["said"].append(str(error))
+        return result | {"refused": "described" if description.problem else "when loaded", "shown": shown}
+    if description.problem:
+        return result | {"opened": True, "contradicts": True}
     config = loaded.config
     shown += [*config.class_names, *config.family.token_class_names]
     try:
         record = capture(loaded, SENTENCE if config.is_text else PICTURE)
     except ValueError as error:
-        said["said"].append(str(error))
-        return said | {"refused": "by the input", "shown": shown}
-    return said | {
+        result["said"].append(str(error))
+        return result | {"refused": "by the input", "shown": shown}
+    return result | {
         "opened": True,
         "shown": [*shown, *record.tokens],
         "whole": bool(
@@ -298,7 +302,7 @@ def _broke(result: dict, home: Path, pattern: list | None) -> str:
         return "loads although its description says that it cannot"
     if result.get("opened") and not result["whole"]:
         return "a record with gaps"
-    if any(len(each) > 1000 for each in result.get("shown", ())):
+    if any(len(text) > 1000 for text in result.get("shown", ())):
         return "a name of more than 1,000 characters is shown"
     if pattern is not None and (not result.get("opened") or result["pattern"] != pattern):
         return "another pattern than the intact one's"

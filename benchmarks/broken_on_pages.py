@@ -112,7 +112,7 @@ async def open_all(
         what: await survey(server, name, what)
         for what, name in {what: name for name, what in OWN.items()}.items()
     }
-    print("; ".join(f"{len(each)} views of {what} encoders" for what, each in views.items()), flush=True)
+    print("; ".join(f"{len(item)} views of {what} encoders" for what, item in views.items()), flush=True)
     results: list[Opened] = []
     until = time.monotonic() + 60 * arguments.minutes
     for number in numbers:
@@ -184,24 +184,24 @@ def _remove(folder: Path) -> None:
 
 async def survey(server: str, name: str, what: str) -> list[View]:
     """The views of one checkpoint: every page as it is, and with each choice of each of its rows of buttons."""
-    found: list[View] = []
+    views_found: list[View] = []
     for page in pages():
         query = {"checkpoint": name, "kind": KIND[what]}
         window = Window(server, page, query, patience=PATIENCE)
         await window.open()
-        keys = {getattr(each.element, "query_param_key", ""): each for each in window.widgets.values()}
+        keys = {getattr(item.element, "query_param_key", ""): item for item in window.widgets.values()}
         await window.close()
-        found.append((page, {}))
+        views_found.append((page, {}))
         for key, widget in keys.items():
             if widget.kind == "button_group" and key and key != "kind":
-                found += [(page, {key: option.content}) for option in widget.element.options]
-    return found
+                views_found += [(page, {key: option.content}) for option in widget.element.options]
+    return views_found
 
 
 def chosen(views: list[View], what: str, draw: random.Random) -> Iterator[View]:
     """One view of each page, beginning with the first page as it is."""
     for page in pages():
-        query = draw.choice([query for at, query in views if at == page]) if page else {}
+        query = draw.choice([query for view_page, query in views if view_page == page]) if page else {}
         yield page, query | {"kind": KIND[what]}
 
 
@@ -227,7 +227,7 @@ async def open_one(
             result.broke.setdefault(what, where)
         if tell:
             print(
-                where, *(said[:300] for said in texts(answer) if not said.startswith("<style")), sep="\n    "
+                where, *(text[:300] for text in texts(answer) if not text.startswith("<style")), sep="\n    "
             )
         if result.views == 1 and answer.of("alert") and not answer.of(*FIGURES):
             result.outcome = "refused in a sentence"

@@ -103,11 +103,11 @@ def read(content: bytes) -> dict:
             broke = f"an array of {whole.shape}, {whole.dtype}"
         listed = attempt(lambda: from_files([("it <b>.png", lambda: content)]))
         messages += listed.notes if listed else ()
-        if any(folder in each for each in messages):
+        if any(folder in item for item in messages):
             broke = "a path"
     attempt(lambda: from_code(content.decode("latin-1")))
     attempt(lambda: from_hex(content.decode("latin-1")))
-    if any(len(each) > LONGEST or not each.isprintable() or not each.strip() for each in messages):
+    if any(len(item) > LONGEST or not item.isprintable() or not item.strip() for item in messages):
         broke = f"no sentence: {max(messages, key=len)[:500]!r}"
     outcome = "read" if picture is not None else "refused in a sentence"
     return {"broke": broke, "outcome": outcome, "said": messages}
@@ -219,7 +219,7 @@ def absurd_chunks(draw: random.Random) -> bytes:
 
 def animated(draw: random.Random) -> bytes:
     """Up to 200 frames, of which only the first may be read."""
-    frames = [Image.new("RGB", (60, 40), (at % 256, 0, 0)) for at in range(draw.choice((2, 200)))]
+    frames = [Image.new("RGB", (60, 40), (index % 256, 0, 0)) for index in range(draw.choice((2, 200)))]
     made = io.BytesIO()
     frames[0].save(made, draw.choice(("PNG", "WEBP", "GIF", "TIFF")), save_all=True, append_images=frames[1:])
     return made.getvalue()
@@ -247,8 +247,8 @@ def codes(draw: random.Random) -> bytes:
 
 
 KINDS = {
-    each.__name__: each
-    for each in (
+    item.__name__: item
+    for item in (
         whole,
         changed,
         changed_head,

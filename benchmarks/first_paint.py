@@ -150,7 +150,7 @@ def paint(
         page.add_init_script(f"const landmarks = {{{tests}}};{LOOK_OUT}")
         page.goto(address)
         page.wait_for_function("n => Object.keys(seen).length == n", arg=len(landmarks), timeout=120_000)
-        return {name: at / 1000 - start for name, at in page.evaluate("seen").items()}
+        return {name: milliseconds / 1000 - start for name, milliseconds in page.evaluate("seen").items()}
     finally:
         server.terminate()
         server.wait()

@@ -55,7 +55,7 @@ def measured(context: BrowserContext, gesture: Gesture) -> Movement:
 def line(name: str, rounds: list[Movement]) -> str:
     shift, moved, lost = (max(getattr(one, what) for one in rounds) for what in ("shift", "moved", "lost"))
     where = max(rounds, key=lambda one: one.shift).where
-    places = ", ".join(f"{key} {by} px" for key, by in sorted(where.items(), key=lambda each: -each[1])[:4])
+    places = ", ".join(f"{key} {by} px" for key, by in sorted(where.items(), key=lambda item: -item[1])[:4])
     return f"{name:42}{shift:7.3f}{moved:6.0f} px{lost:7.0%}  {places}"
 
 

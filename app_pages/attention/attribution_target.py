@@ -134,10 +134,10 @@ def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | N
     written = (SIMILAR_TO.held("") or "").strip() if _compares_texts(subject, answer) else ""
     if not written:
         if method == GRADIENT:
-            asked = ": type another text to compare with" if subject.loaded.config.is_text else ""
+            advice = ": type another text to compare with" if subject.loaded.config.is_text else ""
             st.caption(
                 "The similarity with the pooled state itself is largest at the input, so its gradient is 0, and gradient × input "
-                f"says nothing{asked}. Integrated gradients are not 0."
+                f"says nothing{advice}. Integrated gradients are not 0."
             )
             return None
         return Target(

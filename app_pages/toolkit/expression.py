@@ -193,8 +193,8 @@ class Script:
             names = [field.name for field in fields(value) if field.init]
         else:
             defaults, names = value._field_defaults, value._fields
-        given = {name: getattr(value, name) for name in names}
-        kept = {name: item for name, item in given.items() if name not in defaults or item != defaults[name]}
+        values = {name: getattr(value, name) for name in names}
+        kept = {name: item for name, item in values.items() if name not in defaults or item != defaults[name]}
         texts = [f"{name}={self.write(item)}" for name, item in kept.items()]
         return _wrapped(f"{self._refer(type(value))}(", texts, ")")
 

@@ -127,9 +127,9 @@ def _trained(peers: str, quick: bool) -> list[str]:
 def _atlas(ours: Side, quick: bool) -> list[str]:
     n, rounds = (1024, 1) if quick else (10_000, 2)
     times = interleaved({f"{w}": lambda w=w: _run(n, w) for w in (None, 1, 2)}, rounds, thrown_away=0)
-    here, one, two = (median(seconds) for seconds in times.values())
+    in_one_process, one, two = (median(seconds) for seconds in times.values())
     beyond = [with_workers(one, two, workers) for workers in WORKERS]
-    cells = [f"{seconds:.1f}" for seconds in (here, one, two)]
+    cells = [f"{seconds:.1f}" for seconds in (in_one_process, one, two)]
     cells += ["–" if math.isnan(seconds) else f"{seconds:.1f}" for seconds in beyond]
     print("atlas", *cells, flush=True)
     alone = interleaved(

@@ -61,7 +61,7 @@ class Case:
         return load_file(self.folder / WEIGHTS)
 
     def store(self, tensors: dict[str, torch.Tensor]) -> None:
-        save_file({name: each.contiguous() for name, each in tensors.items()}, self.folder / WEIGHTS)
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, self.folder / WEIGHTS)
 
     def header(self) -> tuple[dict, bytes]:
         raw = (self.folder / WEIGHTS).read_bytes()

@@ -195,7 +195,7 @@ def settings_of_two_encoders(case: Case) -> None:
 @kind("classes")
 def hostile_labels(case: Case) -> bool:
     n = case.header()[0][case.ending("classifier.weight", "out_proj.weight")]["shape"][0]
-    case.set(CONFIG, id2label={str(at): case.random.choice(HOSTILE) for at in range(n)})
+    case.set(CONFIG, id2label={str(index): case.random.choice(HOSTILE) for index in range(n)})
     return True
 
 
@@ -224,6 +224,6 @@ def rows_without_columns(case: Case) -> None:
 def no_rows(case: Case) -> None:
     tensors = case.tensors()
     name = case.ending("classifier.weight", "out_proj.weight")
-    for each in (name, name.removesuffix("weight") + "bias"):
-        tensors[each] = tensors[each][:0]
+    for tensor_name in (name, name.removesuffix("weight") + "bias"):
+        tensors[tensor_name] = tensors[tensor_name][:0]
     case.store(tensors)

@@ -19,11 +19,11 @@ def no_files(case: Case) -> None:
     elif what == "pipe":
         os.mkfifo(path)
     elif what == "socket":
-        here = Path.cwd()
+        former_folder = Path.cwd()
         os.chdir(path.parent)  # the name of a socket must be short
         with socket.socket(socket.AF_UNIX) as made:
             made.bind(path.name)
-        os.chdir(here)
+        os.chdir(former_folder)
 
 
 @kind()
@@ -74,4 +74,7 @@ def index(case: Case) -> None:
 @kind()
 def many_shards(case: Case) -> None:
     (case.folder / WEIGHTS).unlink()
-    case.put(f"{WEIGHTS}.index.json", {"weight_map": {f"{at}": f"{at}.safetensors" for at in range(10**5)}})
+    case.put(
+        f"{WEIGHTS}.index.json",
+        {"weight_map": {f"{index}": f"{index}.safetensors" for index in range(10**5)}},
+    )

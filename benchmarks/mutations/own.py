@@ -18,10 +18,10 @@ def _places(values: Any) -> list[tuple[Any, Any]]:
     if isinstance(values, dict):
         own = [(values, key) for key in values]
     elif isinstance(values, list):
-        own = [(values, at) for at in {0, 1, len(values) - 1} if 0 <= at < len(values)]
+        own = [(values, index) for index in {0, 1, len(values) - 1} if 0 <= index < len(values)]
     else:
         return []
-    return own + [each for holder, key in own for each in _places(holder[key])]
+    return own + [position for holder, key in own for position in _places(holder[key])]
 
 
 def _change(case: Case, name: str) -> None:
@@ -67,11 +67,11 @@ def history_values(case: Case) -> None:
 def history_of_words(case: Case) -> None:
     """A well-formed file whose values are shown on pages."""
     values = case.json(HISTORY)
-    said = lambda: case.random.choice(HOSTILE)  # noqa: E731
-    values["figures"] = {"n": 5, "accuracy": case.random.choice((0.5, -3, 1e9)), "loss": 0.1, "data": said()}
-    values["also_measured"] = [{"n": 0, "accuracy": 1.0, "loss": -1e300, "data": said()} for _ in range(3)]
-    values["probes"] = case.random.choice(([], [said()], [said() for _ in range(400)]))
-    values["recipe"] = {"published": said(), "phases": [{"task": said()}, {"task": said()}]}
+    text = lambda: case.random.choice(HOSTILE)  # noqa: E731
+    values["figures"] = {"n": 5, "accuracy": case.random.choice((0.5, -3, 1e9)), "loss": 0.1, "data": text()}
+    values["also_measured"] = [{"n": 0, "accuracy": 1.0, "loss": -1e300, "data": text()} for _ in range(3)]
+    values["probes"] = case.random.choice(([], [text()], [text() for _ in range(400)]))
+    values["recipe"] = {"published": text(), "phases": [{"task": text()}, {"task": text()}]}
     values["log"] = [{"phase": 1, "step": 10**9, "loss": 1e308}, {"phase": 0, "step": 0, "loss": 0.0, "x": 3}]
     values["evaluations"] = case.random.choice(([], [{"phase": 0, "step": 10**9, "accuracy": 2.0}]))
     case.put(HISTORY, values)
@@ -81,7 +81,7 @@ def history_of_words(case: Case) -> None:
 def long_history(case: Case) -> None:
     values = case.json(HISTORY)
     row = (values.get("log") or [{"phase": 0, "step": 0, "loss": 1.0}])[0]
-    case.put(HISTORY, values | {"log": [row | {"step": at} for at in range(100_000)]})
+    case.put(HISTORY, values | {"log": [row | {"step": index} for index in range(100_000)]})
 
 
 @kind("own")

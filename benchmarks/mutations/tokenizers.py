@@ -127,10 +127,10 @@ def tokenizer_parts(case: Case) -> None:
     )
     name, part = case.random.choice(parts)
     values = case.json(TOKENIZER) | {name: part}
-    for each in values["added_tokens"] or []:
-        if isinstance(each, dict):
-            each |= {
-                key: False for key in ("single_word", "lstrip", "rstrip", "normalized") if key not in each
+    for item in values["added_tokens"] or []:
+        if isinstance(item, dict):
+            item |= {
+                key: False for key in ("single_word", "lstrip", "rstrip", "normalized") if key not in item
             }
     (case.folder / TOKENIZER).write_text(_dumped(values))
 
@@ -171,8 +171,8 @@ def fixed_lengths(case: Case) -> bool:
 def hostile_words(case: Case) -> bool:
     """Removes tokens from the vocabulary, but not those of the test sentence."""
     values = case.json(TOKENIZER)
-    words = {word: at for word, at in values["model"]["vocab"].items() if at < 13}
-    words |= {f"{case.random.choice(HOSTILE)[:900]}{at}": at for at in range(13, 30)}
+    words = {word: index for word, index in values["model"]["vocab"].items() if index < 13}
+    words |= {f"{case.random.choice(HOSTILE)[:900]}{index}": index for index in range(13, 30)}
     values["model"]["vocab"] = words
     case.put(TOKENIZER, values)
     return True
@@ -183,8 +183,8 @@ def added_words(case: Case) -> None:
     values = case.json(TOKENIZER)
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     several = [*HOSTILE, "film", "the", " ", "\u0000"]
-    for at, word in enumerate(several):
-        values["added_tokens"].append({"id": 5 + at, "content": word, "special": at % 2 == 0, **flags})
+    for index, word in enumerate(several):
+        values["added_tokens"].append({"id": 5 + index, "content": word, "special": index % 2 == 0, **flags})
     case.put(TOKENIZER, values)
 
 
@@ -216,7 +216,7 @@ def list_of_words(case: Case) -> None:
     words = path.read_text().split("\n")
     contents = (
         "\n".join(words[:5] + [f"a{sign}b" for sign in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"] + words[13:]),
-        "\n".join(f"w{at}" for at in range(10**5)),
+        "\n".join(f"w{index}" for index in range(10**5)),
         "\n".join([*words[:20], "\x00", "\x1b[31m", "\u202e", "<script>"]),
         "\n".join(words[5:]),
         "\n".join(["film"] * 30),
@@ -226,7 +226,7 @@ def list_of_words(case: Case) -> None:
         "z" * 10**6,
     )
     path.write_bytes(
-        case.random.choice((*(each.encode() for each in contents), b"\xff\xfe\x00", b"\x80" * 50))
+        case.random.choice((*(item.encode() for item in contents), b"\xff\xfe\x00", b"\x80" * 50))
     )
 
 
@@ -266,8 +266,8 @@ def damaged_pieces(case: Case) -> None:
     path = next(case.folder.glob("*.model"))
     whole = path.read_bytes()
     flipped = bytearray(whole)
-    for at in case.random.choices(range(len(whole)), k=case.random.choice((1, 5, 200))):
-        flipped[at] = case.random.randrange(256)
+    for index in case.random.choices(range(len(whole)), k=case.random.choice((1, 5, 200))):
+        flipped[index] = case.random.randrange(256)
     n = case.random.randrange(len(whole))
     contents = (
         *(b"", b"\xff" * 100, b"\n", b"\0" * 1000, whole[:n], whole[n:], whole * 2, whole * 200),
@@ -307,8 +307,8 @@ def values_of_pieces(case: Case) -> None:
         model.trainer_spec.model_type = case.random.choice((2, 3, 4))
     elif what == "map":
         flipped = bytearray(charsmap)
-        for at in case.random.choices(range(len(charsmap)), k=case.random.choice((1, 50, 5000))):
-            flipped[at] = case.random.randrange(256)
+        for index in case.random.choices(range(len(charsmap)), k=case.random.choice((1, 50, 5000))):
+            flipped[index] = case.random.randrange(256)
         maps = (
             b"",
             b"\0" * 8,
@@ -323,8 +323,8 @@ def values_of_pieces(case: Case) -> None:
         del model.pieces[case.random.choice((0, 1, 3, 10)) :]
     elif what == "many":
         kind_of_piece = case.random.choice((1, 3, 4))
-        for at in range(case.random.choice((300, 12_000, 600_000))):
-            model.pieces.add(piece=f"q{at}", score=-9.0, type=kind_of_piece)
+        for index in range(case.random.choice((300, 12_000, 600_000))):
+            model.pieces.add(piece=f"q{index}", score=-9.0, type=kind_of_piece)
     path.write_bytes(model.SerializeToString())
 
 

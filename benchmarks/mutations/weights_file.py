@@ -132,7 +132,7 @@ def surplus_tensors(case: Case) -> bool:
 def hostile_prefix(case: Case) -> None:
     """A prefix before all names of tensors, of characters that cannot be shown."""
     before = case.random.choice((*HOSTILE[:-1], "w" * 10**6))
-    case.store({f"{before}.{name}": each for name, each in case.tensors().items()})
+    case.store({f"{before}.{name}": item for name, item in case.tensors().items()})
     if case.random.random() < 0.7:
         a_value(case)
 
@@ -142,7 +142,9 @@ def many_names(case: Case) -> bool:
     header, data = case.header()
     part = {"dtype": "F32", "shape": [0], "data_offsets": [len(data)] * 2}
     n = case.random.choice((50_000, 1_000_000))
-    case.put_header(json.dumps(header | {f"n{at}": part for at in range(n)}, separators=(",", ":")), data)
+    case.put_header(
+        json.dumps(header | {f"n{index}": part for index in range(n)}, separators=(",", ":")), data
+    )
     return n < 10**6
 
 
@@ -150,10 +152,12 @@ def many_names(case: Case) -> bool:
 def layers_without_numbers(case: Case) -> None:
     """Names of very many layers, which must not all be built."""
     header, data = case.header()
-    name = next((each for each in header if "layers.0.self_attn.in_proj_weight" in each), None)
-    name = name or next(each for each in header if ".0." in each)
+    name = next((item for item in header if "layers.0.self_attn.in_proj_weight" in item), None)
+    name = name or next(item for item in header if ".0." in item)
     part = {"dtype": "F32", "shape": [0], "data_offsets": [len(data)] * 2}
-    case.put_header(header | {name.replace(".0.", f".{at}.", 1): part for at in range(5, 200_000)}, data)
+    case.put_header(
+        header | {name.replace(".0.", f".{index}.", 1): part for index in range(5, 200_000)}, data
+    )
 
 
 @kind()

@@ -238,7 +238,7 @@ def _words(positions: Positions, spans: Sequence[Span | None]) -> list[_Word]:
 def _clusters(sides: Sequence[Sequence[Span | None]]) -> list[list[_Key | None]]:
     """For each word of both sides the key of its cluster: words that have characters in common, also by way of others."""
     keys: list[list[_Key | None]] = [[None] * len(spans) for spans in sides]
-    placed = sorted(
+    ordered_spans = sorted(
         (span, side, index)
         for side, spans in enumerate(sides)
         for index, span in enumerate(spans)
@@ -246,7 +246,7 @@ def _clusters(sides: Sequence[Sequence[Span | None]]) -> list[list[_Key | None]]
     )
     key: _Key = ("text", -1, 0)
     last_end = 0
-    for (text, start, end), side, index in placed:
+    for (text, start, end), side, index in ordered_spans:
         if text != key[1] or start >= last_end:
             key, last_end = ("text", text, start), end
         last_end = max(last_end, end)

@@ -116,7 +116,7 @@ def head_overview(
     ]
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
     x_axis = None if by_layer else head_axis("H", orient="top")
-    place = {
+    position = {
         "x": as_json(alt.X("head:O", title=None, scale=band, axis=x_axis)),
         "y": as_json(alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left"))),
     }
@@ -125,20 +125,20 @@ def head_overview(
     square: Kwargs = {"width": size, "height": size}
     # Read aloud or under the pointer, a picture would be its whole address.
     image = square | {"aspect": False, "smooth": not one_to_one, "aria": False, "tooltip": None}
-    on_place = place | {"url": "url:N"}
+    on_position = position | {"url": "url:N"}
     # The pictures bring their colours with them, for which the legend alone needs a channel.
     legend_of = {"color": attention_colour(title)} if title else {}
     ink_url = f"{ON_DARK} ? datum.ink_on_dark : datum.ink_on_light"
-    cover = place | frame_channels((4, 0.5)) | {"description": "name:N", "tooltip": columns}
+    cover = position | frame_channels((4, 0.5)) | {"description": "name:N", "tooltip": columns}
     click = ("head", "layer", "head") if clickable else ()
     cursor = "pointer" if clickable else "default"
     return chart(
         columns,
-        layer("image", on_place | legend_of, "pictures", calculate={"url": CHOOSE}, **image),
+        layer("image", on_position | legend_of, "pictures", calculate={"url": CHOOSE}, **image),
         None
         if picture is None
-        else layer("image", on_place, "pictures", calculate={"url": ink_url}, **image),
-        casing_layer(place, 4, **square),
+        else layer("image", on_position, "pictures", calculate={"url": ink_url}, **image),
+        casing_layer(position, 4, **square),
         # On top and clear: the pointer on a picture is the pointer on its head.
         layer("rect", cover, click=click, fill="transparent", cursor=cursor, **square),
         drawing={"selected": [index == selected for index in indices]},

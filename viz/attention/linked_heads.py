@@ -319,8 +319,8 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
         if compact
         else f"min({N_STRONGEST}, floor((height - below - keys_y - 18) / {KEY_LINE}))",
     }
-    asked = [{"name": "asked", "value": None, "bind": _bound("body", "loupe-ask")}] if channel else []
-    return [*asked, *({"name": name, "expr": expression} for name, expression in names.items())]
+    message = [{"name": "asked", "value": None, "bind": _bound("body", "loupe-ask")}] if channel else []
+    return [*message, *({"name": name, "expr": expression} for name, expression in names.items())]
 
 
 def _hovered(channel: str) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def _patches_figure(
     frames = {"picture": {theme: [url] for theme, url in ink.items()}}
     if allowed is not None:
         frames["hatched"] = {"url": [hatching(allowed.reshape(patch_grid))]}
-    said = [name + ", masked" * masked for name, masked in zip(names, blocked.tolist(), strict=True)]
+    descriptions = [name + ", masked" * masked for name, masked in zip(names, blocked.tolist(), strict=True)]
     is_choice = allowed is not None
     marks = [
         Column("position", position, "" if is_choice else None),
@@ -175,16 +175,20 @@ def _patches_figure(
         numbers._replace(values=np.asarray(numbers.values, float)[position]),
         Column("blocked", blocked, None),
     ]
-    said_column = Column("said", said, "key" if is_choice else None, in_file=None)
+    description_column = Column("description", descriptions, "key" if is_choice else None, in_file=None)
     scale = alt.Scale(padding=0)
     cell = {
         "x": as_json(alt.X("column:O", axis=None, scale=scale)),
         "y": as_json(alt.Y("row:O", axis=None, scale=scale)),
     }
-    cover = cell | frame_channels((4, 0.5)) | {"description": "said:N", "tooltip": [said_column, *marks]}
+    cover = (
+        cell
+        | frame_channels((4, 0.5))
+        | {"description": "description:N", "tooltip": [description_column, *marks]}
+    )
     click = ("key", "position", "blocked") if is_choice else ("patch", "position")
     return chart(
-        [*marks, said_column],
+        [*marks, description_column],
         layer("rect", cell | {"color": colour}, aria=False),
         whole_picture("picture", calculate={"url": CHOOSE}),
         whole_picture("hatched", aspect=False) if is_choice else None,

@@ -291,14 +291,14 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
     query_indices, key_indices = (cell_centres * n_queries).astype(int), (cell_centres * n_keys).astype(int)
     cell_edges = np.arange(_STEPS) * _SIDE / _STEPS
     row, column = np.indices((_STEPS, _STEPS)).reshape(2, -1)
-    said = [
+    descriptions = [
         f"around query {query}, key {key}"
         for query, key in zip(query_indices[row], key_indices[column], strict=True)
     ]
     columns = [
         Column("query", query_indices[row], None),
         Column("key", key_indices[column], None),
-        Column("said", said, "show", in_file=None),
+        Column("description", descriptions, "show", in_file=None),
     ]
     queries, keys = shown
     frame = {
@@ -309,7 +309,7 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
     }
     ((light, dark),) = tiles(pattern[None], tops=np.array([top]), at_most=_SIDE)
     whole_map = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
-    cell = PIXEL_BOX | {"description": "said:N", "tooltip": columns}
+    cell = PIXEL_BOX | {"description": "description:N", "tooltip": columns}
     return chart(
         columns,
         whole_picture("picture", calculate={"url": CHOOSE}, aspect=False),

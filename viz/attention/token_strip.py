@@ -97,7 +97,7 @@ def weight_strip(
     blocked = np.zeros(n_tokens, bool) if allowed is None else ~allowed
     boxes = _boxes(positions)
     longest_word = _longest_word(boxes)
-    said = [
+    descriptions = [
         f"{token}, masked" if masked else token for token, masked in zip(boxes["token"], blocked, strict=True)
     ]
     columns = [
@@ -106,7 +106,7 @@ def weight_strip(
         Column("word", boxes.pop("word"), None),
         Column("weight", np.asarray(weights, float), scale.what, ".4f"),
         Column("blocked", blocked, None),
-        Column("said", said, "key" if allowed is not None else None, in_file=None),
+        Column("description", descriptions, "key" if allowed is not None else None, in_file=None),
     ]
     query_name = (
         "the query" if query is None else f"{positions.units.removesuffix('s')} {positions.number(query)}"
@@ -115,7 +115,7 @@ def weight_strip(
     rows, box, corners = _in_lines()
     colours = box | {"color": attention_colour(bar.title if legend else ())}
     # On top and clear: a click on a letter counts as one on its box.
-    cover = box | frame_channels((2.5, 0.5)) | {"description": "said:N"}
+    cover = box | frame_channels((2.5, 0.5)) | {"description": "description:N"}
     cover |= {"tooltip": [columns[5], columns[1], columns[0], columns[3]]}
     click = ("token", "position") if allowed is None else ("key", "position", "blocked")
     strike: Kwargs = {"color": INK, "strokeWidth": 2.5, "aria": False}

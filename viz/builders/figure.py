@@ -77,9 +77,9 @@ class VegaFigure:
         """The figure in whose page the value `name` is that of an element, a CSS selector, which tells of it by events "moved"; 0
         until then. The element has to be there when the figure is drawn.
         """
-        told = {"name": f"{name}_told", "value": 0, "bind": {"element": element, "event": "moved"}}
+        moved = {"name": f"{name}_told", "value": 0, "bind": {"element": element, "event": "moved"}}
         others = [param for param in self._specification["params"] if param["name"] != name]
-        params = [*others, told, {"name": name, "expr": f"+{name}_told || 0"}]
+        params = [*others, moved, {"name": name, "expr": f"+{name}_told || 0"}]
         return replace(self, _specification={**self._specification, "params": params})
 
     def chart(self) -> alt.TopLevelMixin:
@@ -112,7 +112,7 @@ def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
     return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
 
 
-def need_shape(shape: tuple[int, ...], /, **given: Any) -> None:
+def need_shape(shape: tuple[int, ...], /, **named: Any) -> None:
     """Raises ValueError that names each array in `given` whose shape is not `shape`."""
-    if wrong := [f"{name} of {np.shape(array)}" for name, array in given.items() if np.shape(array) != shape]:
+    if wrong := [f"{name} of {np.shape(array)}" for name, array in named.items() if np.shape(array) != shape]:
         raise ValueError(f"expected shape {shape}, got {' and '.join(wrong)}")

@@ -274,24 +274,24 @@ def link_arcs(examples: Sequence[LinkExample], *, title: str) -> VegaFigure:
         f"{'' if example.strongest == example.other_end else f' instead of {example.words[example.other_end]}'}"
         for example in examples
     )
-    place = {"x": pixel_x("x"), "y": pixel_y("y")}
+    position = {"x": pixel_x("x"), "y": pixel_y("y")}
     kinds = alt.Scale(domain=["hit", "elsewhere", "link"], range=[EMPHASIS, _ELSEWHERE, NEUTRAL])
     colour = {"color": alt.Color("kind:N", scale=kinds, legend=None)}
     shapes = alt.Scale(domain=[True, False], range=["triangle-down", "triangle-up"])
-    word = place | {"text": "word:N", "tooltip": ["word:N"]}
+    word = position | {"text": "word:N", "tooltip": ["word:N"]}
     text: Kwargs = {"font": FONT, "fontSize": MIDDLE, "color": INK, "baseline": "middle"}
     return chart(
         columns,
         layer(
             "line",
-            place | colour | {"detail": "arc:N", "order": "index:Q"},
+            position | colour | {"detail": "arc:N", "order": "index:Q"},
             Rows("arcs").then({"window": [{"op": "row_number", "as": "index"}]}),
             strokeWidth=2,
             aria=False,
         ),
         layer(
             "point",
-            place | colour | {"shape": alt.Shape("upper:N", scale=shapes, legend=None)},
+            position | colour | {"shape": alt.Shape("upper:N", scale=shapes, legend=None)},
             "tips",
             filled=True,
             size=70,

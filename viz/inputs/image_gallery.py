@@ -42,7 +42,7 @@ def image_gallery(
     The image with the id `selected` is framed. A click on an image or its caption sets the point selection `image`, field
     `id`. The pixels are sharp only at the chart's own width, 61 for each column.
     """
-    placed = _placed(images, columns, _SMALL)
+    drawing = _placed(images, columns, _SMALL)
     cover = PIXEL_BOX | {"y2": "end:Q", "description": "caption:N", "tooltip": "caption:N"}
     return chart(
         [Column("id", list(ids)), Column("caption", list(captions))],
@@ -50,9 +50,9 @@ def image_gallery(
         layer("rect", PIXEL_BOX | frame_channels((3, 0.5)), fill=None, cornerRadius=3, aria=False, **_URL),
         # On top and clear: a click on a stroke or on the caption counts as one on the image.
         layer("rect", cover, fill="transparent", cursor="pointer", click=("image", "id"), **_URL),
-        drawing=placed
+        drawing=drawing
         | {
-            "end": placed["bottom"] + _SMALL.caption,
+            "end": drawing["bottom"] + _SMALL.caption,
             "selected": [image_id == selected for image_id in ids],
         },
         **_size(len(images), columns, _SMALL),
@@ -75,7 +75,7 @@ def digit_examples(
 
     The caption has the weight. A click sets the point selection `example`, field `number`.
     """
-    placed = _placed(images, columns, _LARGE)
+    drawing = _placed(images, columns, _LARGE)
     names = [
         (_patch_name(query, patch_grid), _patch_name(key, patch_grid))
         for query, key in zip(queries, keys, strict=True)
@@ -98,7 +98,7 @@ def digit_examples(
         layer("rect", PIXEL_BOX, "query", fill=None, stroke=EMPHASIS, aria=False, **dashes),
         caption,
         layer("rect", cover, fill="transparent", cursor="pointer", click=click, **_URL),
-        drawing=placed
+        drawing=drawing
         | {
             "caption": [
                 f"{weight:.2f}, digit {digit_number}"
@@ -106,7 +106,7 @@ def digit_examples(
             ],
         },
         frames={
-            name: _patch_boxes(patches, placed["left"], placed["top"], patch_grid)
+            name: _patch_boxes(patches, drawing["left"], drawing["top"], patch_grid)
             for name, patches in (("query", queries), ("key", keys))
         },
         **_size(len(images), columns, _LARGE),

@@ -90,14 +90,14 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
     text = {"x": alt.X("x:Q", **x), "y": pixel_y("y"), "text": "text:N"}
     style: Kwargs = {"fontSize": MIDDLE, "baseline": "middle", "color": INK, "aria": False}
     cover = box | {
-        "description": "said:N",
+        "description": "description:N",
         "tooltip": [
             tip("query_part:N", title="in the query"),
             tip("key_part:N", title="in the key"),
             tip("sum:N", title="adds to the score"),
         ],
     }
-    said = {"said": "datum.query_part + ' × ' + datum.key_part + ': ' + datum.sum"}
+    description = {"description": "datum.query_part + ' × ' + datum.key_part + ': ' + datum.sum"}
     limit = alt.expr("datum.room * width / across")
     leader = {"x": alt.X("x:Q", **x), "y": pixel_y("y"), "y2": "bar:Q"}
     return chart(
@@ -108,12 +108,12 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
         layer("rect", box | {"fill": alt.Fill("colour:N", scale=None)}, "bars", aria=False),
         layer("text", text, "texts", align=alt.expr("datum.align"), limit=limit, **style),
         layer("text", text, "sides", align=alt.expr("datum.align"), fontWeight="bold", **style),
-        layer("rect", cover, "covers", calculate=said, fill="transparent"),
+        layer("rect", cover, "covers", calculate=description, fill="transparent"),
         layer(
             "rect",
             cover,
             "opens",
-            calculate=said,
+            calculate=description,
             click=("part", "query_part", "key_part"),
             fill="transparent",
             cursor="pointer",

@@ -70,8 +70,8 @@ def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str
     app = open_app(kind=kind, text=TEXT, checkpoint="headless", lens=lens)
     assert linked(app).map.max() > 0
     assert not app.warning
-    told = any("the gradient is of $p \\cdot p$" in block.value for block in app.markdown)
-    assert told == (lens == "gradient × attention")
+    is_explained = any("the gradient is of $p \\cdot p$" in block.value for block in app.markdown)
+    assert is_explained == (lens == "gradient × attention")
 
 
 @pytest.mark.slow

@@ -168,6 +168,6 @@ def test_what_the_guide_says_of_warm_up_is_what_was_measured() -> None:
     untold = {"0.01": "LEFT_OUT", "0.03": "LEFT_OUT"}
     assert outcomes("warm_up") == {"0.001": "OPPOSITE", "0.003": "NO_CLEAR_DIFFERENCE"} | untold
     assert outcomes("warm_up_gain") == {"0.001": "NO_CLEAR_DIFFERENCE", "0.003": "HOLDS"} | untold
-    told = " ".join(TEXT.split())
-    assert "post-LN gains more from 30 steps of warm-up than pre-LN at a rate of 0.003" in told
-    assert "at 0.001 it learns without them too; at 0.01 and 0.03 it does not learn with them either" in told
+    text = " ".join(TEXT.split())
+    assert "post-LN gains more from 30 steps of warm-up than pre-LN at a rate of 0.003" in text
+    assert "at 0.001 it learns without them too; at 0.01 and 0.03 it does not learn with them either" in text

@@ -22,7 +22,7 @@ HEADLESS = whole_answer(capture(tiny.loaded(replace(tiny.TEXT, class_names=())),
 
 def judged(**changed: Any) -> Verdict:
     random = np.array([0.4, 0.5, 0.6])  # 0.5 ± 0.1: an area has to be above 0.7
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "spearman": 0.8,
         "p": 0.001,
         "low": 0.5,
@@ -33,7 +33,7 @@ def judged(**changed: Any) -> Verdict:
         "deleted": Deletion(0.95, random),
         "undecidable": None,
     }
-    return Verdict(**given | changed)
+    return Verdict(**values | changed)
 
 
 TABLE: dict[str, list[Row]] = {

@@ -18,7 +18,7 @@ DIGIT = capture(tiny.loaded(tiny.DIGIT), IMAGE)
 WITHOUT_CLASS = capture(tiny.loaded(replace(tiny.DIGIT, pooling="mean", n_positions=4)), IMAGE)
 
 
-def given(value: object) -> Expression:
+def expression_of(value: object) -> Expression:
     return named("value", value)
 
 
@@ -28,7 +28,7 @@ def shown(
     """The chart, how it was put up, and what a click on its mark 1 took."""
     put_up, taken = [], []
     monkeypatch.setattr(widget, "clickable", lambda chart, **options: put_up.append((chart(), options)))
-    picture, source = None if record.patch_grid is None else given(IMAGE), given(record)
+    picture, source = None if record.patch_grid is None else expression_of(IMAGE), expression_of(record)
     weights = source.pattern[0, 0, query]
     widget.input_in_colours(picture, source, weights, query=query, scale=TO_ONE, key="x", take=taken.append)
     ((chart, options),) = put_up
@@ -96,6 +96,8 @@ def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch: pytest.Mo
     record = capture(tiny.loaded(replace(tiny.DIGIT, n_channels=3)), coloured)
     monkeypatch.setattr(widget, "query_on_picture", lambda _, image, *__, **___: drawn.append(image))
     monkeypatch.setattr(widget, "clickable", lambda chart, **_: chart())
-    source = given(record)
-    widget.input_in_colours(given(coloured), source, source.pattern[0, 0, 1], query=1, scale=TO_ONE, key="x")
+    source = expression_of(record)
+    widget.input_in_colours(
+        expression_of(coloured), source, source.pattern[0, 0, 1], query=1, scale=TO_ONE, key="x"
+    )
     np.testing.assert_array_equal(drawn, [coloured])

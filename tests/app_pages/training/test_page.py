@@ -50,10 +50,10 @@ def send(app: AppTest, message: object) -> AppTest:
 
 def test_the_film_has_every_moment_of_both_of_a_pair(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to("2"))
-    told = player(app)
-    assert told["moment"] == 2
-    assert len(told["texts"]) == 4
-    assert told["texts"][2] == (
+    state = player(app)
+    assert state["moment"] == 2
+    assert len(state["texts"]) == 4
+    assert state["texts"][2] == (
         "step 2 of 5, phase: gently changed digits, accuracy mnist-pre-ln 50.0\u2009%, mnist-post-ln 50.0\u2009%"
     )
     assert "test digit 3" in app.get_by_key("training_probe").options

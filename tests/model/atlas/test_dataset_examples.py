@@ -44,7 +44,7 @@ def test_shards_are_all_of_them_from_any_on(text_loaded, csv):
 def test_what_may_be_shown_comes_with_the_project(text_loaded, digit_loaded):
     assert examples_to_show(digit_loaded).name == "MNIST test digits"
     own = examples_to_show(text_loaded)
-    texts = [given.text for _, given in own]
+    texts = [model_input.text for _, model_input in own]
     assert len(own) == len(texts) == len(set(texts))
     assert "The film is not bad at all." in texts
     assert len(own.sha256) == 64
@@ -120,7 +120,7 @@ def test_what_is_no_table_of_texts_is_refused_in_one_sentence(text_loaded, tmp_p
 def test_a_long_text_is_read(text_loaded, tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("text\n" + "great film " * 9_091 + '\n"film\nfilm"\n')
-    first, second = (given.text for _, given in examples_for(text_loaded, path))
+    first, second = (model_input.text for _, model_input in examples_for(text_loaded, path))
     assert len(first) > 100_000
     assert second == "film\nfilm"
 

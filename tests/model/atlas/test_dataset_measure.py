@@ -60,7 +60,7 @@ ENCODERS = {
 def test_it_is_what_the_records_come_to(config):
     loaded = tiny.loaded(config)
     inputs = TEXTS if config.is_text else [examples()[0][index] for index in range(5)]
-    records = [capture(loaded, given) for given in inputs]
+    records = [capture(loaded, model_input) for model_input in inputs]
     result = gathered(loaded, inputs)
     by_record = [statistics(record) for record in records]
     for name in by_record[0]:
@@ -69,7 +69,7 @@ def test_it_is_what_the_records_come_to(config):
         by_record[0]
     ) - {"separator"}
     past = [residual_stream.skip_terms(loaded.model, record.residual) for record in records]
-    outputs = [residual_stream.sublayer_outputs(loaded, given) for given in inputs]
+    outputs = [residual_stream.sublayer_outputs(loaded, model_input) for model_input in inputs]
     check(
         result[CURVES + "share"], [residual_stream.shares(*both) for both in zip(past, outputs, strict=True)]
     )

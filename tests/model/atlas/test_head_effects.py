@@ -148,8 +148,8 @@ def texts(folder: Path, n: int) -> Examples:
 
 def numbers(part: LabelledInputs) -> list[int]:
     """Of the examples, from 1."""
-    assert all(isinstance(given, Text) for given in part.inputs)
-    result = [given.text.count("a") for given in part.inputs]
+    assert all(isinstance(model_input, Text) for model_input in part.inputs)
+    result = [model_input.text.count("a") for model_input in part.inputs]
     assert list(part.labels) == [int(n % 3 == 0) for n in result]
     return result
 

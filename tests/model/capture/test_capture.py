@@ -96,19 +96,19 @@ def assert_same(one: ForwardRecord, other: ForwardRecord) -> None:
 
 @pytest.mark.parametrize("kind", MASKS)
 def test_what_a_record_says_of_itself_holds(encoder, kind):
-    config, given = encoder.config, an_input(encoder.config)
+    config, model_input = encoder.config, an_input(encoder.config)
     n = len(encoder.tokenizer.encode(SENTENCE)) if config.is_text else config.n_positions
     if kind == "padding" and config.padding_id is not None:
         encoder, n = replace(encoder, tokenizer=tiny.tokenizer(config.n_positions)), n + 3
         encoder.tokenizer.enable_padding(length=n)
     mask = a_mask(kind, config, n)
-    record = capture(encoder, given, under(mask, config, n))
+    record = capture(encoder, model_input, under(mask, config, n))
 
     with torch.inference_mode():
         inputs = (
-            torch.tensor([encoder.tokenizer.encode(given).ids])
+            torch.tensor([encoder.tokenizer.encode(model_input).ids])
             if config.is_text
-            else to_input(given[None], config)
+            else to_input(model_input[None], config)
         )
         computed = encoder.model(inputs, mask)[0]
     if record.has_classes:
@@ -293,12 +293,12 @@ def test_sixteen_threads_capture_what_each_would_capture_alone(name):
         inputs = [" ".join(random.choice(("great", "film", "not", "x"), 3 + index)) for index in range(16)]
     else:
         inputs = list(random.integers(0, 256, (16, 28, 28), dtype=np.uint8))
-    alone = [capture(encoder, given) for given in inputs]
+    alone = [capture(encoder, model_input) for model_input in inputs]
     together = threading.Barrier(16)
 
-    def in_a_thread(given):
+    def in_a_thread(model_input):
         together.wait(timeout=60)
-        return capture(encoder, given)
+        return capture(encoder, model_input)
 
     with ThreadPoolExecutor(16) as pool:
         for seen, expected in zip(pool.map(in_a_thread, inputs), alone, strict=True):

@@ -16,11 +16,11 @@ from tests.model.tiny import CLOSE, TEXT, encoders
 
 @encoders
 def test_every_activation_of_a_batch_is_that_of_its_inputs(loaded, given_input):
-    encoder, given = loaded, [given_input] * 2
+    encoder, model_input = loaded, [given_input] * 2
     names = list(hook_points(encoder.model))
-    seen = activations(encoder, given, names)
+    seen = activations(encoder, model_input, names)
     assert list(seen) == names
-    record = capture(encoder, given[0])
+    record = capture(encoder, model_input[0])
     for layer in range(encoder.config.n_layers):
         for name in BY_LAYER:
             both = seen[f"blocks.{layer}.attention.{name}"]
@@ -72,9 +72,9 @@ def test_gradients_are_those_of_a_forward_written_out(placement):
 
     model, block = encoder.model, encoder.model.blocks[0]
     x = model.embedding(prepare(encoder, "great film")[0])
-    given = block.norm_attention(x) if placement == "pre" else x
+    model_input = block.norm_attention(x) if placement == "pre" else x
     heads = [
-        torch.stack(w(given).chunk(2, dim=-1), dim=1)
+        torch.stack(w(model_input).chunk(2, dim=-1), dim=1)
         for w in (block.attention.w_q, block.attention.w_k, block.attention.w_v)
     ]
     scores = heads[0] @ heads[1].mT / math.sqrt(TEXT.d_k)

@@ -201,8 +201,8 @@ def test_a_patch_has_the_name_of_its_place_in_the_picture(
     before: list[str],
     after: list[str],
 ) -> None:
-    model, given = made(kind, **SIZES | values).eval(), pixels(1, 3, *size)
-    record = from_transformers(model, object(), given)
+    model, model_input = made(kind, **SIZES | values).eval(), pixels(1, 3, *size)
+    record = from_transformers(model, object(), model_input)
     assert record.patch_grid == grid
     assert list(record.tokens[: len(before)]) == before
     assert list(record.tokens[record.patches.stop :]) == after
@@ -212,12 +212,12 @@ def test_a_patch_has_the_name_of_its_place_in_the_picture(
     # by hand: which position moves when the pixels of one patch change
     height, width = size[0] // rows, size[1] // columns
     row, column = rows - 1, columns // 2
-    changed = given["pixel_values"].clone()
+    changed = model_input["pixel_values"].clone()
     changed[..., row * height : (row + 1) * height, column * width : (column + 1) * width] += 1
     with torch.no_grad():
         one, other = (
             model(pixel_values=picture, output_hidden_states=True).hidden_states[0][0]
-            for picture in (given["pixel_values"], changed)
+            for picture in (model_input["pixel_values"], changed)
         )
     (moved,) = torch.nonzero((one - other).abs().sum(dim=-1)).flatten().tolist()
     assert record.tokens[moved] == f"r{row}c{column}"
@@ -233,8 +233,8 @@ def test_the_position_of_a_detection_model_s_last_patch_is_before_its_detection_
 
 def test_a_picture_of_another_size_is_read_as_its_library_interpolates_it() -> None:
     model = made("ViT", **SIZES, image_size=32, patch_size=8)
-    given = pixels(1, 3, 32, 48) | {"interpolate_pos_encoding": True}
-    assert from_transformers(model, object(), given).patch_grid == (4, 6)
+    model_input = pixels(1, 3, 32, 48) | {"interpolate_pos_encoding": True}
+    assert from_transformers(model, object(), model_input).patch_grid == (4, 6)
     with pytest.raises(
         ValueError, match=r"ViTModel does not run on this input \(pixel_values \[1, 3, 32, 48\]\)"
     ):
@@ -297,8 +297,8 @@ ROWS = {
 
 @pytest.mark.parametrize("name", ROWS)
 def test_what_is_no_picture_is_a_numbered_row(name: str) -> None:
-    kind, values, given, n = ROWS[name]
-    record = from_transformers(made(kind, **values), object(), given)
+    kind, values, model_input, n = ROWS[name]
+    record = from_transformers(made(kind, **values), object(), model_input)
     assert (record.patch_grid, record.unit) == (None, "token")
     assert record.tokens == record.labels == tuple(str(index) for index in range(n))
     assert record.roles == ("word",) * n

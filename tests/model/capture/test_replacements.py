@@ -33,12 +33,12 @@ SENTENCE = "not great film a b"  # seven tokens
 EVERYWHERE = Intervention()
 
 
-def at(loaded: Loaded, temperature: float, mask: Intervention = EVERYWHERE, **where):
+def run_at(loaded: Loaded, temperature: float, mask: Intervention = EVERYWHERE, **where):
     return capture(loaded, SENTENCE, mask + at_temperature(temperature, **where))
 
 
 def test_at_one_nothing_changes(text_loaded: Loaded) -> None:
-    np.testing.assert_array_equal(at(text_loaded, 1.0).logits, capture(text_loaded, SENTENCE).logits)
+    np.testing.assert_array_equal(run_at(text_loaded, 1.0).logits, capture(text_loaded, SENTENCE).logits)
 
 
 @given(st.floats(0.05, 20))
@@ -47,30 +47,32 @@ def test_the_first_layer_has_the_softmax_of_its_divided_scores(
 ) -> None:
     plain = torch.tensor(capture(text_loaded, SENTENCE).scores[0])  # its input does not change
     expected = (plain / temperature).softmax(dim=-1).numpy()
-    np.testing.assert_allclose(at(text_loaded, temperature).pattern[0], expected, atol=1e-5)
+    np.testing.assert_allclose(run_at(text_loaded, temperature).pattern[0], expected, atol=1e-5)
 
 
 def test_at_infinity_attention_is_uniform(text_loaded: Loaded) -> None:
-    assert at(text_loaded, math.inf).pattern == pytest.approx(1 / 7, rel=rounding(2 * 7))
+    assert run_at(text_loaded, math.inf).pattern == pytest.approx(1 / 7, rel=rounding(2 * 7))
     expected = np.tri(7) / np.arange(1, 8)[:, None]
     np.testing.assert_allclose(
-        at(text_loaded, math.inf, CAUSAL).pattern[1, 0], expected, rtol=rounding(2 * 7)
+        run_at(text_loaded, math.inf, CAUSAL).pattern[1, 0], expected, rtol=rounding(2 * 7)
     )
 
 
 @pytest.mark.parametrize("mask", [EVERYWHERE, CAUSAL])
 def test_at_zero_each_query_takes_its_best_allowed_key(text_loaded: Loaded, mask: Intervention) -> None:
-    hard = at(text_loaded, 0.0, mask)
+    hard = run_at(text_loaded, 0.0, mask)
     best = np.where(hard.mask, hard.scores, -np.inf).argmax(axis=-1)
     np.testing.assert_array_equal(hard.pattern, np.eye(7)[best])
 
 
 def test_zero_is_what_small_temperatures_come_to(text_loaded: Loaded) -> None:
-    np.testing.assert_allclose(at(text_loaded, 1e-4).logits, at(text_loaded, 0.0).logits, atol=1e-4)
+    np.testing.assert_allclose(run_at(text_loaded, 1e-4).logits, run_at(text_loaded, 0.0).logits, atol=1e-4)
 
 
 def test_infinity_is_what_large_temperatures_come_to(text_loaded: Loaded) -> None:
-    np.testing.assert_allclose(at(text_loaded, 1e5).logits, at(text_loaded, math.inf).logits, atol=1e-4)
+    np.testing.assert_allclose(
+        run_at(text_loaded, 1e5).logits, run_at(text_loaded, math.inf).logits, atol=1e-4
+    )
 
 
 def test_equal_weights_share_and_a_row_without_keys_stays_empty() -> None:
@@ -80,13 +82,13 @@ def test_equal_weights_share_and_a_row_without_keys_stays_empty() -> None:
 
 @pytest.mark.parametrize("temperature", [0.0, 0.5, math.inf])
 def test_only_the_chosen_head_changes(text_loaded: Loaded, temperature: float) -> None:
-    plain, changed = capture(text_loaded, SENTENCE), at(text_loaded, temperature, layer=0, head=1)
+    plain, changed = capture(text_loaded, SENTENCE), run_at(text_loaded, temperature, layer=0, head=1)
     np.testing.assert_array_equal(changed.pattern[0, 0], plain.pattern[0, 0])
     assert np.abs(changed.pattern[0, 1] - plain.pattern[0, 1]).max() > 1e-3
 
 
 def test_only_the_chosen_layer_changes(text_loaded: Loaded) -> None:
-    plain, changed = capture(text_loaded, SENTENCE), at(text_loaded, math.inf, layer=1)
+    plain, changed = capture(text_loaded, SENTENCE), run_at(text_loaded, math.inf, layer=1)
     np.testing.assert_array_equal(changed.pattern[0], plain.pattern[0])
     assert changed.pattern[1] == pytest.approx(1 / 7, rel=rounding(2 * 7))
 

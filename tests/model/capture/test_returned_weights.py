@@ -189,9 +189,9 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_other_attention_is_refused_with_its_reason(name: str) -> None:
-    model, given, sentence = REFUSED[name]
+    model, arguments, sentence = REFUSED[name]
     with pytest.raises(ValueError, match=sentence):
-        from_transformers(model(), words(), given)
+        from_transformers(model(), words(), arguments)
 
 
 def test_a_tokenizer_that_reads_something_else_is_named() -> None:
@@ -238,14 +238,14 @@ def test_columns_of_another_window_are_refused() -> None:
 @pytest.mark.parametrize("global_positions", [[], [0], [0, 3, 4]])
 def test_the_weights_are_those_of_a_softmax_over_the_window(global_positions: list[int], n_read: int) -> None:
     model = made("Longformer", **LONGFORMER).eval()
-    given = dict(words()(folders.SENTENCE, return_tensors="pt"))
-    given["attention_mask"][:, n_read:] = 0
+    arguments = dict(words()(folders.SENTENCE, return_tensors="pt"))
+    arguments["attention_mask"][:, n_read:] = 0
     is_global = torch.zeros(10, dtype=torch.bool)
     is_global[global_positions] = True
-    given["global_attention_mask"] = is_global[None].long()
-    record = from_transformers(model, words(), given)
+    arguments["global_attention_mask"] = is_global[None].long()
+    record = from_transformers(model, words(), arguments)
     with torch.no_grad():
-        states = model(**given, output_hidden_states=True).hidden_states
+        states = model(**arguments, output_hidden_states=True).hidden_states
     distance = (torch.arange(10)[:, None] - torch.arange(10)).abs()
     for layer, window in enumerate(WINDOWS):
         attention, state = model.encoder.layer[layer].attention.self, states[layer][0]

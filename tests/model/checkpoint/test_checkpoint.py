@@ -341,8 +341,8 @@ def test_a_save_that_fails_leaves_the_old_checkpoint_and_nothing_else(digit, mon
 @pytest.mark.parametrize("name", available())
 def test_every_checkpoint_that_comes_with_the_project_can_be_looked_into(name):
     loaded = load(name)
-    given = "A film." if loaded.config.is_text else np.zeros((28, 28), np.uint8)
-    record = capture(loaded, given)
+    model_input = "A film." if loaded.config.is_text else np.zeros((28, 28), np.uint8)
+    record = capture(loaded, model_input)
     assert np.isfinite(record.logits).all()
     assert read_config(name) == record.config
 

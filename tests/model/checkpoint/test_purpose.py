@@ -23,13 +23,13 @@ def with_classes(*names: str, **family: Any) -> Loaded:
 
 
 def test_the_shipped_encoders_say_what_they_were_trained_for() -> None:
-    told = {name: purpose(without_weights(name)) for name in checkpoint.available()}
+    purposes = {name: purpose(without_weights(name)) for name in checkpoint.available()}
     assert {
-        name: text for name, text in told.items() if not name.startswith(("mnist", "looker"))
+        name: text for name, text in purposes.items() if not name.startswith(("mnist", "looker"))
     } == dict.fromkeys(
-        (name for name in told if name.startswith(("imdb", "sentences"))), "judges film reviews"
+        (name for name in purposes if name.startswith(("imdb", "sentences"))), "judges film reviews"
     )
-    assert told["looker"] == told["mnist-pre-ln"] == "recognises handwritten digits"
+    assert purposes["looker"] == purposes["mnist-pre-ln"] == "recognises handwritten digits"
 
 
 def without_weights(name: str) -> Loaded:

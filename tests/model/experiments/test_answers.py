@@ -29,9 +29,9 @@ def test_answers_are_those_of_transformers(tmp_path: Path, changed: dict) -> Non
     theirs = build(tmp_path / "own", "BertForSequenceClassification", **changed)
     loaded = load(tmp_path / "own")
     result = answers(loaded, INPUTS)
-    for given, row in zip(INPUTS, result, strict=True):
+    for text, row in zip(INPUTS, result, strict=True):
         with torch.no_grad():
-            logits = theirs(torch.tensor([loaded.tokenizer.encode(given).ids])).logits[0].numpy()
+            logits = theirs(torch.tensor([loaded.tokenizer.encode(text).ids])).logits[0].numpy()
         expected = logits if "num_labels" in changed else expit(logits)
         np.testing.assert_allclose(row, expected, atol=1e-5)
 

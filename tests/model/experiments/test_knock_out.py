@@ -114,10 +114,10 @@ def test_a_position_that_cannot_be_taken_away_is_named(digit_loaded, image, kind
 
 
 def test_nothing_taken_away_changes_nothing(text_loaded, digit_loaded, image):
-    for loaded, given in ((text_loaded, TEXT), (digit_loaded, image)):
+    for loaded, model_input in ((text_loaded, TEXT), (digit_loaded, image)):
         for kind in kinds(loaded):
-            assert knock_out_interventions(loaded, given, [()], kind) == (Intervention(),)
-            assert knock_out(loaded, given, kind, []).shape == (0, loaded.config.n_classes)
+            assert knock_out_interventions(loaded, model_input, [()], kind) == (Intervention(),)
+            assert knock_out(loaded, model_input, kind, []).shape == (0, loaded.config.n_classes)
 
 
 def test_in_batches_of_any_size_the_answers_are_the_same(text_loaded, monkeypatch):

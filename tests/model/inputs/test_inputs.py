@@ -31,10 +31,10 @@ def test_inputs_are_values(image):
 
 @pytest.mark.parametrize("shape", [(8, 8), (3, 5), (1, 1), (4, 2, 3)])
 def test_a_picture_gives_its_array_back_read_only(shape):
-    given = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
-    picture = Picture.of(given)
-    np.testing.assert_array_equal(picture.array, given)
-    np.testing.assert_array_equal(Picture.of(given.swapaxes(0, 1)).array, given.swapaxes(0, 1))
+    pixels = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    picture = Picture.of(pixels)
+    np.testing.assert_array_equal(picture.array, pixels)
+    np.testing.assert_array_equal(Picture.of(pixels.swapaxes(0, 1)).array, pixels.swapaxes(0, 1))
     with pytest.raises(ValueError, match="read-only"):
         picture.array[0] = 0
 

@@ -21,8 +21,8 @@ BY_HAND = {
         zeroing_record(record, changes_of_layers(loaded.model, record))
     ),
     "rollout": lambda *seen: rollout(seen[2]),
-    "gradient × attention": lambda loaded, given, record: relevance(
-        record, gradient_weighted_attention(loaded, given, 0)
+    "gradient × attention": lambda loaded, model_input, record: relevance(
+        record, gradient_weighted_attention(loaded, model_input, 0)
     ),
 }
 
@@ -34,19 +34,19 @@ def test_every_lens_is_described():
 
 @pytest.mark.parametrize("lens", LENSES)
 def test_by_its_name(lens, tmp_path):
-    loaded, given = read_by("pre", tmp_path)
-    record = capture(loaded, given)
-    expected = BY_HAND[lens](loaded, given, record).pattern
-    np.testing.assert_array_equal(through(lens, loaded, given, 0).pattern, expected)
-    np.testing.assert_array_equal(through(lens, loaded, given, 0, record=record).pattern, expected)
+    loaded, model_input = read_by("pre", tmp_path)
+    record = capture(loaded, model_input)
+    expected = BY_HAND[lens](loaded, model_input, record).pattern
+    np.testing.assert_array_equal(through(lens, loaded, model_input, 0).pattern, expected)
+    np.testing.assert_array_equal(through(lens, loaded, model_input, 0, record=record).pattern, expected)
 
 
 @pytest.mark.parametrize("name", ["pre", "post", *IMPORTED])
 def test_what_every_map_is(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
-    config, n = loaded.config, len(capture(loaded, given))
+    loaded, model_input = read_by(name, tmp_path)
+    config, n = loaded.config, len(capture(loaded, model_input))
     for name_of_lens, lens in LENSES.items():
-        pattern = through(name_of_lens, loaded, given).pattern
+        pattern = through(name_of_lens, loaded, model_input).pattern
         assert pattern.shape == (config.n_layers, config.n_heads if lens.has_heads else 1, n, n)
         assert pattern.dtype == np.float32
         assert np.isfinite(pattern).all()
@@ -58,9 +58,9 @@ def test_what_every_map_is(name, tmp_path):
 
 
 def test_an_unknown_lens_is_named_with_the_known_ones(tmp_path):
-    loaded, given = read_by("pre", tmp_path)
+    loaded, model_input = read_by("pre", tmp_path)
     with pytest.raises(KeyError, match="no lens 'fish'; there are attention, norm-weighted"):
-        through("fish", loaded, given)
+        through("fish", loaded, model_input)
 
 
 def test_encoders_of_every_placement_are_tried():

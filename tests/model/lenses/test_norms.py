@@ -53,10 +53,10 @@ def test_post_ln_with_residual_by_hand():
 
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_the_terms_add_up_to_what_the_attention_hands_over(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
-    record = capture(loaded, given)
+    loaded, model_input = read_by(name, tmp_path)
+    record = capture(loaded, model_input)
     names = [f"blocks.{layer}.attention_out" for layer in range(loaded.config.n_layers)]
-    seen = activations(loaded, [given], names)
+    seen = activations(loaded, [model_input], names)
     for layer, block in enumerate(loaded.model.blocks):
         with torch.inference_mode():
             terms = transformed_values(block, torch.tensor(record.v[layer])).numpy()
@@ -105,8 +105,8 @@ def by_definition(model, record, layer):
 
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_as_the_papers_define_it(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
-    record = capture(loaded, given)
+    loaded, model_input = read_by(name, tmp_path)
+    record = capture(loaded, model_input)
     result, ratios = vector_norms_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
     shares = with_residual_and_norm(loaded.model, record).pattern
     for layer in range(loaded.config.n_layers):
@@ -121,12 +121,12 @@ def test_as_the_papers_define_it(name, tmp_path):
 @pytest.mark.parametrize("name", ["pre", "post"])
 def test_the_layer_norm_of_the_terms_is_the_state_behind_the_attention(name, tmp_path):
     """What kept and mixed are parts of: with the biases, they add up to it."""
-    loaded, given = read_by(name, tmp_path)
+    loaded, model_input = read_by(name, tmp_path)
     with torch.no_grad():
         for block in loaded.model.blocks:
             block.attention.w_o.bias.zero_()
             block.norm_attention.bias.zero_()
-    record = capture(loaded, given)
+    record = capture(loaded, model_input)
     result, ratios = vector_norms_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
     kept = np.diagonal(result[:, 0], axis1=-2, axis2=-1)
     mixed = ratios / (1 - ratios) * kept
@@ -137,10 +137,10 @@ def test_the_layer_norm_of_the_terms_is_the_state_behind_the_attention(name, tmp
 
 @pytest.mark.parametrize("name", ["pre", "post"])
 def test_a_head_without_output_has_no_weight(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
+    loaded, model_input = read_by(name, tmp_path)
     with torch.no_grad():
         loaded.model.blocks[0].attention.w_o.weight[:, :4] = 0
-    record = capture(loaded, given)
+    record = capture(loaded, model_input)
     result = norm_weighted(loaded.model, record).pattern
     assert not result[0, 0].any()
     np.testing.assert_allclose(result[0, 1].sum(axis=-1), 1, rtol=1e-5)
@@ -171,8 +171,8 @@ def test_a_state_of_nothing_is_made_of_itself(tmp_path):
 
 
 def test_one_map_a_layer_at_the_same_positions(tmp_path):
-    loaded, given = read_by("pre", tmp_path)
-    record = capture(loaded, given)
+    loaded, model_input = read_by("pre", tmp_path)
+    record = capture(loaded, model_input)
     result = with_residual_and_norm(loaded.model, record)
     assert result.pattern.shape == (2, 1, 5, 5)
     assert (result.tokens, result.roles) == (record.tokens, record.roles)
@@ -223,8 +223,8 @@ def alti_by_definition(model, record, layer):
 
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_as_the_paper_defines_it(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
-    record = capture(loaded, given)
+    loaded, model_input = read_by(name, tmp_path)
+    record = capture(loaded, model_input)
     shares = alti(loaded.model, record).pattern
     for layer in range(loaded.config.n_layers):
         np.testing.assert_allclose(
@@ -259,6 +259,6 @@ def test_a_masked_key_brings_nothing():
 
 @pytest.mark.parametrize("name", ["pre", "post"])
 def test_the_state_is_the_one_behind_the_attention(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
-    (seen,) = activations(loaded, [given], ["blocks.1.resid_mid"]).values()
-    np.testing.assert_allclose(capture(loaded, given).residual[3], seen[0], **tiny.CLOSE)
+    loaded, model_input = read_by(name, tmp_path)
+    (seen,) = activations(loaded, [model_input], ["blocks.1.resid_mid"]).values()
+    np.testing.assert_allclose(capture(loaded, model_input).residual[3], seen[0], **tiny.CLOSE)

@@ -72,8 +72,8 @@ def block_by_definition(block, x, heads, pattern, v, i):
 
 @pytest.mark.parametrize("name", ["pre", "post"])
 def test_as_the_paper_defines_it(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
-    record, n = capture(loaded, given), 5
+    loaded, model_input = read_by(name, tmp_path)
+    record, n = capture(loaded, model_input), 5
     for layer, block in enumerate(loaded.model.blocks):
         x, pattern, v = (
             array.astype(float)
@@ -94,12 +94,12 @@ def test_as_the_paper_defines_it(name, tmp_path):
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_as_the_encoder_does_without_the_value(name, tmp_path):
     """The whole forward anew for each position and layer, the value taken out by a watcher."""
-    loaded, given = read_by(name, tmp_path)
-    record = capture(loaded, given)
+    loaded, model_input = read_by(name, tmp_path)
+    record = capture(loaded, model_input)
     result = changes_of_layers(loaded.model, record)
     for layer in range(loaded.config.n_layers):
         leaving = f"blocks.{layer}.resid_post"
-        before = activations(loaded, [given], [leaving])[leaving][0].numpy()
+        before = activations(loaded, [model_input], [leaving])[leaving][0].numpy()
         for j in range(len(record)):
 
             def without(v, j=j):
@@ -108,7 +108,7 @@ def test_as_the_encoder_does_without_the_value(name, tmp_path):
                 return v
 
             with watch(loaded.model, {f"blocks.{layer}.attention.v": without}):
-                after = activations(loaded, [given], [leaving])[leaving][0].numpy()
+                after = activations(loaded, [model_input], [leaving])[leaving][0].numpy()
             # 1 − cos as half the square of the chord: of float32 states near each other it keeps its digits
             one, other = (
                 array.astype(float) / np.linalg.norm(array.astype(float), axis=1, keepdims=True)
@@ -120,8 +120,8 @@ def test_as_the_encoder_does_without_the_value(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["pre", "post"])
 def test_rows_sum_to_1_and_are_rolled_out_without_i(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
-    one = through(VALUE_ZEROING, loaded, given)
+    loaded, model_input = read_by(name, tmp_path)
+    one = through(VALUE_ZEROING, loaded, model_input)
     np.testing.assert_allclose(one.pattern.sum(axis=-1), 1, rtol=1e-5)
     both = roll_out(one).pattern
     np.testing.assert_allclose(both[0], one.pattern[0], rtol=1e-6)
@@ -129,15 +129,15 @@ def test_rows_sum_to_1_and_are_rolled_out_without_i(name, tmp_path):
 
 
 def test_in_parts_as_at_once(tmp_path, monkeypatch):
-    loaded, given = read_by("post", tmp_path)
-    at_once = through(VALUE_ZEROING, loaded, given).pattern
+    loaded, model_input = read_by("post", tmp_path)
+    at_once = through(VALUE_ZEROING, loaded, model_input).pattern
     monkeypatch.setattr(module, "NUMBERS_AT_ONCE", 1)
-    np.testing.assert_allclose(through(VALUE_ZEROING, loaded, given).pattern, at_once, **tiny.CLOSE)
+    np.testing.assert_allclose(through(VALUE_ZEROING, loaded, model_input).pattern, at_once, **tiny.CLOSE)
 
 
 def test_in_steps_as_at_once(tmp_path, monkeypatch):
-    loaded, given = read_by("post", tmp_path)
-    record = capture(loaded, given)
+    loaded, model_input = read_by("post", tmp_path)
+    record = capture(loaded, model_input)
     monkeypatch.setattr(module, "MULTIPLICATIONS_A_STEP", 2 * 5 * 8 * 16)
     parts = steps(loaded.config, 5)
     assert parts == [(layer, keys) for layer in (0, 1) for keys in (range(2), range(2, 4), range(4, 5))]
@@ -149,10 +149,10 @@ def test_in_steps_as_at_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["pre", "post"])
 def test_a_head_without_output_changes_nothing(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
+    loaded, model_input = read_by(name, tmp_path)
     with torch.no_grad():
         loaded.model.blocks[1].attention.w_o.weight.zero_()
-    assert not through(VALUE_ZEROING, loaded, given).pattern[1].any()
+    assert not through(VALUE_ZEROING, loaded, model_input).pattern[1].any()
 
 
 @pytest.mark.parametrize("name", ["pre", "post"])

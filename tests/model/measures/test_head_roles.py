@@ -186,8 +186,8 @@ def test_every_name_is_given_once_and_says_its_rule() -> None:
     "config", [tiny.TEXT, replace(tiny.DIGIT, image_size=12, n_positions=10)], ids=["text", "digit"]
 )
 def test_one_head_alone_is_called_what_it_is_called_among_all(config) -> None:
-    given = "not great films x y z a" if config.is_text else np.eye(12, dtype=np.uint8) * 255
-    record = capture(tiny.loaded(config), given)
+    model_input = "not great films x y z a" if config.is_text else np.eye(12, dtype=np.uint8) * 255
+    record = capture(tiny.loaded(config), model_input)
     numbers, chance = statistics(record), statistics_of_even_weights(record)
     result = {
         index: roles_from_numbers(record, numbers, *index, chance)

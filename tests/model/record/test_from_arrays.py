@@ -160,7 +160,7 @@ def test_positions_can_come_after_the_patches() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("arguments", "why"),
     [
         ((PATTERN[0], TOKENS), "pattern must be numbers"),
         (([PATTERN[0], PATTERN[0, :1]], TOKENS), "all of one shape"),
@@ -185,9 +185,9 @@ def test_positions_can_come_after_the_patches() -> None:
         ((PATTERN, ("a" * 1001, "b", "c")), "more than 1,000 characters"),
     ],
 )
-def test_what_is_no_attention_is_refused(given: tuple, why: str) -> None:
+def test_what_is_no_attention_is_refused(arguments: tuple, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        from_arrays(*given)
+        from_arrays(*arguments)
 
 
 def test_more_than_can_be_shown_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

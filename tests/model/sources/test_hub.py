@@ -269,7 +269,9 @@ def test_no_token_is_sent(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     true = huggingface_hub.utils.build_hf_headers
     monkeypatch.setattr(
-        file_download, "build_hf_headers", lambda **given: seen.append(true(**given)) or true(**given)
+        file_download,
+        "build_hf_headers",
+        lambda **arguments: seen.append(true(**arguments)) or true(**arguments),
     )
     fetch(one)
     assert seen

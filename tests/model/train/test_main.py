@@ -129,8 +129,8 @@ def test_starting_over_leaves_nothing_of_the_run_before(data, trained, run_here,
 @pytest.mark.parametrize("name", ["looker", "imdb-article"])
 def test_recipes_of_the_articles_run_through(name, trained):
     loaded = load(trained(name), "cpu")
-    given = "a good film" if loaded.config.is_text else examples()[0][0]
-    assert capture(loaded, given).probabilities.sum() == pytest.approx(1, rel=rounding(20))
+    model_input = "a good film" if loaded.config.is_text else examples()[0][0]
+    assert capture(loaded, model_input).probabilities.sum() == pytest.approx(1, rel=rounding(20))
     assert "published" in loaded.history["recipe"]
     losses = [entry["loss"] for entry in loaded.history["log"]]
     assert losses[-1] < losses[0]

@@ -67,7 +67,7 @@ def test_the_first_run_of_a_file_is_in_the_faster_precision(few_digits, tmp_path
     monkeypatch.setattr(warmup, "WARMUPS", (0,))
     monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=1))
     requests = []
-    monkeypatch.setattr(warmup, "faster_precision", lambda *given: requests.append(given) or "fp32")
+    monkeypatch.setattr(warmup, "faster_precision", lambda *arguments: requests.append(arguments) or "fp32")
     make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
     assert [run.precision for run in read_runs(tmp_path / "runs.json")] == ["fp32", "fp32"]
     assert len(requests) == 1

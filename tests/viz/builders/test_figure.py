@@ -62,8 +62,8 @@ def test_a_chart_takes_the_width_of_the_page_or_has_its_own(properties, takes_wi
 def test_a_value_that_follows_an_element_of_the_page_is_bound_to_it_and_the_other_values_stay():
     point = layer("point", {"x": alt.datum(value("t"))})
     figure = chart([Column("x", [1])], point, values={"t": 3, "last": 9})
-    told = {"name": "t_told", "value": 0, "bind": {"element": ".slider", "event": "moved"}}
+    moved = {"name": "t_told", "value": 0, "bind": {"element": ".slider", "event": "moved"}}
     params = figure.following("t", ".slider").specification["params"]
     # Before the element has told a value there is none, which would be no number.
-    assert params == [{"name": "last", "value": 9}, told, {"name": "t", "expr": "+t_told || 0"}]
+    assert params == [{"name": "last", "value": 9}, moved, {"name": "t", "expr": "+t_told || 0"}]
     assert {"name": "t", "value": 3} in figure.specification["params"]

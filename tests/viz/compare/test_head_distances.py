@@ -53,8 +53,8 @@ HERE, MEAN, SD = np.array([0.1, 0.5, 0.2]), np.array([0.2, 0.4, 0.3]), np.array(
 
 
 def made(**changes):
-    given = {"here": HERE, "mean": MEAN, "sd": SD, "ones": (0, 1, 2), "others": (1, 2, 0), "selected": 2}
-    return pair_spread(NAMES, **given | changes)
+    arguments = {"here": HERE, "mean": MEAN, "sd": SD, "ones": (0, 1, 2), "others": (1, 2, 0), "selected": 2}
+    return pair_spread(NAMES, **arguments | changes)
 
 
 def test_the_furthest_pair_stands_first_and_the_chosen_one_is_marked():

@@ -14,8 +14,8 @@ VALUES = np.array([[np.nan, 0.25, 1.0], [0.5, 0.75, np.nan]])
 
 
 def test_a_curve_for_each_side_in_its_colour():
-    for given, (one, other) in (({}, CATEGORIES[:2]), ({"colours": (POST_LN, PRE_LN)}, (POST_LN, PRE_LN))):
-        points = drawn(stage_curves(CURVES, STAGES, y_title="norm", **given), width=600)[-1]
+    for options, (one, other) in (({}, CATEGORIES[:2]), ({"colours": (POST_LN, PRE_LN)}, (POST_LN, PRE_LN))):
+        points = drawn(stage_curves(CURVES, STAGES, y_title="norm", **options), width=600)[-1]
         assert [point["fill"] for point in points] == [one] * 3 + [other] * 2
 
 
@@ -26,9 +26,9 @@ def test_stages_stand_in_their_own_order_and_the_shallower_side_ends_earlier():
     assert across[3:] == across[:2]
 
 
-@pytest.mark.parametrize(("given", "top"), [(None, 4), (8, 8)])
-def test_the_axis_starts_at_zero(given, top):
-    *_, points = drawn(stage_curves(CURVES, STAGES, y_title="norm", from_zero_to=given), width=600)
+@pytest.mark.parametrize(("options", "top"), [(None, 4), (8, 8)])
+def test_the_axis_starts_at_zero(options, top):
+    *_, points = drawn(stage_curves(CURVES, STAGES, y_title="norm", from_zero_to=options), width=600)
     assert [point["y"] for point in points] == [240 * (1 - value / top) for value in (1, 2, 4, 0.5, 0)]
 
 
@@ -87,8 +87,8 @@ def of_kind(part, kind):
 
 
 def test_what_is_no_number_is_left_out():
-    given = {"z": np.array([np.nan, 1.0]), "a": np.array([0.5])}
-    figure = stage_curves(given, STAGES, y_title="CKA", bands={"z": (given["z"], given["z"])})
+    options = {"z": np.array([np.nan, 1.0]), "a": np.array([0.5])}
+    figure = stage_curves(options, STAGES, y_title="CKA", bands={"z": (options["z"], options["z"])})
     assert figure.frame["value"].tolist() == [1.0, 0.5]
     assert figure.frames["band"]["mean"].tolist() == [1.0]
 

@@ -32,12 +32,12 @@ WEIGHTS = np.array([[0.25, 0.75, 0.0], [1.0, 0.0, 0.004], [0.307, 0.07, 0.623]],
 NUMBERS = [".25", ".75", "0", "1", "0", "0", ".31", ".07", ".62"]
 
 
-def parsed(figure, look=ExportStyle()):  # noqa: B008
-    return ET.fromstring(svg(figure, look))
+def parsed(figure, style=ExportStyle()):  # noqa: B008
+    return ET.fromstring(svg(figure, style))
 
 
-def texts(figure, look=ExportStyle()):  # noqa: B008
-    return ["".join(element.itertext()) for element in parsed(figure, look).iter(f"{SVG}text")]
+def texts(figure, style=ExportStyle()):  # noqa: B008
+    return ["".join(element.itertext()) for element in parsed(figure, style).iter(f"{SVG}text")]
 
 
 def heads(n=8):

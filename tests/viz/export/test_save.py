@@ -68,7 +68,7 @@ def test_of_several_matrices_a_column_says_which_it_is_of(kind):
 
 # Where a column stands, how it looks, or what is framed, and names that say nothing.
 OF_DRAWING = re.compile(
-    "x|y|x2|y2|left|right|top|bottom|upper|lower|start|end|place|at|selected|strong|written|said|stamp|colour|tint|on_light|on_dark"
+    "x|y|x2|y2|left|right|top|bottom|upper|lower|start|end|place|at|selected|strong|written|stamp|colour|tint|on_light|on_dark"
     "|url|text|line|lines|number|.*_at|labelled|share of the track|n|t|says|went|over|about_short|index|low|high|kept|percent"
 )
 LINES = {"lines of a run", "vectors"}  # there the line is data, and the vectors are called x
