@@ -14,7 +14,6 @@ from viz.inputs.image_gallery import image_gallery
 
 COLUMNS = 5
 PAGE = 3 * COLUMNS
-SIDE = 44  # pixels of the picture in the row
 
 
 def choose_test_digit(number: DeltaGenerator, checkpoint: str | None) -> tuple[np.ndarray | None, int | None]:

@@ -23,12 +23,12 @@ from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded
 from app_pages.toolkit.markdown import PLACEMENTS, counted, plain
 from model import checkpoint
 from model.checkpoint.purpose import purpose
-from model.checkpoint.training_history import Figures, all_figures, standard_error
+from model.checkpoint.training_history import Figures, all_figures
 from model.inputs import Picture, Text
 from model.inputs.text import has_character_vocabulary, space_out_characters
 from model.loaded import Loaded
 from model.sources.names import group_by_seed, split_seed
-from viz.builders.number_format import with_error
+from viz.builders.number_format import standard_error, with_error
 
 INVITATION = {
     encoders.TEXT: "Type a sentence above, or choose an example there, to see all heads.",

@@ -10,10 +10,9 @@ from app_pages.show.show import show
 from app_pages.show.verdicts import verdict_html, verdict_lines
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import counted
-from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import Claim, effects_of_claim
 from model.claims.verdict import Beyond, FurtherThanSeeds, Measurement
-from viz.builders.number_format import percent
+from viz.builders.number_format import percent, standard_error
 from viz.norm_placement.seed_effects import Bound, EffectDot, SeedLine, effect_strip, seed_strip
 
 _TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}

@@ -15,7 +15,6 @@ from app_pages.theory.over_seeds import FigureWithText, create_progress_containe
 from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
-from model.checkpoint.training_history import standard_error
 from model.theory.digit_training import (
     GRID_BATCH_SIZE,
     N_JUDGED,
@@ -26,7 +25,7 @@ from model.theory.digit_training import (
     read_runs,
 )
 from model.theory.gradients_at_start import UntrainedConfig
-from viz.builders.number_format import percent
+from viz.builders.number_format import percent, standard_error
 from viz.theory.placements import RunResult, model_updates, warmup_accuracies
 
 RUNS_HEADING = "Does a slow rise of the learning rate help?"

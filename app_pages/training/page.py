@@ -19,9 +19,9 @@ from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
 from app_pages.training.player import draw_player
 from app_pages.training.tasks import explain, in_words, judged_on
-from model.checkpoint.training_history import standard_error, tasks
+from model.checkpoint.training_history import tasks
 from model.checkpoint.training_log import logged_values, smooth
-from viz.builders.number_format import with_error
+from viz.builders.number_format import standard_error, with_error
 from viz.builders.palette import side_colours
 from viz.training.run_curves import run_curves, with_errors
 

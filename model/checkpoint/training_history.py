@@ -69,11 +69,6 @@ def all_figures(history: dict[str, Any]) -> list[Figures]:
     return [*([history["figures"]] if "figures" in history else []), *history.get("also_measured", [])]
 
 
-def standard_error(share: float, n: int) -> float:
-    """Standard error sqrt(p (1 - p) / n) of the share p of n examples; 0 if p is not between 0 and 1."""
-    return math.sqrt(max(0.0, share * (1 - share)) / max(1, n))
-
-
 def tasks(history: dict[str, Any]) -> tuple[str, ...]:
     """Names of the tasks that the encoder was trained on, one for each phase."""
     return tuple(phase["task"] for phase in history.get("recipe", {}).get("phases", []))

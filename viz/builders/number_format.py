@@ -161,6 +161,6 @@ def cell_numbers(
     )
 
 
-def standard_error(share: float, n: int) -> str:
-    """Standard error sqrt(p (1 - p) / n) of the share p of n examples, such as "1.6 %"."""
-    return percent(math.sqrt(max(0.0, share * (1 - share)) / max(1, n)), brief=True)
+def standard_error(share: float, n: int) -> float:
+    """Standard error sqrt(p (1 - p) / n) of the share p of n examples; 0 if p is not between 0 and 1."""
+    return math.sqrt(max(0.0, share * (1 - share)) / max(1, n))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from ..builders.number_format import standard_error
+from ..builders.number_format import percent, standard_error
 from ..builders.palette import max_pool, weight_colours
 
 AT_MOST = 64  # cells along a side of a head's map
@@ -50,7 +50,9 @@ class Run:
         """What stands behind each moment's accuracy, such as "± 1.6 % of 500"; "" where that is not known."""
         counts = [self.n_examples[index] for index in self.phase]
         return [
-            "" if n is None or np.isnan(share) else f"± {standard_error(share, n)} of {n}"
+            ""
+            if n is None or np.isnan(share)
+            else f"± {percent(standard_error(share, n), brief=True)} of {n}"
             for share, n in zip(self.accuracy, counts, strict=True)
         ]
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..builders.chart import Column, chart, encodings_by_kind, layer
 from ..builders.figure import Kwargs, VegaFigure, tip
-from ..builders.number_format import standard_error
+from ..builders.number_format import percent, standard_error
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
 
@@ -105,7 +105,8 @@ def with_errors(table: pd.DataFrame) -> pd.DataFrame:
         **{
             "examples": [f"{int(n):,}" if known else "not known" for _, n, known in numbers],
             "standard error": [
-                standard_error(share, int(n)) if known else "not known" for share, n, known in numbers
+                percent(standard_error(share, int(n)), brief=True) if known else "not known"
+                for share, n, known in numbers
             ],
         }
     )

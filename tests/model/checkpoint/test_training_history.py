@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.checkpoint import training_history
-from model.checkpoint.training_history import check_history, phase_offsets, standard_error, tasks
+from model.checkpoint.training_history import check_history, phase_offsets, tasks
 from model.checkpoint.training_log import logged_values, smooth
 
 WHOLE = {
@@ -104,13 +104,6 @@ def test_tasks_and_first_steps_of_phases():
     assert tasks(run) == ("digits", "gently changed digits")
     assert tasks({}) == ()
     assert phase_offsets([3, 2, 4]).tolist() == [0, 3, 5]
-
-
-def test_the_standard_error_of_a_share():
-    shares = np.random.default_rng(0).binomial(400, 0.8, 20_000) / 400
-    assert standard_error(0.8, 400) == pytest.approx(shares.std(), rel=0.03)
-    assert standard_error(0.5, 100) == pytest.approx(math.sqrt(0.25 / 100))
-    assert (standard_error(1.0, 10), standard_error(1.5, 10), standard_error(0.5, 0)) == (0, 0, 0.5)
 
 
 # Two phases of 3 and 2 steps
