@@ -43,7 +43,7 @@ print(torch.get_num_threads())
 """
 
 
-def test_one_thread_is_the_servers_choice_and_not_that_of_whoever_imports_the_model() -> None:
+def test_one_thread_is_the_servers_choice_and_not_that_of_whoever_imports_the_model():
     done = subprocess.run([sys.executable, "-c", ONE_THREAD], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["3", "1"]
 
@@ -86,7 +86,7 @@ print(faults_per_layer())
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other systems keep memory in their own way")
-def test_memory_that_is_freed_is_used_again() -> None:
+def test_memory_that_is_freed_is_used_again():
     """As the image of the service sets its environment, and not by default."""
     settings = dict(re.findall(r"(MALLOC_\w+)=(\d+)", (ROOT / "Dockerfile").read_text()))
     faults = [
@@ -107,7 +107,7 @@ def test_memory_that_is_freed_is_used_again() -> None:
 @pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="other systems give memory back in their own way"
 )
-def test_freed_memory_goes_back_to_the_system_when_told() -> None:
+def test_freed_memory_goes_back_to_the_system_when_told():
     done = subprocess.run([sys.executable, "-c", KEPT], capture_output=True, text=True, check=True)
     freed, handed_back = map(float, done.stdout.split())
     assert freed > 50 > handed_back  # of 100 MB
@@ -117,17 +117,15 @@ def test_freed_memory_goes_back_to_the_system_when_told() -> None:
     ("limit", "is_limited"), [("max\n", False), (f"{2**20}\n", True), (f"{2**60}\n", False)]
 )
 def test_the_memory_is_that_of_the_machine_or_of_a_smaller_container(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: str, is_limited: bool
-) -> None:
+    monkeypatch, tmp_path, limit, is_limited
+):
     (tmp_path / "memory.max").write_text(limit)
     monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "memory.max")
     of_machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert machine_memory() == (2**20 if is_limited else of_machine)
 
 
-def test_a_system_that_cannot_be_asked_says_no_memory(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_system_that_cannot_be_asked_says_no_memory(monkeypatch, tmp_path):
     monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "none")
     monkeypatch.delattr(os, "sysconf")
     assert machine_memory() is None
@@ -138,8 +136,8 @@ def test_a_system_that_cannot_be_asked_says_no_memory(
     [("max\n", 3000 * 1024), ("1000000\n", 1_000_000 - 700_000 + 50_000), ("9000000\n", 3000 * 1024)],
 )
 def test_what_is_free_is_that_of_the_machine_or_of_a_smaller_container(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: str, expected: int
-) -> None:
+    monkeypatch, tmp_path, limit, expected
+):
     files = {
         "meminfo": "MemTotal:  8000 kB\nMemFree:  1000 kB\nMemAvailable:  3000 kB\nHugePages_Total:  0\n",
         "memory.max": limit,
@@ -153,15 +151,13 @@ def test_what_is_free_is_that_of_the_machine_or_of_a_smaller_container(
     assert available_memory() == expected
 
 
-def test_of_a_system_that_cannot_be_asked_nobody_knows_what_is_free(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_of_a_system_that_cannot_be_asked_nobody_knows_what_is_free(monkeypatch, tmp_path):
     monkeypatch.setattr(device, "MACHINE", tmp_path / "none")
     monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "none")
     assert available_memory() is None
 
 
-def test_what_torch_keeps_on_a_gpu_for_reuse_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_torch_keeps_on_a_gpu_for_reuse_is_free(monkeypatch):
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _device: (1000, 8000))
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _device: 700)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _device: 300)

@@ -16,7 +16,7 @@ FAMILIES = [
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_comes_back_from_json(family: Family) -> None:
+def test_a_family_comes_back_from_json(family):
     assert convert_closed(json.loads(json.dumps(asdict(family))), Family) == family
 
 
@@ -38,6 +38,6 @@ def test_a_family_comes_back_from_json(family: Family) -> None:
         ({"name": "x", "tied_output": "yes"}, "tied_output must be true or false, got 'yes'"),
     ],
 )
-def test_what_is_no_family_is_refused(values: dict, message: str) -> None:
+def test_what_is_no_family_is_refused(values, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         convert_closed(values, Family)

@@ -24,7 +24,7 @@ GPU = torch.device("cuda")
 
 
 @pytest.mark.slow
-def test_a_gpu_computes_what_the_cpu_computes() -> None:
+def test_a_gpu_computes_what_the_cpu_computes():
     seen = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
     command = [sys.executable, "-m", "tests.model.on_device", "cuda"]
     done = subprocess.run(command, env=seen, cwd=ROOT, capture_output=True, text=True)
@@ -44,19 +44,19 @@ def blocks_without_numbers(model: Transformer, config: ModelConfig, n: int) -> t
 @pytest.mark.parametrize(
     "architecture", ["BertModel", "ModernBertModel", "DebertaV2Model", "T5EncoderModel", "EsmModel"]
 )
-def test_no_layer_waits_for_a_number(architecture: str, tmp_path: Path) -> None:
+def test_no_layer_waits_for_a_number(architecture, tmp_path):
     build(tmp_path, architecture)
     encoder = load(str(tmp_path), "cpu")
     result = blocks_without_numbers(encoder.model, encoder.config, 9)
     assert result.shape == (1, 9, encoder.config.d_model)
 
 
-def test_a_layer_that_reads_a_number_would_be_noticed() -> None:
+def test_a_layer_that_reads_a_number_would_be_noticed():
     with pytest.raises(RuntimeError, match="meta tensors"):
         bool(torch.ones(1, device=NUMBERLESS).all())
 
 
-def test_a_record_has_its_own_copy_of_what_lies_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_has_its_own_copy_of_what_lies_on_the_device(monkeypatch):
     encoder = tiny.loaded(tiny.TEXT)
     expected = capture(encoder, "great film")
     copied: list[torch.Tensor] = []
@@ -80,7 +80,7 @@ def test_a_record_has_its_own_copy_of_what_lies_on_the_device(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("free", [0, 10**6])
-def test_a_gpu_with_too_little_memory_says_so(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
+def test_a_gpu_with_too_little_memory_says_so(monkeypatch, free):
     monkeypatch.setattr(module, "available_memory", lambda: 10**12)
     monkeypatch.setattr(module, "available_on_gpu", lambda device: free if device == GPU else 10**12)
     shapes = module._shapes(tiny.TEXT, 4096)
@@ -88,7 +88,7 @@ def test_a_gpu_with_too_little_memory_says_so(monkeypatch: pytest.MonkeyPatch, f
         module._flat_buffer(shapes, GPU)
 
 
-def test_a_gpu_is_not_asked_where_the_machine_itself_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_is_not_asked_where_the_machine_itself_has_no_room(monkeypatch):
     # the record ends up in the machine's memory
     monkeypatch.setattr(module, "available_memory", lambda: 10**6)
     shapes = module._shapes(tiny.TEXT, 4096)

@@ -1,7 +1,7 @@
 import math
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pytest
 from msgspec import Meta
@@ -28,7 +28,7 @@ class Outer:
     several: tuple[Inner, ...] = ()
 
 
-def test_json_becomes_the_dataclass() -> None:
+def test_json_becomes_the_dataclass():
     values = {"n": 3, "names": ["a"], "share": 1, "inner": {"act": "gelu", "sides": [2, 3]}}
     assert convert_closed(values, Outer) == Outer(
         n=3, names=("a",), share=1.0, inner=Inner(act="gelu", sides=(2, 3))
@@ -59,18 +59,18 @@ def test_json_becomes_the_dataclass() -> None:
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_named_with_its_value(values: Any, sentence: str) -> None:
+def test_what_does_not_fit_is_named_with_its_value(values, sentence):
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}") as refused:
         convert_closed(values, Outer)
     assert len(str(refused.value)) < 300
 
 
-def test_a_dataclass_can_check_itself() -> None:
+def test_a_dataclass_can_check_itself():
     with pytest.raises(ValueError, match=r"^n must be a whole number <= 9, got 10$"):
         check_fields(Outer(n=10))
 
 
-def test_of_a_long_value_the_middle_is_left_out() -> None:
+def test_of_a_long_value_the_middle_is_left_out():
     with pytest.raises(ValueError, match=r"^n must be a whole number, got 'long") as refused:
         convert({"n": "long " * 10_000}, Outer)
     assert len(str(refused.value)) < 200

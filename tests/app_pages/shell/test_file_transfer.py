@@ -51,7 +51,7 @@ def held(storage: MemoryMediaFileStorage, file_id: str) -> bool:
     return True
 
 
-def test_a_download_outlives_the_runs_of_other_windows(storage: MemoryMediaFileStorage) -> None:
+def test_a_download_outlives_the_runs_of_other_windows(storage):
     manager = MediaFileManager(storage)
     placeholder = manager.add_deferred(lambda: b"a figure", "image/png", "1.2", "figure.png")
     file_id = manager.execute_deferred(placeholder).rpartition("/")[2].partition(".")[0]
@@ -63,7 +63,7 @@ def test_a_download_outlives_the_runs_of_other_windows(storage: MemoryMediaFileS
     assert not held(storage, file_id)
 
 
-def test_one_that_is_asked_for_again_stays(storage: MemoryMediaFileStorage) -> None:
+def test_one_that_is_asked_for_again_stays(storage):
     requests = (b"a figure", "image/png", MediaFileKind.DOWNLOADABLE, "figure.png")
     file_id = storage.load_and_get_id(*requests)
     storage.delete_file(file_id)
@@ -74,27 +74,27 @@ def test_one_that_is_asked_for_again_stays(storage: MemoryMediaFileStorage) -> N
     assert held(storage, file_id)
 
 
-def test_pictures_on_a_page_go_at_once(storage: MemoryMediaFileStorage) -> None:
+def test_pictures_on_a_page_go_at_once(storage):
     file_id = storage.load_and_get_id(b"a picture", "image/png", MediaFileKind.MEDIA)
     storage.delete_file(file_id)
     assert not held(storage, file_id)
     assert Due.all == []
 
 
-def test_after_its_time_it_is_deleted() -> None:
+def test_after_its_time_it_is_deleted():
     deleted = Event()
     Farewells(0).delete_later("a", deleted.set)
     assert deleted.wait(20)
 
 
-def test_no_timer_holds_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_timer_holds_the_server(monkeypatch):
     started: list[bool] = []
     monkeypatch.setattr(Timer, "start", lambda timer: started.append(timer.daemon))
     Farewells().delete_later("a", lambda: None)
     assert started == [True]
 
 
-def test_uploads_of_any_size_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uploads_of_any_size_stay_in_memory(monkeypatch):
     parser = import_module("starlette.formparsers").MultiPartParser
     monkeypatch.setattr(parser, "spool_max_size", 1)
     hold_uploads_in_memory()

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.masks_controls import BLOCKED_KEYS
-from app_pages.controls.pages import ATTENTION, MASKS, Page
+from app_pages.controls.pages import ATTENTION, MASKS
 from app_pages.subject import cache
 from model import capture
 
@@ -13,9 +13,7 @@ Open = Callable[..., AppTest]
 
 
 @pytest.mark.parametrize("page", [ATTENTION, MASKS])
-def test_a_page_without_enough_memory_says_so_in_one_sentence(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch, page: Page
-) -> None:
+def test_a_page_without_enough_memory_says_so_in_one_sentence(open_app, monkeypatch, page):
     cache.clear()
     monkeypatch.setattr(capture, "SMALL", 0)
     monkeypatch.setattr(capture, "available_memory", lambda: 1000)
@@ -27,9 +25,7 @@ def test_a_page_without_enough_memory_says_so_in_one_sentence(
     )
 
 
-def test_a_second_record_that_has_no_room_is_said_to_have_none(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_record_that_has_no_room_is_said_to_have_none(open_app, monkeypatch):
     start = (KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     cache.clear()
     monkeypatch.setattr(capture, "SMALL", 0)

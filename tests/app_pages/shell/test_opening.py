@@ -34,14 +34,14 @@ def parameters(query: str) -> dict[str, str]:
     return {key: value for key, (value,) in parse_qs(query.removeprefix("?")).items()}
 
 
-def test_a_text_is_read_by_the_encoder_that_is_named() -> None:
+def test_a_text_is_read_by_the_encoder_that_is_named():
     assert parameters(query_of(None, "a & b", None)) == {"kind": "Text", "text": "a & b"}
     query = query_of("imdb-post-ln", "ein schöner Film", None)
     assert parameters(query) == {"kind": "Text", "checkpoint": "imdb-post-ln", "text": "ein schöner Film"}
     assert parameters(query_of("mnist-pre-ln", None, None)) == {"kind": "Digit", "checkpoint": "mnist-pre-ln"}
 
 
-def test_a_picture_is_drawn_for_encoders_of_digits(digit: Path) -> None:
+def test_a_picture_is_drawn_for_encoders_of_digits(digit):
     for name in (None, "mnist-pre-ln"):
         query = parameters(query_of(name, None, digit))
         assert (query["kind"], query["source"]) == ("Digit", "Draw")
@@ -49,9 +49,7 @@ def test_a_picture_is_drawn_for_encoders_of_digits(digit: Path) -> None:
         np.testing.assert_allclose(code.from_code(query["drawing"]), expected, atol=9)  # 16 grey levels
 
 
-def test_a_picture_in_colour_is_held_for_every_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_in_colour_is_held_for_every_session(tmp_path, monkeypatch):
     monkeypatch.setattr(own_picture, "_first", None)
     Image.new("RGB", (50, 40), "red").save(tmp_path / "red.png")
     build(tmp_path / "vit", "ViTForImageClassification")
@@ -69,9 +67,7 @@ def test_a_picture_in_colour_is_held_for_every_session(
         (None, None, True, "This file is not a picture; "),
     ],
 )
-def test_an_input_that_does_not_fit_is_refused(
-    tmp_path: Path, name: str | None, text: str | None, is_picture: bool, message: str
-) -> None:
+def test_an_input_that_does_not_fit_is_refused(tmp_path, name, text, is_picture, message):
     file = tmp_path / "a.png"
     file.write_text("no picture")
     with pytest.raises(ValueError, match=message):
@@ -84,7 +80,7 @@ def models(tmp_path: Path) -> Path:
     return tmp_path / "models"
 
 
-def test_a_folder_becomes_the_models_folder(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_becomes_the_models_folder(models, monkeypatch):
     assert name_in_app(str(models / "team" / "mine"), None) == ("mine", models / "team" / "mine")
     assert locations.find("mine", checkpoint.CHECKPOINTS) == models / "team" / "mine"
     monkeypatch.chdir(models / "team")
@@ -95,7 +91,7 @@ def test_a_folder_becomes_the_models_folder(models: Path, monkeypatch: pytest.Mo
     assert locations.find(name, checkpoint.CHECKPOINTS) == models / "imdb-pre-ln"
 
 
-def test_in_the_models_folder_it_has_its_name_there(models: Path, tmp_path: Path) -> None:
+def test_in_the_models_folder_it_has_its_name_there(models, tmp_path):
     for name in ("team/mine", str(models / "team" / "mine")):
         assert name_in_app(name, models) == ("team/mine", models)
     assert name_in_app("imdb-pre-ln", models) == ("imdb-pre-ln", models)
@@ -104,7 +100,7 @@ def test_in_the_models_folder_it_has_its_name_there(models: Path, tmp_path: Path
         name_in_app(str(models / "team" / "mine"), tmp_path / "other")
 
 
-def test_one_of_two_encoders_in_a_folder_is_opened(tmp_path: Path) -> None:
+def test_one_of_two_encoders_in_a_folder_is_opened(tmp_path):
     build(tmp_path / "clip", "CLIPModel")
     assert name_in_app(str(tmp_path / "clip" / "text_model"), None) == ("clip/text_model", tmp_path / "clip")
     with pytest.raises(ValueError, match="it holds two encoders, so write /vision_model"):
@@ -122,9 +118,7 @@ def test_one_of_two_encoders_in_a_folder_is_opened(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_folder_that_cannot_be_opened_is_refused_in_one_sentence(
-    tmp_path: Path, kept: tuple[str, ...], message: str
-) -> None:
+def test_a_folder_that_cannot_be_opened_is_refused_in_one_sentence(tmp_path, kept, message):
     build(tmp_path / "bert", "BertModel")
     (tmp_path / "bert" / "pytorch_model.bin").write_bytes(b"\x80\x04.")
     for path in (tmp_path / "bert").iterdir():
@@ -134,7 +128,7 @@ def test_a_folder_that_cannot_be_opened_is_refused_in_one_sentence(
         name_in_app(str(tmp_path / "bert"), None)
 
 
-def test_a_folder_of_this_project_without_weights_is_refused(models: Path) -> None:
+def test_a_folder_of_this_project_without_weights_is_refused(models):
     (models / "team" / "mine" / "model.safetensors").unlink()
     with pytest.raises(FileNotFoundError, match="has no weights"):
         name_in_app(str(models / "team" / "mine"), None)

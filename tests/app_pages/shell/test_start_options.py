@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from app_pages.shell.start_options import Options, options_at_start, read_options
@@ -12,12 +10,12 @@ def _no_root() -> None:
     locations.use(None)
 
 
-def test_without_options_nothing_is_allowed() -> None:
+def test_without_options_nothing_is_allowed():
     assert read_options([], {}) == Options(models=None, hub=False, uploads_mb=0, problems=())
     assert locations.root() is None
 
 
-def test_options_and_variables_say_the_same(tmp_path: Path) -> None:
+def test_options_and_variables_say_the_same(tmp_path):
     message = read_options(["--models", str(tmp_path), "--hub", "--uploads", "500"], {})
     assert message == Options(models=tmp_path, hub=True, uploads_mb=500)
     assert locations.root() == tmp_path
@@ -25,7 +23,7 @@ def test_options_and_variables_say_the_same(tmp_path: Path) -> None:
     assert read_options([], variables) == message
 
 
-def test_an_option_goes_before_its_variable(tmp_path: Path) -> None:
+def test_an_option_goes_before_its_variable(tmp_path):
     variables = {"LOUPE_MODELS": "/nowhere", "LOUPE_UPLOADS_MB": "500", "LOUPE_HUB": "0"}
     assert read_options(["--models", str(tmp_path), "--uploads=20"], variables) == Options(
         models=tmp_path, uploads_mb=20
@@ -47,7 +45,7 @@ def test_an_option_goes_before_its_variable(tmp_path: Path) -> None:
         (["--hub=yes"], "The options after `--` cannot be read"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_one_sentence(arguments: list[str], problem: str) -> None:
+def test_what_cannot_be_used_is_said_in_one_sentence(arguments, problem):
     message = read_options(arguments, {})
     (sentence,) = message.problems
     assert sentence.startswith(problem)
@@ -55,7 +53,7 @@ def test_what_cannot_be_used_is_said_in_one_sentence(arguments: list[str], probl
     assert (message.models, message.hub, message.uploads_mb) == (None, False, 0)
 
 
-def test_the_arguments_are_those_of_the_app_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_arguments_are_those_of_the_app_alone(monkeypatch):
     monkeypatch.setattr("sys.argv", ["/usr/bin/pytest", "--hub", "-x"])
     assert options_at_start() == Options()
     monkeypatch.setattr("sys.argv", ["/somewhere/app.py", "--hub"])

@@ -19,7 +19,7 @@ _ELEMENTS = json.loads((Path(__file__).parent / "streamlit_elements.json").read_
 Parts = tuple[str | None, ...]  # of a string or f-string; None stands for what is computed
 
 
-def test_elements_of_streamlit_are_those_of_the_list_and_exist() -> None:
+def test_elements_of_streamlit_are_those_of_the_list_and_exist():
     named = {
         name
         for path in [*_PAGES.rglob("*.css"), *_PAGES.rglob("*.js")]
@@ -31,7 +31,7 @@ def test_elements_of_streamlit_are_those_of_the_list_and_exist() -> None:
     assert not missing, "the installed Streamlit makes no such element"
 
 
-def test_each_key_in_the_styles_is_made_by_a_page() -> None:
+def test_each_key_in_the_styles_is_made_by_a_page():
     keys, words = _strings_of_the_code()
     named = {
         (key, bool(is_prefix)): path.name
@@ -59,7 +59,7 @@ def test_each_key_in_the_styles_is_made_by_a_page() -> None:
         ("one_", True, False),
     ],
 )
-def test_what_is_computed_in_a_key_is_a_word_or_a_key(key: str, is_prefix: bool, makes: bool) -> None:
+def test_what_is_computed_in_a_key_is_a_word_or_a_key(key, is_prefix, makes):
     keys: set[Parts] = {("side_", None), ("grid_", None), ("ablate",)}
     assert _makes(("side_", None), key, keys, {"first", "second"}, is_prefix=is_prefix) == makes
 

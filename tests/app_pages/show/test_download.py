@@ -42,7 +42,7 @@ def opened(**chosen: object) -> AppTest:
     return app
 
 
-def test_a_closed_one_draws_nothing(made: dict) -> None:
+def test_a_closed_one_draws_nothing(made):
     app = AppTest.from_function(page).run()
     assert not app.exception
     assert not made
@@ -61,7 +61,7 @@ def page_with_a_legend_beside_it() -> None:
     show(draw("on the page"), key="matrix", in_file=lambda: draw("in the file"))
 
 
-def test_a_file_can_say_what_stands_beside_the_figure_on_the_page(made: dict) -> None:
+def test_a_file_can_say_what_stands_beside_the_figure_on_the_page(made):
     app = AppTest.from_function(page_with_a_legend_beside_it)
     app.session_state["file_of_matrix"] = True
     app.session_state["file_of_matrix_kind"] = "svg"
@@ -85,7 +85,7 @@ def page_with_two_figures_in_one_chart() -> None:
     download(lambda: draw("one head"), "matrix", others={"overview": lambda: draw("all heads")})
 
 
-def test_one_menu_makes_files_of_all_figures_of_a_chart(made: dict) -> None:
+def test_one_menu_makes_files_of_all_figures_of_a_chart(made):
     app = AppTest.from_function(page_with_two_figures_in_one_chart)
     app.session_state["file_of_matrix"] = True
     app.session_state["file_of_matrix_kind"] = "svg"
@@ -98,7 +98,7 @@ def test_one_menu_makes_files_of_all_figures_of_a_chart(made: dict) -> None:
     assert len(app.get("popover")) == 1
 
 
-def test_the_numbers_of_a_figure_are_shown_before_they_become_a_file() -> None:
+def test_the_numbers_of_a_figure_are_shown_before_they_become_a_file():
     app = opened(kind="csv")
     assert app.dataframe[0].value.to_numpy().tolist() == [["a", 1.0, 0.0], ["b", 0.0, 1.0]]
 
@@ -107,9 +107,7 @@ def test_the_numbers_of_a_figure_are_shown_before_they_become_a_file() -> None:
     ("kind", "begins"),
     [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF-"), ("csv", b"row,a,b"), ("parquet", b"PAR1")],
 )
-def test_the_file_is_made_when_it_is_asked_for(
-    made: dict, kind: str, begins: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_is_made_when_it_is_asked_for(made, kind, begins, monkeypatch):
     requests = []
     monkeypatch.setattr(
         download, "figure_bytes", lambda *arguments: requests.append(arguments) or figure_bytes(*arguments)
@@ -124,7 +122,7 @@ def test_the_file_is_made_when_it_is_asked_for(
     assert made["file_name"].endswith(f".{kind}")
 
 
-def test_a_column_of_a_paper_in_one_click(made: dict) -> None:
+def test_a_column_of_a_paper_in_one_click(made):
     opened(kind="svg", size=download.COLUMN)
     drawn = made["data"]().decode()
     assert 'width="8.50cm"' in drawn
@@ -132,7 +130,7 @@ def test_a_column_of_a_paper_in_one_click(made: dict) -> None:
 
 @pytest.mark.parametrize("size", [download.COLUMN, download.OWN])
 @pytest.mark.parametrize("theme", [download.LIGHT, download.DARK])
-def test_light_letters_have_a_dark_ground(made: dict, theme: str, size: str) -> None:
+def test_light_letters_have_a_dark_ground(made, theme, size):
     opened(kind="svg", size=size, theme=theme)
     ground = f'fill="{ExportStyle(theme=theme).page_colour}"/>'
     assert (ground in made["data"]().decode()) == (theme == download.DARK)
@@ -148,9 +146,7 @@ def page_in_korean() -> None:
 
 
 @pytest.mark.parametrize(("kind", "is_told"), [("png", True), ("svg", True), ("pdf", True), ("csv", False)])
-def test_letters_that_no_font_has_are_told_before_the_download(
-    made: dict, kind: str, is_told: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_letters_that_no_font_has_are_told_before_the_download(made, kind, is_told, monkeypatch):
     monkeypatch.setattr(safe_text, "_known", {"한": False, "국": False})
     app = AppTest.from_function(page_in_korean)
     app.session_state["file_of_matrix"] = True
@@ -161,13 +157,13 @@ def test_letters_that_no_font_has_are_told_before_the_download(
     assert made["data"]()
 
 
-def test_an_own_size(made: dict) -> None:
+def test_an_own_size(made):
     opened(kind="svg", size=download.OWN, width_cm=12.0, font_pt=10.0, transparent_light=False)
     drawn = made["data"]().decode()
     assert 'width="12.00cm"' in drawn
 
 
-def test_numbers_and_title_are_chosen_behind_one_control(made: dict) -> None:
+def test_numbers_and_title_are_chosen_behind_one_control(made):
     app = opened(kind="svg", numbers="all", title=False)
     (details,) = [block for block in app.expander if block.label == "Numbers and title"]
     assert [control.label for control in details.segmented_control] == ["Numbers in cells"]
@@ -190,7 +186,7 @@ def page_of_many_tokens() -> None:
     show(weight_heatmap(np.eye(40, dtype=np.float32), [f"t{number}" for number in range(40)]), key="matrix")
 
 
-def test_numbers_that_do_not_fit_are_told_and_no_file_is_offered(made: dict) -> None:
+def test_numbers_that_do_not_fit_are_told_and_no_file_is_offered(made):
     app = AppTest.from_function(page_of_many_tokens)
     app.session_state["file_of_matrix"] = True
     app.session_state["exported"] = {"kind": "svg", "size": download.COLUMN, "numbers": "all"}
@@ -200,12 +196,12 @@ def test_numbers_that_do_not_fit_are_told_and_no_file_is_offered(made: dict) -> 
     assert not made
 
 
-def test_colours_of_the_other_theme(made: dict) -> None:
+def test_colours_of_the_other_theme(made):
     opened(kind="svg", theme=download.DARK)
     assert "#fafafa" in made["data"]().decode()
 
 
-def test_what_was_chosen_is_what_the_next_figure_begins_with(made: dict) -> None:
+def test_what_was_chosen_is_what_the_next_figure_begins_with(made):
     app = AppTest.from_function(page)
     app.session_state["file_of_matrix"] = True
     app.session_state["exported"] = {"kind": "svg", "size": download.COLUMN}
@@ -225,14 +221,12 @@ def test_what_was_chosen_is_what_the_next_figure_begins_with(made: dict) -> None
         ({"page": "cost"}, "cost_parameters", "cost-parameters"),
     ],
 )
-def test_the_name_says_what_is_in_the_file(
-    held: dict, key: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_name_says_what_is_in_the_file(held, key, name, monkeypatch):
     monkeypatch.setattr(st, "session_state", {"layer": 2, "head": 1, "checkpoint": "imdb-pre-ln"} | held)
     assert file_name(*name_parts(key), suffix="svg") == f"{name}.svg"
 
 
-def test_the_menu_counts_the_columns_of_the_file() -> None:
+def test_the_menu_counts_the_columns_of_the_file():
     app = AppTest.from_function(page_of_many_tokens)
     app.session_state["file_of_matrix"] = True
     app.session_state["exported"] = {"kind": "csv"}
@@ -256,9 +250,7 @@ def test_the_menu_counts_the_columns_of_the_file() -> None:
         ({"page": "inside_a_head"}, "inside_products", "", ""),
     ],
 )
-def test_a_line_above_the_figure_says_of_which_head_and_encoder_it_is(
-    held: dict, key: str, title: str, line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_above_the_figure_says_of_which_head_and_encoder_it_is(held, key, title, line, monkeypatch):
     monkeypatch.setattr(st, "session_state", {"layer": 2, "head": 1, "checkpoint": "imdb-pre-ln"} | held)
     assert line_above(key, title) == line
 
@@ -273,7 +265,7 @@ def page_with_an_expression() -> None:
     show(call(weight_heatmap, np.eye(2, dtype=np.float32), ["a", "b"]), key="matrix")
 
 
-def test_the_menu_shows_a_figure_as_python() -> None:
+def test_the_menu_shows_a_figure_as_python():
     app = AppTest.from_function(page_with_an_expression).run()
     assert not app.code
     app.session_state["file_of_matrix"] = True

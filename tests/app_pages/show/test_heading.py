@@ -11,7 +11,7 @@ def sentences(app: AppTest) -> str:
     return "\n".join(part.proto.body for part in app.get("html"))
 
 
-def test_the_line_below_the_title_says_what_the_encoder_is_for_and_what_it_answers(open_app: Open) -> None:
+def test_the_line_below_the_title_says_what_the_encoder_is_for_and_what_it_answers(open_app):
     app = open_app()
     assert "This encoder judges whether a text is positive or negative: <b>" in sentences(app)
     app = open_app(kind="Digit")
@@ -19,20 +19,18 @@ def test_the_line_below_the_title_says_what_the_encoder_is_for_and_what_it_answe
 
 
 @pytest.mark.parametrize("page", ["masks", "compare"])
-def test_a_page_with_several_answers_says_what_the_named_encoder_is_for(open_app: Open, page: str) -> None:
+def test_a_page_with_several_answers_says_what_the_named_encoder_is_for(open_app, page):
     app = open_app(f"app_pages/{page}/page.py")
     name = app.selectbox(key="checkpoint").value
     assert f"{name} judges whether a text is positive or negative.</p>" in sentences(app)
 
 
-def test_a_page_without_an_encoder_says_nothing_of_one(open_app: Open) -> None:
+def test_a_page_without_an_encoder_says_nothing_of_one(open_app):
     assert "This encoder" not in sentences(open_app("app_pages/theory/page.py"))
 
 
 @pytest.mark.parametrize(("page", "has_button"), [("attention", True), ("your_own", False)])
-def test_an_address_shows_the_figure_alone_where_it_can_stand_alone(
-    open_app: Open, page: str, has_button: bool
-) -> None:
+def test_an_address_shows_the_figure_alone_where_it_can_stand_alone(open_app, page, has_button):
     app = open_app(f"app_pages/{page}/page.py", present="1", forgiven={"present"})
     assert not app.exception
     assert ("present_leave" in [button.key for button in app.button]) == has_button

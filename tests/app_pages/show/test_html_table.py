@@ -22,9 +22,7 @@ ROWS = [
         ({"row": None, "column": None}, []),
     ],
 )
-def test_a_click_is_taken_where_such_a_row_or_column_can_be_clicked(
-    sent: dict, taken: list, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_click_is_taken_where_such_a_row_or_column_can_be_clicked(sent, taken, monkeypatch):
     drawn, received = {}, []
     table = HtmlTable.__new__(HtmlTable)
     table._component = lambda **options: drawn.update(options)

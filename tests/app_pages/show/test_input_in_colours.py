@@ -49,9 +49,7 @@ def outlined(chart: VegaFigure) -> list[int]:
         (WITHOUT_CLASS, 3, [3], 1),
     ],
 )
-def test_marks_and_clicks_stand_for_positions(
-    monkeypatch: pytest.MonkeyPatch, record: AttentionRecord, query: int, outline: list[int], position: int
-) -> None:
+def test_marks_and_clicks_stand_for_positions(monkeypatch, record, query, outline, position):
     chart, options, taken = shown(monkeypatch, record, query)
     assert outlined(chart) == outline
     assert taken == [position]
@@ -62,9 +60,7 @@ def test_marks_and_clicks_stand_for_positions(
 @pytest.mark.parametrize(
     ("record", "message"), [(TEXT, []), (DIGIT, [f"{DIGIT.pattern[0, 0, 3, 0]:.3f}"]), (WITHOUT_CLASS, [])]
 )
-def test_what_a_digit_leaves_out_is_said(
-    monkeypatch: pytest.MonkeyPatch, record: AttentionRecord, message: list[str]
-) -> None:
+def test_what_a_digit_leaves_out_is_said(monkeypatch, record, message):
     captions = []
     monkeypatch.setattr(widget.st, "caption", captions.append)
     shown(monkeypatch, record, 3)
@@ -72,9 +68,7 @@ def test_what_a_digit_leaves_out_is_said(
 
 
 @pytest.mark.parametrize(("n_after", "captions"), [(2, 3), (8, 1)])
-def test_tokens_after_the_patches_are_said_one_by_one_or_in_sum(
-    monkeypatch: pytest.MonkeyPatch, n_after: int, captions: int
-) -> None:
+def test_tokens_after_the_patches_are_said_one_by_one_or_in_sum(monkeypatch, n_after, captions):
     n = 5 + n_after
     record = from_arrays(
         np.full((1, 1, n, n), 1 / n),
@@ -91,7 +85,7 @@ def test_tokens_after_the_patches_are_said_one_by_one_or_in_sum(
     assert message[-1].endswith(f"not part of the picture: {weight:.3f}")
 
 
-def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch):
     coloured, drawn = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8), []
     record = capture(tiny.loaded(replace(tiny.DIGIT, n_channels=3)), coloured)
     monkeypatch.setattr(widget, "query_on_picture", lambda _, image, *__, **___: drawn.append(image))

@@ -19,7 +19,7 @@ AT = {"text": TEXT, "checkpoint": "imdb-pre-ln"}
 NAN, INFINITE = float("nan"), float("inf")
 
 
-def test_a_choice_is_taken_once_and_is_in_the_address(open_app: Open) -> None:
+def test_a_choice_is_taken_once_and_is_in_the_address(open_app):
     app = open_app(**AT)
     assert (linked(app).kept, linked(app).data["answered"]) == ((0, 0, 2), 0)
     choose(app, layer=1, head=1, query=3, coloured_by="answer")
@@ -31,7 +31,7 @@ def test_a_choice_is_taken_once_and_is_in_the_address(open_app: Open) -> None:
     assert (linked(app).kept, linked(app).data["answered"]) == ((0, 1, 3), 1)
 
 
-def test_the_chart_is_the_same_whatever_is_chosen(open_app: Open) -> None:
+def test_the_chart_is_the_same_whatever_is_chosen(open_app):
     """Streamlit then sends none of it again."""
     app = open_app(**AT)
     before, data = _sent(app), linked(app).data
@@ -60,7 +60,7 @@ def test_the_chart_is_the_same_whatever_is_chosen(open_app: Open) -> None:
     ],
     ids=str,
 )
-def test_a_message_of_nonsense_changes_nothing(open_app: Open, change: dict) -> None:
+def test_a_message_of_nonsense_changes_nothing(open_app, change):
     app = open_app(**AT, layer="1", query="2 great")
     address = dict(app.query_params)
     choose(app, **{"layer": 0, "query": 1} | change)
@@ -68,13 +68,13 @@ def test_a_message_of_nonsense_changes_nothing(open_app: Open, change: dict) -> 
     assert dict(app.query_params) == address
 
 
-def test_a_message_of_another_form_changes_nothing(open_app: Open) -> None:
+def test_a_message_of_another_form_changes_nothing(open_app):
     app = open_app(**AT, layer="1", query="2 great")
     for message in (None, 1, "x", [], [1, 2, 3], {}, {"layer": 0}):
         assert linked(send(app, message)).kept == (1, 0, 2)
 
 
-def test_a_choice_of_the_text_before_is_not_taken(open_app: Open) -> None:
+def test_a_choice_of_the_text_before_is_not_taken(open_app):
     app = open_app(**AT, query="4 [SEP]")
     old = linked(app).data["stamp"]
     app.text_area(key="text").set_value("great").run()
@@ -87,14 +87,14 @@ def test_a_choice_of_the_text_before_is_not_taken(open_app: Open) -> None:
     assert linked(app).data["stamp"] not in (old, chart.data["stamp"])
 
 
-def test_the_stamp_is_that_of_the_record(open_app: Open) -> None:
+def test_the_stamp_is_that_of_the_record(open_app):
     chart = linked(open_app(**AT))
     stamp = stamp_of(LiveSubject("imdb-pre-ln", TEXT).record)
     assert (chart.data["stamp"], chart.state("stamp")) == (stamp, stamp)
     assert set(chart.frames["cells"]["stamp"]) == set(chart.frames["frame"]["stamp"]) == {stamp}
 
 
-def test_what_the_answer_hangs_on(open_app: Open) -> None:
+def test_what_the_answer_hangs_on(open_app):
     hiding = linked(open_app(**AT)).data["hidden"]
     record = LiveSubject("imdb-pre-ln", TEXT).record
     answer = int(record.logits.argmax())
@@ -115,16 +115,14 @@ def test_what_the_answer_hangs_on(open_app: Open) -> None:
     assert f"“{name}” gets less likely" in hiding["note"]
 
 
-def test_where_the_tokens_are_not_those_of_the_input_they_have_no_second_colouring(open_app: Open) -> None:
+def test_where_the_tokens_are_not_those_of_the_input_they_have_no_second_colouring(open_app):
     assert linked(open_app(**AT, hide_special="true")).data["hidden"] is None
     options = {"text": "films not", "checkpoint": "imdb-pre-ln"}
     assert linked(open_app(**options, words="true")).data["hidden"] is None
     assert linked(open_app(**options)).data["hidden"]
 
 
-def test_of_a_large_record_the_chosen_head_alone_is_sent(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_large_record_the_chosen_head_alone_is_sent(open_app, monkeypatch):
     monkeypatch.setattr("viz.attention.linked_data.MOST_WEIGHTS", 50)
     app = open_app(**AT, layer="1", head="1")
     pattern = _pattern(TEXT)
@@ -140,7 +138,7 @@ def test_of_a_large_record_the_chosen_head_alone_is_sent(
     assert own == [1, 0]
 
 
-def test_labels_that_look_like_markup_are_handed_over_as_they_are(open_app: Open) -> None:
+def test_labels_that_look_like_markup_are_handed_over_as_they_are(open_app):
     record = from_arrays(np.full((1, 1, 3, 3), 1 / 3), ["<b>x</b>", "a b", ""])
     session = {OPENED: FileSubject(file_name="a.npz", record=record, settings={}, picture=None)}
     assert linked(open_app(kind="Record", session=session)).data["queries"] == ["<b>x</b>", "a·b", "·"]

@@ -67,7 +67,7 @@ def put(folder: Path, name: str, config: ModelConfig) -> None:
     checkpoint.save(folder / name, loaded.model, {}, loaded.tokenizer)
 
 
-def test_both_encoders_are_divided_by_a_class_and_heads_are_taken_away_on_demand(open_parts: Open) -> None:
+def test_both_encoders_are_divided_by_a_class_and_heads_are_taken_away_on_demand(open_parts):
     app = open_parts(text=TEXT)
     one, other = (expected(name, TEXT, 1) for name in PAIR)
     assert_shows(app, imdb_pre_ln=one, imdb_post_ln=other)
@@ -86,7 +86,7 @@ def test_both_encoders_are_divided_by_a_class_and_heads_are_taken_away_on_demand
         assert f"{name} **Spearman {rho}** over 4 heads" in said(app)
 
 
-def test_below_stand_the_sums_and_what_is_seen_in_numbers(open_parts: Open) -> None:
+def test_below_stand_the_sums_and_what_is_seen_in_numbers(open_parts):
     text = said(open_parts(text=TEXT))
     for name in PAIR:
         parts = answer_parts(load(checkpoint.CHECKPOINTS / name), TEXT, 1)
@@ -100,7 +100,7 @@ def test_below_stand_the_sums_and_what_is_seen_in_numbers(open_parts: Open) -> N
     assert "A part is what was written, not what would change without it." in text
 
 
-def test_digits_are_divided_by_the_class_that_either_side_says(open_parts: Open) -> None:
+def test_digits_are_divided_by_the_class_that_either_side_says(open_parts):
     digits = shipped_inputs.test_digits()[0]
     encoders = [load(checkpoint.CHECKPOINTS / name) for name in ("mnist-pre-ln", "mnist-post-ln")]
 
@@ -119,9 +119,7 @@ def test_digits_are_divided_by_the_class_that_either_side_says(open_parts: Open)
         assert_shows(app, mnist_pre_ln=one, mnist_post_ln=other)
 
 
-def test_two_inputs_without_classes_are_divided_by_their_similarity(
-    open_parts: Open, checkpoints: Path
-) -> None:
+def test_two_inputs_without_classes_are_divided_by_their_similarity(open_parts, checkpoints):
     put(checkpoints, "states", replace(tiny.TEXT, class_names=()))
     app = open_parts(checkpoint="states", compare_what="two inputs", text=TEXT, compare_text="film")
     one = expected("states", TEXT, Similarity("film")).assign(side="first text")
@@ -132,16 +130,14 @@ def test_two_inputs_without_classes_are_divided_by_their_similarity(
     np.testing.assert_allclose(rows["value"], [*one["value"], *other["value"]], atol=1e-6)
 
 
-def test_encoders_of_other_depth_and_without_classes_have_their_length(
-    open_parts: Open, checkpoints: Path
-) -> None:
+def test_encoders_of_other_depth_and_without_classes_have_their_length(open_parts, checkpoints):
     for name, n_layers in (("states", 2), ("deeper", 3)):
         put(checkpoints, name, replace(tiny.TEXT, class_names=(), n_layers=n_layers))
     app = open_parts(checkpoint="states", compare_with="deeper", text=TEXT)
     assert_shows(app, states=expected("states", TEXT), deeper=expected("deeper", TEXT))
 
 
-def test_where_the_answers_are_of_two_kinds_a_sentence_says_so(open_parts: Open, checkpoints: Path) -> None:
+def test_where_the_answers_are_of_two_kinds_a_sentence_says_so(open_parts, checkpoints):
     put(checkpoints, "states", replace(tiny.TEXT, class_names=()))
     app = open_parts(checkpoint="imdb-pre-ln", compare_with="states", text=TEXT)
     names = ", ".join(load(checkpoints / "imdb-pre-ln").config.class_names)
@@ -150,7 +146,7 @@ def test_where_the_answers_are_of_two_kinds_a_sentence_says_so(open_parts: Open,
     assert not [chart for chart in app.get("vega_lite_chart") if CHART in chart.proto.spec]
 
 
-def test_effects_that_take_long_wait_for_a_button(open_parts: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_effects_that_take_long_wait_for_a_button(open_parts, monkeypatch):
     monkeypatch.setattr(estimated_work, "AT_ONCE", 0)
     app = open_parts(text=TEXT, without_heads="true")
     assert "Spearman" not in said(app)
@@ -161,9 +157,7 @@ def test_effects_that_take_long_wait_for_a_button(open_parts: Open, monkeypatch:
     assert said(app).count("Spearman") == 2
 
 
-def test_an_encoder_that_cannot_be_divided_is_said_to_be_so(
-    open_parts: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_that_cannot_be_divided_is_said_to_be_so(open_parts, monkeypatch):
     monkeypatch.setattr(parts_of_answer, "answer_parts", refused)
     assert "The answers cannot be divided: what Foo makes cannot be divided into parts." in said(open_parts())
 
@@ -172,7 +166,7 @@ def refused(*_: object) -> None:
     raise ValueError("what Foo makes cannot be divided into parts")
 
 
-def test_norm_placement_shows_the_parts_of_the_readers_text(open_app: Open) -> None:
+def test_norm_placement_shows_the_parts_of_the_readers_text(open_app):
     app = open_app(NORM_PLACEMENT, text=TEXT, **PARTS)
     one, other = (expected(name, TEXT, 1) for name in PAIR)
     assert_shows(app, pre_LN=one, post_LN=other)
@@ -181,9 +175,7 @@ def test_norm_placement_shows_the_parts_of_the_readers_text(open_app: Open) -> N
     assert "compare_stream=answer+by+part" in link.proto.query_string
 
 
-def test_norm_placement_computes_them_once_they_are_chosen(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_norm_placement_computes_them_once_they_are_chosen(open_app, monkeypatch):
     monkeypatch.setattr(parts_of_answer, "answer_parts", refused)
     app = open_app(NORM_PLACEMENT)
     assert "cannot be divided" not in said(app)
@@ -192,7 +184,7 @@ def test_norm_placement_computes_them_once_they_are_chosen(
     assert f"Of “{first_text()}”" in said(app)
 
 
-def test_the_heading_says_what_each_side_answers_and_to_which_class_a_bar_speaks(open_parts: Open) -> None:
+def test_the_heading_says_what_each_side_answers_and_to_which_class_a_bar_speaks(open_parts):
     app = open_parts(text=TEXT)
     summed, reading = described(app, CHART)["title"]["subtitle"]
     for name in PAIR:
@@ -203,7 +195,7 @@ def test_the_heading_says_what_each_side_answers_and_to_which_class_a_bar_speaks
     assert reading == "up: towards positive; down: towards negative"
 
 
-def test_what_is_too_small_for_a_bar_is_named(open_parts: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_small_for_a_bar_is_named(open_parts, monkeypatch):
     assert "too small to be seen" not in said(open_parts(text=TEXT))
     monkeypatch.setattr(parts_of_answer, "_VISIBLE", 1e6)
     largest = [
@@ -217,7 +209,7 @@ def test_what_is_too_small_for_a_bar_is_named(open_parts: Open, monkeypatch: pyt
     assert sentence in said(open_parts(text=TEXT))
 
 
-def test_a_masked_word_can_be_the_answer_that_is_divided(open_parts: Open) -> None:
+def test_a_masked_word_can_be_the_answer_that_is_divided(open_parts):
     text = "not [MASK] film"
     app = open_parts(text=text, answer_of="masked word", answer_word="great")
     words = [masked_word(load(checkpoint.CHECKPOINTS / name), text, "great") for name in PAIR]

@@ -71,26 +71,26 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     return Page(monkeypatch)
 
 
-def test_a_click_hands_over_the_fields_of_the_mark(page: Page) -> None:
+def test_a_click_hands_over_the_fields_of_the_mark(page):
     page.run()
     page.click([{"position": 3}])
     assert page.chosen == 3
 
 
-def test_a_click_beside_the_marks_changes_nothing(page: Page) -> None:
+def test_a_click_beside_the_marks_changes_nothing(page):
     page.run()
     page.click([])
     assert page.chosen == 0
 
 
-def test_the_chart_stays_after_its_own_click(page: Page) -> None:
+def test_the_chart_stays_after_its_own_click(page):
     first = page.run()
     page.click([{"position": 3}])
     assert page.run() == first
     assert page.run() == first
 
 
-def test_the_chart_is_new_after_a_choice_made_elsewhere(page: Page) -> None:
+def test_the_chart_is_new_after_a_choice_made_elsewhere(page):
     first = page.run()
     page.click([{"position": 3}])
     page.run()
@@ -118,7 +118,7 @@ def draw_twice(first: object, second: object) -> None:
     drawn.draw(second, done=True)
 
 
-def test_a_figure_that_is_drawn_again_takes_the_place_of_the_first_and_can_then_be_downloaded() -> None:
+def test_a_figure_that_is_drawn_again_takes_the_place_of_the_first_and_can_then_be_downloaded():
     one, other = KINDS["overview"](), KINDS["board"]()
     app = AppTest.from_function(draw_twice, args=(one, other)).run()
     assert not app.exception
@@ -134,7 +134,7 @@ def as_svg(figure: Figure) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_figure_that_was_shown_becomes_the_same_file_as_one_that_was_not(kind: str) -> None:
+def test_a_figure_that_was_shown_becomes_the_same_file_as_one_that_was_not(kind):
     """The browser's colours stand in what is sent to it, and never in the figure."""
     figure = KINDS[kind]()
     app = AppTest.from_function(put_up, args=(figure,)).run()
@@ -143,7 +143,7 @@ def test_a_figure_that_was_shown_becomes_the_same_file_as_one_that_was_not(kind:
 
 
 @pytest.mark.parametrize(("theme", "page"), [("light", 255), ("dark", 14)])
-def test_weights_are_drawn_in_their_colours_after_they_were_shown(theme: str, page: int) -> None:
+def test_weights_are_drawn_in_their_colours_after_they_were_shown(theme, page):
     figure = weight_heatmap(np.eye(4, dtype=np.float32), TOKENS)
     assert not AppTest.from_function(put_up, args=(figure,)).run().exception
     picture = Image.open(io.BytesIO(figure_bytes(figure, "png", ExportStyle(theme=theme)))).convert("RGB")
@@ -153,7 +153,7 @@ def test_weights_are_drawn_in_their_colours_after_they_were_shown(theme: str, pa
     assert all(min(np.abs(np.subtract(colour, end)).max() for colour in seen[:3]) < 12 for end in ends)
 
 
-def test_nobody_can_change_a_figure_that_is_handed_out() -> None:
+def test_nobody_can_change_a_figure_that_is_handed_out():
     figure = KINDS["weights"]()
     assert isinstance(figure, Heatmap)
     figure.specification.data[0].colorscale = ["red", "blue"]

@@ -23,13 +23,13 @@ def sentence(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
     return whole_answer(before).change_sentence(what, SimpleNamespace(record=after))
 
 
-def test_the_kind_of_answer_is_that_of_the_encoder() -> None:
+def test_the_kind_of_answer_is_that_of_the_encoder():
     several = capture(tiny.loaded(replace(tiny.TEXT, family=Family(answers="each"))), "film")
     kinds = [type(whole_answer(record)) for record in (RECORD, HEADLESS, several)]
     assert kinds == [ClassAnswer, StateAnswer, NumbersAnswer]
 
 
-def test_the_log_odds_of_a_class_rise_where_its_logit_does() -> None:
+def test_the_log_odds_of_a_class_rise_where_its_logit_does():
     before = answering(0.25, 0.75)
     answers = np.log([[[0.5, 0.5], [0.1, 0.9]]])
     expected = np.log([[1.0, 9.0]]) - np.log(3)
@@ -41,14 +41,14 @@ def test_the_log_odds_of_a_class_rise_where_its_logit_does() -> None:
     assert (answer.name, other.name) == before.class_names[::-1]
 
 
-def test_the_distance_of_a_pooled_state_is_its_fall() -> None:
+def test_the_distance_of_a_pooled_state_is_its_fall():
     answer = whole_answer(replace(HEADLESS, pooled=np.eye(8, dtype=np.float32)[0]))
     turned = np.array([[1, 0, 0, 0, 0, 0, 0, 0], [3, 4, 0, 0, 0, 0, 0, 0]], np.float32)
     np.testing.assert_allclose(answer.changes(turned), [0, 0.4], atol=1e-6)
     np.testing.assert_array_equal(answer.falls(turned), answer.changes(turned))
 
 
-def test_what_is_left_out_of_the_sentence_is_in_numbers() -> None:
+def test_what_is_left_out_of_the_sentence_is_in_numbers():
     before, after = answering(0.25, 0.75), answering(0.5, 0.5)
     old = float(log_odds(before.logits, 1))
     more = whole_answer(before).more_of_change(SimpleNamespace(record=after))
@@ -57,7 +57,7 @@ def test_what_is_left_out_of_the_sentence_is_in_numbers() -> None:
     assert whole_answer(HEADLESS).more_of_change(SimpleNamespace(record=HEADLESS)) == ""
 
 
-def test_in_a_table_a_prediction_of_nothing_is_none() -> None:
+def test_in_a_table_a_prediction_of_nothing_is_none():
     answer = whole_answer(RECORD)
     assert answer.in_table(np.full(2, np.nan)) == ("prediction", "none: every probability is NaN")
     heading, text = answer.in_table(np.log([0.25, 0.75]))
@@ -75,19 +75,19 @@ def test_in_a_table_a_prediction_of_nothing_is_none() -> None:
         ((0.25, 0.75), "stays positive: 75.00\u2009%, as before."),
     ],
 )
-def test_what_became_of_the_answer(after: tuple[float, ...], end: str) -> None:
+def test_what_became_of_the_answer(after, end):
     message = sentence("With a causal mask", answering(0.25, 0.75), answering(*after))
     assert message == f"With a causal mask, the prediction {end}"
 
 
-def test_a_pooled_state_that_moves_by_rounding_stays_as_it_is() -> None:
+def test_a_pooled_state_that_moves_by_rounding_stays_as_it_is():
     before = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film")
     after = replace(before, pooled=before.pooled * np.float32(1 + 1e-6))
     message = sentence("With 4 [PAD]", before, after)
     assert message == "With 4 [PAD], the pooled state stays as it is; the encoder has no classes."
 
 
-def test_without_classes_it_is_the_pooled_state_that_changes() -> None:
+def test_without_classes_it_is_the_pooled_state_that_changes():
     before = replace(
         capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film"),
         pooled=np.eye(8, dtype=np.float32)[0],

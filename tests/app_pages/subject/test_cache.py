@@ -6,7 +6,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Event
 
 import numpy as np
@@ -56,13 +55,13 @@ def megabytes(n: float) -> Counted:
 # What is kept
 
 
-def test_a_value_is_made_once_and_is_the_same_object_ever_after() -> None:
+def test_a_value_is_made_once_and_is_the_same_object_ever_after():
     kept, make = Cache(MB), Counted(lambda: [1, 2])
     assert kept.get("a", make) is kept.get("a", make)
     assert make.times == 1
 
 
-def test_what_was_used_longest_ago_goes_first() -> None:
+def test_what_was_used_longest_ago_goes_first():
     kept = Cache(int(3.5 * MB))
     makes = {key: megabytes(1) for key in "abcd"}
     for key in "abcad":  # d has no room beside the others, and b was used longest ago
@@ -74,7 +73,7 @@ def test_what_was_used_longest_ago_goes_first() -> None:
     assert makes["b"].times == 2
 
 
-def test_a_large_value_takes_the_room_of_several() -> None:
+def test_a_large_value_takes_the_room_of_several():
     kept = Cache(4 * MB)
     makes = {key: megabytes(size) for key, size in (("a", 0.9), ("b", 0.9), ("c", 0.9), ("large", 2.9))}
     for key in ("a", "b", "c", "large", "c", "b"):  # beside `large` there is room for c alone, then for b
@@ -82,9 +81,7 @@ def test_a_large_value_takes_the_room_of_several() -> None:
     assert {key: make.times for key, make in makes.items()} == {"a": 1, "b": 2, "c": 1, "large": 1}
 
 
-def test_what_is_larger_than_the_bound_is_handed_on_and_drives_nothing_out(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_what_is_larger_than_the_bound_is_handed_on_and_drives_nothing_out(caplog):
     kept, small, large = Cache(2 * MB), megabytes(1), megabytes(2)
     kept.get("small", small)
     with caplog.at_level(logging.INFO, logger="app_pages.subject.cache"):
@@ -96,7 +93,7 @@ def test_what_is_larger_than_the_bound_is_handed_on_and_drives_nothing_out(
     assert small.times == 1
 
 
-def test_what_comes_and_goes_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_comes_and_goes_is_in_the_log(caplog):
     kept = Cache(4 * MB)
     with caplog.at_level(logging.INFO, logger="app_pages.subject.cache"):
         for key in ("a", "b", "b"):
@@ -108,7 +105,7 @@ def test_what_comes_and_goes_is_in_the_log(caplog: pytest.LogCaptureFixture) -> 
     ]
 
 
-def test_within_a_run_values_that_drop_one_another_are_made_once() -> None:
+def test_within_a_run_values_that_drop_one_another_are_made_once():
     kept, makes = Cache(3 * MB), {"before": megabytes(2), "after": megabytes(2), "too large": megabytes(4)}
     for n_runs in (1, 2):
         with cache.one_run():
@@ -118,7 +115,7 @@ def test_within_a_run_values_that_drop_one_another_are_made_once() -> None:
         assert [make.times for make in makes.values()] == [n_runs] * 3
 
 
-def test_what_a_run_alone_held_is_gone_after_it() -> None:
+def test_what_a_run_alone_held_is_gone_after_it():
     kept, make = Cache(MB), megabytes(2)
     with cache.one_run():
         value = weakref.ref(kept.get("a", make))
@@ -128,7 +125,7 @@ def test_what_a_run_alone_held_is_gone_after_it() -> None:
     assert context.run(kept.get, "a", make) is not None
 
 
-def test_another_run_at_the_same_time_does_not_see_what_this_one_holds() -> None:
+def test_another_run_at_the_same_time_does_not_see_what_this_one_holds():
     kept, make = Cache(MB), megabytes(2)
 
     def run() -> None:
@@ -142,7 +139,7 @@ def test_another_run_at_the_same_time_does_not_see_what_this_one_holds() -> None
     assert make.times == 2
 
 
-def test_what_is_forgotten_is_not_held_either() -> None:
+def test_what_is_forgotten_is_not_held_either():
     kept, make = Cache(4 * MB), megabytes(1)
     with cache.one_run():
         kept.get("a", make)
@@ -155,7 +152,7 @@ def test_what_is_forgotten_is_not_held_either() -> None:
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_where_memory_is_missing_what_no_run_holds_makes_room() -> None:
+def test_where_memory_is_missing_what_no_run_holds_makes_room():
     cache.clear()
     with_defaults(1)
     with pytest.raises(MemoryError, match="full at attempt 2"):
@@ -165,7 +162,7 @@ def test_where_memory_is_missing_what_no_run_holds_makes_room() -> None:
     assert cache.loaded("mnist-pre-ln") is not encoder  # it was read again
 
 
-def test_arrays_are_read_only_wherever_they_are() -> None:
+def test_arrays_are_read_only_wherever_they_are():
     inner = np.zeros(3)
     made = Cache(MB).get("a", lambda: {"pair": (inner, [np.ones(2)])})
     for array in (inner, made["pair"][1][0]):
@@ -174,13 +171,13 @@ def test_arrays_are_read_only_wherever_they_are() -> None:
 
 
 @pytest.mark.parametrize("value", ["", "much", "-5", "1.5"])
-def test_a_bound_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_a_bound_that_is_no_number_is_refused(monkeypatch, value):
     monkeypatch.setenv("LOUPE_CACHE_MB", value)
     with pytest.raises(ValueError, match=f"got '{value}'"):
         cache._size_limit()
 
 
-def test_the_bound_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bound_is_that_of_the_environment(monkeypatch):
     monkeypatch.setenv("LOUPE_CACHE_MB", "300")
     assert cache._size_limit() == 300 * MB
 
@@ -188,9 +185,7 @@ def test_the_bound_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("memory", "bound"), [(None, 2048 * MB), (4096 * MB, 2048 * MB), (16_000 * MB, 4000 * MB)]
 )
-def test_without_a_bound_it_is_a_quarter_of_the_memory_and_at_least_two_gigabytes(
-    monkeypatch: pytest.MonkeyPatch, memory: int | None, bound: int
-) -> None:
+def test_without_a_bound_it_is_a_quarter_of_the_memory_and_at_least_two_gigabytes(monkeypatch, memory, bound):
     monkeypatch.delenv("LOUPE_CACHE_MB", raising=False)
     monkeypatch.setattr(cache, "machine_memory", lambda: memory)
     assert cache._size_limit() == bound
@@ -229,16 +224,16 @@ TIED = torch.nn.ModuleList([MODULE, MODULE])
         ("some words", 0, ["some words"]),
     ],
 )
-def test_sizes(value: object, n_bytes: int, held_in: list) -> None:
+def test_sizes(value, n_bytes, held_in):
     assert size_of(value) == n_bytes + sum(map(sys.getsizeof, held_in))
 
 
-def test_of_a_frame_the_columns_are_counted() -> None:
+def test_of_a_frame_the_columns_are_counted():
     frame = pd.DataFrame({"a": np.zeros(1_000), "b": np.zeros(1_000, np.uint8)})
     assert 9_000 <= size_of(frame) < 9_500
 
 
-def test_of_a_record_the_arrays_are_counted_each_once() -> None:
+def test_of_a_record_the_arrays_are_counted_each_once():
     record = capture(tiny.loaded(tiny.TEXT), "not great film")
     arrays = [
         getattr(record, name) for name in ("scores", "pattern", "q", "k", "v", "z", "residual", "logits")
@@ -247,7 +242,7 @@ def test_of_a_record_the_arrays_are_counted_each_once() -> None:
     assert n_bytes <= size_of(record) < n_bytes + 10_000
 
 
-def test_what_a_value_is_known_by_counts_as_well() -> None:
+def test_what_a_value_is_known_by_counts_as_well():
     kept, make = Cache(2 * MB), Counted(lambda: 0)
     for _ in range(2):
         kept.get(b"x" * (2 * MB), make)
@@ -296,14 +291,14 @@ def asked_by_four(kept: Cache, make: Slow, others: Counted | None = None) -> lis
     return requests
 
 
-def test_threads_that_miss_one_key_at_once_make_its_value_once() -> None:
+def test_threads_that_miss_one_key_at_once_make_its_value_once():
     make = Slow(lambda: np.zeros(3))
     first, *others = (future.result() for future in asked_by_four(Cache(MB), make))
     assert all(other is first for other in others)
     assert make.times == 1
 
 
-def test_nobody_waits_for_another_key() -> None:
+def test_nobody_waits_for_another_key():
     kept, slow = Cache(MB), Slow(lambda: "slow")
     with ThreadPoolExecutor(2) as threads:
         waiting = threads.submit(kept.get, "slow", slow)
@@ -313,7 +308,7 @@ def test_nobody_waits_for_another_key() -> None:
         assert waiting.result(PATIENCE) == "slow"
 
 
-def test_an_error_is_not_kept_and_who_waited_tries_again() -> None:
+def test_an_error_is_not_kept_and_who_waited_tries_again():
     again = Counted(lambda: "mended")
     first, *others = asked_by_four(Cache(MB), Slow(lambda: 1 // 0), again)
     assert type(first.exception()) is ZeroDivisionError
@@ -325,7 +320,7 @@ class Stopped(BaseException):
     """As Streamlit's, when a session's run is over before its end."""
 
 
-def test_where_one_session_is_stopped_the_others_begin_anew() -> None:
+def test_where_one_session_is_stopped_the_others_begin_anew():
     def stop() -> None:
         raise Stopped
 
@@ -344,7 +339,7 @@ def shape_of(encoder: Loaded, *values: object, **plain: object) -> list:
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_of_a_checkpoint_and_values() -> None:
+def test_of_a_checkpoint_and_values():
     made = cache.of(shape_of, "mnist-pre-ln", "great", 3, layer=1)
     assert made == ["mnist-pre-ln", 2, "great", 3, {"layer": 1}]
     assert cache.of(shape_of, "mnist-pre-ln", "great", 3, layer=1) is made
@@ -353,7 +348,7 @@ def test_of_a_checkpoint_and_values() -> None:
     assert cache.of(shape_of, "mnist-pre-ln", "great", 3, layer=0)[-1] == {"layer": 0}
 
 
-def test_a_replaced_checkpoint_is_noticed(checkpoints: Path) -> None:
+def test_a_replaced_checkpoint_is_noticed(checkpoints):
     def asked() -> tuple:
         return (
             cache.loaded("mnist-pre-ln"),
@@ -370,7 +365,7 @@ def test_a_replaced_checkpoint_is_noticed(checkpoints: Path) -> None:
     assert all(one is other for one, other in zip(after, asked(), strict=True))
 
 
-def test_a_run_keeps_its_encoder_though_the_files_are_replaced(checkpoints: Path) -> None:
+def test_a_run_keeps_its_encoder_though_the_files_are_replaced(checkpoints):
     def encoders() -> tuple[Loaded, Loaded]:
         return cache.loaded("mnist-pre-ln"), cache.of(itself, "mnist-pre-ln")
 
@@ -384,9 +379,7 @@ def test_a_run_keeps_its_encoder_though_the_files_are_replaced(checkpoints: Path
 
 
 @pytest.mark.parametrize("in_one_run", [False, True])
-def test_an_encoder_that_is_replaced_while_it_is_read_is_refused_once(
-    monkeypatch: pytest.MonkeyPatch, checkpoints: Path, in_one_run: bool
-) -> None:
+def test_an_encoder_that_is_replaced_while_it_is_read_is_refused_once(monkeypatch, checkpoints, in_one_run):
     cache.clear()
 
     def load_and_replace(name: str) -> Loaded:
@@ -421,7 +414,7 @@ def with_defaults(n: int, *, layer: int = 0, name: str = "nowhere") -> list:
     return [n, layer, name]
 
 
-def test_however_values_are_handed_over_they_are_the_same() -> None:
+def test_however_values_are_handed_over_they_are_the_same():
     cache.clear()
     made = with_defaults(1)
     assert made == [1, 0, "nowhere"]
@@ -431,19 +424,19 @@ def test_however_values_are_handed_over_they_are_the_same() -> None:
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_where_there_is_no_such_checkpoint_it_says_so() -> None:
+def test_where_there_is_no_such_checkpoint_it_says_so():
     with pytest.raises(FileNotFoundError, match="no checkpoint 'missing'"):
         cache.of(shape_of, "missing")
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_functions_that_could_not_be_told_apart_are_refused() -> None:
+def test_functions_that_could_not_be_told_apart_are_refused():
     with pytest.raises(ValueError, match="could not be told apart"):
         cache.of(lambda encoder: encoder.name, "mnist-pre-ln")
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_the_log_says_what_was_made_of_which_checkpoint(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_says_what_was_made_of_which_checkpoint(caplog):
     cache.clear()
     with caplog.at_level(logging.DEBUG, logger="app_pages.subject.cache"):  # these are small
         cache.of(shape_of, "mnist-pre-ln")

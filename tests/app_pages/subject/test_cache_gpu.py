@@ -45,7 +45,7 @@ def too_large(request: pytest.FixtureRequest, checkpoints: Path, monkeypatch: py
     return load
 
 
-def test_an_encoder_too_large_for_the_gpu_runs_on_the_cpu_from_then_on(too_large: TooLarge) -> None:
+def test_an_encoder_too_large_for_the_gpu_runs_on_the_cpu_from_then_on(too_large):
     assert not cache.is_on_cpu_instead("mnist-pre-ln")
     assert cache.of(where, "mnist-pre-ln") == "cpu"
     assert cache.is_on_cpu_instead("mnist-pre-ln")
@@ -56,7 +56,7 @@ def test_an_encoder_too_large_for_the_gpu_runs_on_the_cpu_from_then_on(too_large
 
 
 @pytest.mark.usefixtures("too_large")
-def test_so_do_two_of_which_one_thing_is_made() -> None:
+def test_so_do_two_of_which_one_thing_is_made():
     assert where_both("mnist-pre-ln", "mnist-post-ln") == ["cpu", "cpu"]
 
 
@@ -65,6 +65,6 @@ def never(_n: int) -> None:
     raise torch.OutOfMemoryError("CUDA out of memory.")
 
 
-def test_what_is_made_of_no_encoder_cannot_go_elsewhere() -> None:
+def test_what_is_made_of_no_encoder_cannot_go_elsewhere():
     with pytest.raises(torch.OutOfMemoryError):
         never(1)

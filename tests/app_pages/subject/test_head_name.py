@@ -17,7 +17,7 @@ def of_head(layer: int, head: int) -> list:
 
 
 @pytest.mark.parametrize("page", ["attention", "inside_a_head", "compare"])  # Heads: in its table
-def test_a_head_is_called_by_its_roles_wherever_it_is_chosen(open_app: Open, page: str) -> None:
+def test_a_head_is_called_by_its_roles_wherever_it_is_chosen(open_app, page):
     app = open_app(f"app_pages/{page}/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     assert not app.exception
     result = of_head(0, 0)
@@ -29,14 +29,14 @@ def test_a_head_is_called_by_its_roles_wherever_it_is_chosen(open_app: Open, pag
     assert any(all(role.rule in block.help for role in result) for block in explained)
 
 
-def test_without_a_role_nothing_stands_there(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_role_nothing_stands_there(open_app, monkeypatch):
     monkeypatch.setattr("app_pages.subject.head_name.roles_from_numbers", lambda *_: ())
     app = open_app("app_pages/inside_a_head/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     assert not app.exception
     assert not [item for item in app.markdown if "head" in item.value and item.value.startswith(":gray")]
 
 
-def test_a_click_on_another_head_says_its_roles(open_app: Open) -> None:
+def test_a_click_on_another_head_says_its_roles(open_app):
     app = open_app("app_pages/inside_a_head/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     app.selectbox(key="head").set_value(1).run()
     message = ", ".join(role.name for role in of_head(0, 1))
@@ -59,11 +59,11 @@ def test_a_click_on_another_head_says_its_roles(open_app: Open) -> None:
         (HeadNames("", "", "9 texts", ""), "", ""),
     ],
 )
-def test_what_differs_over_the_data_set_is_said(called: HeadNames, short: str, whole: str) -> None:
+def test_what_differs_over_the_data_set_is_said(called, short, whole):
     assert (called.short, called.whole) == (short, whole)
 
 
-def test_the_rules_and_the_data_set_are_the_help() -> None:
+def test_the_rules_and_the_data_set_are_the_help():
     assert HeadNames("", "", "9 texts", "").help is None
     assert HeadNames("a head", "", "", "**a head**: it is").help == "**a head**: it is."
     assert HeadNames("a head", "", "9 texts", "it is").help == "it is. Over 9 texts: no role."

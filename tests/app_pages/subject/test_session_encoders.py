@@ -1,9 +1,7 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache, session_encoders
 from app_pages.subject.session_encoders import SessionUploads
@@ -21,9 +19,7 @@ def one() -> tuple[SessionUploads, Upload]:
     return SessionUploads({made.name: made}), made
 
 
-def test_uploads_are_deleted_some_time_after_their_session_has_gone(
-    one: tuple[SessionUploads, Upload], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uploads_are_deleted_some_time_after_their_session_has_gone(one, monkeypatch):
     shelf, made = one
     monkeypatch.setattr(session_encoders, "GRACE", 0)
     shelf.leave()
@@ -32,7 +28,7 @@ def test_uploads_are_deleted_some_time_after_their_session_has_gone(
     assert not made.folder.exists()
 
 
-def test_a_session_that_comes_back_keeps_them(one: tuple[SessionUploads, Upload]) -> None:
+def test_a_session_that_comes_back_keeps_them(one):
     shelf, made = one
     shelf.stay()
     shelf.leave()
@@ -71,9 +67,7 @@ def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     ("page", "names"), [("attention", ["imdb-pre-ln"]), ("compare", ["imdb-pre-ln", "imdb-post-ln"])]
 )
 @pytest.mark.usefixtures("small_gpu")
-def test_where_a_gpu_is_too_small_the_page_is_shown_and_says_that_it_is_the_cpu(
-    open_app: Callable[..., AppTest], page: str, names: list[str]
-) -> None:
+def test_where_a_gpu_is_too_small_the_page_is_shown_and_says_that_it_is_the_cpu(open_app, page, names):
     app = open_app(f"app_pages/{page}/page.py", checkpoint="imdb-pre-ln", text="not great")
     assert not app.exception
     assert [message.value for message in app.caption if "GPU" in message.value] == [

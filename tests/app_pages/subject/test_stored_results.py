@@ -1,8 +1,5 @@
 """What was stored over a data set, as pages read it."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 import streamlit as st
 
@@ -27,9 +24,7 @@ def shown_captions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ("file", "make", "read"),
     [(HEADS, heads, stored_results.heads_of), (LAYERS, layers, stored_results.layers_of)],
 )
-def test_it_is_read_until_file_or_weights_change(
-    checkpoints: Path, shown_captions: list[str], file: str, make: Callable, read: Callable
-) -> None:
+def test_it_is_read_until_file_or_weights_change(checkpoints, shown_captions, file, make, read):
     assert read(PRE) is None
     write_results(checkpoints / PRE / file, make(weights=weights_hash(PRE)))
     result = read(PRE)
@@ -44,7 +39,7 @@ def test_it_is_read_until_file_or_weights_change(
     assert shown_captions == []
 
 
-def test_a_damaged_file_is_said_and_counts_as_none(checkpoints: Path, shown_captions: list[str]) -> None:
+def test_a_damaged_file_is_said_and_counts_as_none(checkpoints, shown_captions):
     (checkpoints / PRE / HEADS).write_bytes(b"PAR1")
     assert stored_results.heads_of(PRE) is None
     assert [f"{PRE}/{HEADS} cannot be read" in sentence for sentence in shown_captions] == [True]
@@ -53,7 +48,7 @@ def test_a_damaged_file_is_said_and_counts_as_none(checkpoints: Path, shown_capt
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_an_encoder_of_ones_own_has_it_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoder_of_ones_own_has_it_in_its_folder(tmp_path, monkeypatch):
     made = tiny.loaded(tiny.TEXT, 4)
     save(tmp_path / "models" / "mine", made.model, {}, made.tokenizer)
     monkeypatch.setattr(locations, "_root", None)
@@ -63,7 +58,7 @@ def test_an_encoder_of_ones_own_has_it_in_its_folder(tmp_path: Path, monkeypatch
     assert stored_results.heads_of("nowhere") is None
 
 
-def test_how_many_examples_a_figure_is_of() -> None:
+def test_how_many_examples_a_figure_is_of():
     source = heads(n=2500).source
     assert stored_results.over(source) == "2,500 films"
     assert (
@@ -77,8 +72,8 @@ def vars_of(source: object) -> dict:
 
 
 def test_measures_of_this_session_come_before_stored_ones_unless_the_weights_have_changed(
-    checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    checkpoints, monkeypatch
+):
     monkeypatch.setattr(st, "session_state", {})
     write_results(checkpoints / PRE / HEADS, heads(weights=weights_hash(PRE)))
     measured = heads(weights=weights_hash(PRE), n=7)

@@ -1,5 +1,4 @@
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +7,7 @@ from safetensors.numpy import save_file
 from app_pages.subject import cache, encoders, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
-from model.inputs import Input, Picture, Text
+from model.inputs import Picture, Text
 from model.measures.head_measures import head_summary
 from tests.tolerance import rounding
 
@@ -16,7 +15,7 @@ DIGIT = Picture.of(np.arange(784, dtype=np.uint8).reshape(28, 28))
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_a_record_is_made_once_and_cannot_be_written_to() -> None:
+def test_a_record_is_made_once_and_cannot_be_written_to():
     record = LiveSubject("imdb-pre-ln", Text("great film")).record
     assert LiveSubject("imdb-pre-ln", Text("great film")).record is record
     assert LiveSubject("imdb-post-ln", Text("great film")).record is not record
@@ -26,12 +25,12 @@ def test_a_record_is_made_once_and_cannot_be_written_to() -> None:
 
 @pytest.mark.usefixtures("checkpoints")
 @pytest.mark.parametrize("text", ["\x00", "great " * 20_000])
-def test_any_text_becomes_a_record(text: str) -> None:
+def test_any_text_becomes_a_record(text):
     assert np.isfinite(LiveSubject("imdb-pre-ln", Text(text)).record.pattern).all()
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_the_tokens_beyond_the_encoder_are_named() -> None:
+def test_the_tokens_beyond_the_encoder_are_named():
     # of 12 positions two are [CLS] and [SEP]
     assert (
         LiveSubject("imdb-pre-ln", Text("great " * 15)).left_out
@@ -50,7 +49,7 @@ def test_the_tokens_beyond_the_encoder_are_named() -> None:
     ("name", "model_input", "unit"),
     [("imdb-pre-ln", Text("not great"), "tokens"), ("mnist-pre-ln", DIGIT, "patches")],
 )
-def test_every_head_has_its_measures(name: str, model_input: Input, unit: str) -> None:
+def test_every_head_has_its_measures(name, model_input, unit):
     measures = LiveSubject(name, model_input).measure(head_summary)
     assert list(measures) == ["entropy", f"mean distance ({unit})"]
     assert all(values.shape == (2, 2) for values in measures.values())
@@ -58,7 +57,7 @@ def test_every_head_has_its_measures(name: str, model_input: Input, unit: str) -
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_the_measures_are_means_over_queries() -> None:
+def test_the_measures_are_means_over_queries():
     pattern = LiveSubject("imdb-pre-ln", Text("not great")).record.pattern[1, 0].astype(float)
     shown = LiveSubject("imdb-pre-ln", Text("not great")).measure(head_summary)  # [CLS] not great [SEP]
     entropy = np.mean(-(pattern * np.log(pattern)).sum(axis=1)) / np.log(4)
@@ -69,14 +68,14 @@ def test_the_measures_are_means_over_queries() -> None:
     )
 
 
-def test_checkpoints_are_listed_by_what_they_take(checkpoints: Path) -> None:
+def test_checkpoints_are_listed_by_what_they_take(checkpoints):
     assert encoders.checkpoints(encoders.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
     (checkpoints / "imdb-pre-ln" / "config.json").write_text("{")
     assert encoders.checkpoints(encoders.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
     assert encoders.checkpoints(encoders.DIGIT) == ["imdb-pre-ln", "mnist-pre-ln", "mnist-post-ln"]
 
 
-def test_a_pair_is_the_same_name_with_either_ending(checkpoints: Path) -> None:
+def test_a_pair_is_the_same_name_with_either_ending(checkpoints):
     both = ("mnist-pre-ln", "mnist-post-ln")
     assert encoders.pair("mnist-pre-ln") == encoders.pair("mnist-post-ln") == both
     (checkpoints / "mnist-post-ln").rename(checkpoints / "mnist")
@@ -84,7 +83,7 @@ def test_a_pair_is_the_same_name_with_either_ending(checkpoints: Path) -> None:
     assert encoders.pair("mnist") is None
 
 
-def test_damaged_predictions_count_as_none(checkpoints: Path) -> None:
+def test_damaged_predictions_count_as_none(checkpoints):
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").write_bytes(b"{")
     assert encoders.predictions("mnist-pre-ln") is None
     assert len(encoders.predictions("mnist-post-ln")["loss"]) == 10_000
@@ -96,14 +95,14 @@ def test_damaged_predictions_count_as_none(checkpoints: Path) -> None:
         checkpoint.predictions("mnist-pre-ln")
 
 
-def test_the_test_digits_are_there_and_read_only() -> None:
+def test_the_test_digits_are_there_and_read_only():
     images, labels = shipped_inputs.test_digits()
     assert (images.shape, labels.shape) == ((10_000, 28, 28), (10_000,))
     assert not images.flags.writeable
     assert not labels.flags.writeable
 
 
-def test_pairs_come_first(checkpoints: Path) -> None:
+def test_pairs_come_first(checkpoints):
     shutil.copytree(checkpoints / "imdb-pre-ln", checkpoints / "an-encoder")
     assert encoders.checkpoints(encoders.TEXT) == ["imdb-pre-ln", "imdb-post-ln", "an-encoder"]
     assert encoders.checkpoints(encoders.DIGIT) == ["mnist-pre-ln", "mnist-post-ln"]

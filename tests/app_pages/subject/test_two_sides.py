@@ -54,13 +54,13 @@ def shuffled(model_input: str, order: tuple[int, ...], zeroed: bool = False) -> 
 # The scale, and the patterns
 
 
-def test_the_shared_scale_reaches_to_the_largest_of_all() -> None:
+def test_the_shared_scale_reaches_to_the_largest_of_all():
     assert shared_limit([np.array([0.1, -0.5]), np.array([0.2])]) == 0.5
     assert shared_limit([np.zeros(2), np.array([0.2])]) == 0.2
     assert shared_limit([]) == shared_limit([np.zeros(3)]) == 1
 
 
-def test_the_difference_is_the_second_minus_the_first_token_by_token() -> None:
+def test_the_difference_is_the_second_minus_the_first_token_by_token():
     before, after = text("not film"), shuffled("not film", (0, 2, 1, 3))
     figure = difference(before, after, (1, 0), title="L1 H0")().specification
     one, other = before.record.pattern[1, 0], after.record.pattern[1, 0]
@@ -70,7 +70,7 @@ def test_the_difference_is_the_second_minus_the_first_token_by_token() -> None:
     assert "shuffled minus text" in str(figure)
 
 
-def test_heads_that_are_partners_are_subtracted() -> None:
+def test_heads_that_are_partners_are_subtracted():
     first, second = text("not film"), text("great film")
     patterns = [pattern() for pattern in head_patterns(first, second, (0, 1), (1, 0))]
     np.testing.assert_array_equal(patterns[0], first.record.pattern[0, 1])
@@ -78,7 +78,7 @@ def test_heads_that_are_partners_are_subtracted() -> None:
     assert common_tokens(first, second) == ("[CLS]", "not|great", "film", "[SEP]")
 
 
-def test_without_positions_a_pattern_put_back_is_what_it_was() -> None:
+def test_without_positions_a_pattern_put_back_is_what_it_was():
     order = (0, 3, 1, 2, 4)
     before, after = shuffled("not great film", (0, 1, 2, 3, 4), True), shuffled("not great film", order, True)
     one, other = head_patterns(before, after, (1, 1))
@@ -89,25 +89,25 @@ def test_without_positions_a_pattern_put_back_is_what_it_was() -> None:
 # Positions that correspond
 
 
-def test_what_is_read_at_one_place_is_found_where_it_was_moved_to() -> None:
+def test_what_is_read_at_one_place_is_found_where_it_was_moved_to():
     before, after = text("not great film"), shuffled("not great film", (0, 3, 1, 2, 4))
     assert [same_position(before, after, index) for index in range(5)] == [0, 2, 3, 1, 4]
     assert [same_position(after, before, index) for index in range(5)] == [0, 3, 1, 2, 4]
 
 
-def test_positions_of_texts_correspond_as_far_as_both_reach() -> None:
+def test_positions_of_texts_correspond_as_far_as_both_reach():
     long, short = text("not great film"), text("film")  # 5 and 3 tokens
     assert [same_position(long, short, query) for query in range(5)] == [0, 1, 2, None, None]
 
 
-def test_one_text_that_two_tokenizers_cut_differently_has_the_class_token_in_common() -> None:
+def test_one_text_that_two_tokenizers_cut_differently_has_the_class_token_in_common():
     here, other = text("not great film"), text("film", "another")
     assert [same_position(here, other, query) for query in range(3)] == [0, None, None]
     alike = text("not great film", "another")
     assert [same_position(here, alike, query) for query in range(3)] == [0, 1, 2]
 
 
-def test_of_other_patches_the_class_tokens_alone_correspond() -> None:
+def test_of_other_patches_the_class_tokens_alone_correspond():
     assert [same_position(digit(), digit(FINE), query) for query in (0, 1, 4)] == [0, None, None]
     without = digit(replace(FINE, pooling="mean", n_positions=16))
     assert same_position(digit(), without, 0) is None
@@ -124,9 +124,7 @@ def test_of_other_patches_the_class_tokens_alone_correspond() -> None:
         (text("film"), text("not great film"), 4, []),
     ],
 )
-def test_a_click_on_the_second_side_takes_what_the_first_has_too(
-    monkeypatch: pytest.MonkeyPatch, first: Side, second: Side, position: int, taken: list[int]
-) -> None:
+def test_a_click_on_the_second_side_takes_what_the_first_has_too(monkeypatch, first, second, position, taken):
     result: list[int] = []
     monkeypatch.setattr(head_choice, "take_query", result.append)
     take_position_from_second(first, second, position)

@@ -1,11 +1,9 @@
 import gc
 import weakref
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
@@ -39,7 +37,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict:
 
 
 @pytest.mark.usefixtures("session")
-def test_what_was_given_last_for_a_key_is_called() -> None:
+def test_what_was_given_last_for_a_key_is_called():
     called = []
     first = callback("map", lambda: called.append(1))
     callback("map", lambda: called.append(2))
@@ -48,7 +46,7 @@ def test_what_was_given_last_for_a_key_is_called() -> None:
 
 
 @pytest.mark.usefixtures("session")
-def test_a_page_that_was_drawn_without_a_figure_lets_its_callback_go() -> None:
+def test_a_page_that_was_drawn_without_a_figure_lets_its_callback_go():
     called = []
     strip, chart = (callback(key, lambda key=key: called.append(key)) for key in ("strip", "chart"))
     with only_of_this_page():
@@ -58,7 +56,7 @@ def test_a_page_that_was_drawn_without_a_figure_lets_its_callback_go() -> None:
 
 
 @pytest.mark.usefixtures("session")
-def test_a_run_that_ended_early_leaves_what_is_still_on_the_screen() -> None:
+def test_a_run_that_ended_early_leaves_what_is_still_on_the_screen():
     called = []
     strip = callback("strip", lambda: called.append("strip"))
     with pytest.raises(TimeoutError), only_of_this_page():
@@ -68,9 +66,7 @@ def test_a_run_that_ended_early_leaves_what_is_still_on_the_screen() -> None:
 
 
 @pytest.mark.parametrize(("page", "query"), one_of_each(STATES))
-def test_a_session_holds_no_record_of_a_text_that_it_left(
-    open_app: Callable[..., AppTest], page: str, query: dict[str, str]
-) -> None:
+def test_a_session_holds_no_record_of_a_text_that_it_left(open_app, page, query):
     app = open_app(str(PAGES / page / "page.py"), text="great film", **query)
     left = weakref.ref(LiveSubject("imdb-pre-ln", Text("great film")).record.pattern)
     for key in {"head", "query"} & {box.key for box in app.selectbox}:

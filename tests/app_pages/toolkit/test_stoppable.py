@@ -68,24 +68,24 @@ def texts(app: AppTest) -> list[str]:
     return [text.value for text in app.text]
 
 
-def test_results_and_parts_come_in_order() -> None:
+def test_results_and_parts_come_in_order():
     app = AppTest.from_function(run).run()
     assert (app.session_state["results"], app.session_state["parts"]) == ([1, 2], [3, 1])
     assert texts(app) == ["the rest of the page"]
 
 
-def test_what_is_quick_has_no_bar(bars: list, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_quick_has_no_bar(bars, monkeypatch):
     monkeypatch.setattr(module, "GLANCE", 60)
     assert texts(AppTest.from_function(run).run())
     assert bars == []
 
 
-def test_one_piece_of_work_has_several_slow_bars_each_with_a_button(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_piece_of_work_has_several_slow_bars_each_with_a_button(monkeypatch):
     monkeypatch.setattr(module, "GLANCE", -1)
     assert texts(AppTest.from_function(run_two_bars).run()) == ["done"]
 
 
-def test_a_bar_shows_the_share_that_is_done(bars: list, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_shows_the_share_that_is_done(bars, monkeypatch):
     monkeypatch.setattr(module, "GLANCE", -1)
     app = AppTest.from_function(run).run()
     assert bars == [
@@ -98,7 +98,7 @@ def test_a_bar_shows_the_share_that_is_done(bars: list, monkeypatch: pytest.Monk
     assert not app.button  # Stop goes with the bar
 
 
-def test_stopped_work_says_so_and_goes_on_when_asked_to() -> None:
+def test_stopped_work_says_so_and_goes_on_when_asked_to():
     app = stopped(run, "steps")
     assert [block.value for block in app.markdown] == [f"Working: stopped at {percent(0.5, 0)}."]
     assert texts(app) == []  # what would follow needs the results
@@ -110,12 +110,12 @@ def test_stopped_work_says_so_and_goes_on_when_asked_to() -> None:
     assert not app.button
 
 
-def test_other_work_is_not_stopped() -> None:
+def test_other_work_is_not_stopped():
     app = stopped(run, "another input")
     assert texts(app) == ["the rest of the page"]
 
 
-def test_wanted_work_waits_for_its_button_and_once_done_it_needs_none() -> None:
+def test_wanted_work_waits_for_its_button_and_once_done_it_needs_none():
     app = AppTest.from_function(run_wanted).run()
     assert texts(app) == ["the rest of the page"]
     app.button(key="begin").click().run()
@@ -123,7 +123,7 @@ def test_wanted_work_waits_for_its_button_and_once_done_it_needs_none() -> None:
     assert texts(app.run()) == ["done", "the rest of the page"]
 
 
-def test_short_work_waits_for_a_button_after_it_was_stopped() -> None:
+def test_short_work_waits_for_a_button_after_it_was_stopped():
     app = AppTest.from_function(run_wanted).run()
     app.checkbox[0].check().run()
     assert texts(app) == ["done", "the rest of the page"]

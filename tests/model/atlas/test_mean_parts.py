@@ -29,7 +29,7 @@ def measured(loaded: Loaded, texts: tuple[str, ...]) -> Arrays:
 
 
 @pytest.mark.parametrize("config", [tiny.TEXT, replace(tiny.TEXT, class_names=())])
-def test_means_over_two_shards_are_those_of_the_examples(config: tiny.ModelConfig, tmp_path: Path) -> None:
+def test_means_over_two_shards_are_those_of_the_examples(config, tmp_path):
     loaded = tiny.loaded(config)
     arrays = MeanParts().merged(measured(loaded, TEXTS[:1]), measured(loaded, TEXTS[1:]))
     source = DataSource(command="c", data="d", sha256="e", n=4, weights=("w",))
@@ -46,7 +46,7 @@ def test_means_over_two_shards_are_those_of_the_examples(config: tiny.ModelConfi
     assert rows["n"].tolist() == [4] * 6
 
 
-def test_an_example_that_cannot_be_read_is_named() -> None:
+def test_an_example_that_cannot_be_read_is_named():
     loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
     loaded.tokenizer.post_processor = None
     with pytest.raises(ValueError, match="example 1: tiny finds no token in this text"):
@@ -54,7 +54,7 @@ def test_an_example_that_cannot_be_read_is_named() -> None:
 
 
 @pytest.mark.parametrize("name", ["imdb-pre-ln", "imdb-post-ln"])
-def test_the_stored_parts_are_of_the_weights_that_are_shipped(name: str) -> None:
+def test_the_stored_parts_are_of_the_weights_that_are_shipped(name):
     """Of pre-LN every layer has a say, of post-LN the last."""
     folder = Path("checkpoints") / name
     table = read_rows(folder / PARTS)

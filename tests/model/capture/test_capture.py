@@ -371,7 +371,7 @@ class LateTransfers:
 
 
 @pytest.mark.parametrize("n", [1, 3, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 5 * PIECE + 3])
-def test_every_byte_arrives_whatever_the_length(n: int) -> None:
+def test_every_byte_arrives_whatever_the_length(n):
     source = torch.arange(n, dtype=torch.uint8)
     target = np.full(n, 254, np.uint8)
     pieces = [torch.empty(PIECE, dtype=torch.uint8) for _ in range(2)]
@@ -381,7 +381,7 @@ def test_every_byte_arrives_whatever_the_length(n: int) -> None:
     assert transfers.n_begun == transfers.n_waited_for == -(-n // PIECE)
 
 
-def test_one_piece_is_filled_while_the_other_is_copied_on() -> None:
+def test_one_piece_is_filled_while_the_other_is_copied_on():
     # at most one transfer is under way, and it began before the last one's bytes were copied on
     order: list[str] = []
 
@@ -396,7 +396,7 @@ def test_one_piece_is_filled_while_the_other_is_copied_on() -> None:
     assert order == ["begin 0", "wait 0", "begin 1", "wait 1", "begin 2", "wait 2"]
 
 
-def test_an_error_of_the_device_is_raised() -> None:
+def test_an_error_of_the_device_is_raised():
     def start_transfer(_chunk: Tensor, _piece: Tensor) -> Callable[[], None]:
         raise RuntimeError("the device is gone")
 
@@ -405,6 +405,6 @@ def test_an_error_of_the_device_is_raised() -> None:
         copy_by_pieces(piece, np.empty(PIECE, np.uint8), [piece, piece], start_transfer)
 
 
-def test_what_lies_in_the_machines_memory_is_not_copied() -> None:
+def test_what_lies_in_the_machines_memory_is_not_copied():
     values = torch.rand(2, 3)
     assert to_host(values).data_ptr() == values.data_ptr()

@@ -47,7 +47,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_any_family_gives_its_weights_and_stays_as_it_was(kind: str, tmp_path: Path) -> None:
+def test_any_family_gives_its_weights_and_stays_as_it_was(kind, tmp_path):
     model, tokenizer = made(kind, **MODELS[kind]), words()
     before = model.config._attn_implementation
     record = from_transformers(model, tokenizer, SENTENCE)
@@ -102,16 +102,14 @@ EMBEDDING |= {"bos_token_id": 2, "eos_token_id": 3, "sliding_window": 4}
         ),
     ],
 )
-def test_embedding_models_made_of_decoders_show_their_masks(
-    kind: str, values: dict, seen_by_layer: list[np.ndarray]
-) -> None:
+def test_embedding_models_made_of_decoders_show_their_masks(kind, values, seen_by_layer):
     record = from_transformers(made(kind, **EMBEDDING | values), words(), SENTENCE)
     for layer, seen in enumerate(seen_by_layer):
         np.testing.assert_array_equal(record.mask[layer, 0], seen.astype(bool))
         np.testing.assert_array_equal(record.pattern[layer] > 0, np.broadcast_to(seen > 0, (4, 10, 10)))
 
 
-def test_the_weights_are_those_of_eager_attention() -> None:
+def test_the_weights_are_those_of_eager_attention():
     model, tokenizer = made("Bert", **MODELS["Bert"]), words()
     record = from_transformers(model, tokenizer, (SENTENCE, folders.SECOND))
     assert record.roles.count("separator") == 2
@@ -123,7 +121,7 @@ def test_the_weights_are_those_of_eager_attention() -> None:
     np.testing.assert_array_equal(prepared.pattern, record.pattern)
 
 
-def test_logits_are_taken_where_the_model_has_some() -> None:
+def test_logits_are_taken_where_the_model_has_some():
     torch.manual_seed(0)
     model = transformers.BertForSequenceClassification(
         transformers.BertConfig(**MODELS["Bert"], num_labels=3)
@@ -135,7 +133,7 @@ def test_logits_are_taken_where_the_model_has_some() -> None:
 
 
 @pytest.mark.parametrize(("kind", "n_before"), [("ViT", 1), ("Dinov2WithRegisters", 3), ("SiglipVision", 0)])
-def test_pictures_go_through_an_image_processor(kind: str, n_before: int) -> None:
+def test_pictures_go_through_an_image_processor(kind, n_before):
     sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}
     more = {"num_register_tokens": 2} if n_before == 3 else {}
     model = made(kind, **sizes, image_size=32, patch_size=8, **more)
@@ -148,7 +146,7 @@ def test_pictures_go_through_an_image_processor(kind: str, n_before: int) -> Non
     assert (record.patch_grid, record.first_patch, record.unit) == ((4, 4), n_before, "patch")
 
 
-def test_words_that_begin_with_a_mark_are_shown_without_it_and_merge() -> None:
+def test_words_that_begin_with_a_mark_are_shown_without_it_and_merge():
     class Pieces:
         eos_token, all_special_tokens = "<|endoftext|>", ("<|endoftext|>",)
 
@@ -161,7 +159,7 @@ def test_words_that_begin_with_a_mark_are_shown_without_it_and_merge() -> None:
     assert view(record, merged=True).tokens == ("<|endoftext|>", "The", "films", "<|endoftext|>")
 
 
-def test_the_lines_of_the_notebook_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lines_of_the_notebook_run(tmp_path, monkeypatch):
     folders.build(tmp_path, "BertModel")
     words().save_pretrained(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -172,7 +170,7 @@ def test_the_lines_of_the_notebook_run(tmp_path: Path, monkeypatch: pytest.Monke
     assert read(tmp_path / "record.npz").tokens == names["record"].tokens
 
 
-def test_several_inputs_are_refused() -> None:
+def test_several_inputs_are_refused():
     model, tokenizer = made("Bert", **MODELS["Bert"]), words()
     with pytest.raises(ValueError, match="a record is of one input, got 2"):
         from_transformers(model, tokenizer, [SENTENCE, SENTENCE])
@@ -180,7 +178,7 @@ def test_several_inputs_are_refused() -> None:
         from_transformers(model, tokenizer, tokenizer([SENTENCE, SENTENCE], return_tensors="pt"))
 
 
-def test_what_is_handed_over_wrongly_is_named() -> None:
+def test_what_is_handed_over_wrongly_is_named():
     model, tokenizer = made("Bert", **MODELS["Bert"]), words()
     for arguments, sentence in (
         ((tokenizer, model, SENTENCE), "first argument must be a model object of transformers, got Tok"),
@@ -199,7 +197,7 @@ def test_what_is_handed_over_wrongly_is_named() -> None:
     assert model.training
 
 
-def test_attention_within_windows_is_told_from_a_batch() -> None:
+def test_attention_within_windows_is_told_from_a_batch():
     model = made(
         "Swin", image_size=32, patch_size=4, embed_dim=8, depths=[1, 1], num_heads=[2, 4], window_size=4
     )
@@ -207,7 +205,7 @@ def test_attention_within_windows_is_told_from_a_batch() -> None:
         from_transformers(model, words(), {"pixel_values": torch.zeros(1, 3, 32, 32)})
 
 
-def test_a_model_without_weights_of_attention_is_told_how_to_load_it() -> None:
+def test_a_model_without_weights_of_attention_is_told_how_to_load_it():
     class Silent(torch.nn.Linear):
         def forward(self, **_: object) -> object:  # type: ignore[override]  # as a model of transformers is called
             return object()

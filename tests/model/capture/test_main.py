@@ -1,6 +1,5 @@
 import runpy
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from tests.refused import refused
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.safetensors"])
-def test_a_text_becomes_a_record_file(text: Path, tmp_path: Path, name: str, capsys) -> None:
+def test_a_text_becomes_a_record_file(text, tmp_path, name, capsys):
     main([str(text), "--text", "a great film", "--out", str(tmp_path / name)])
     result = read_file(tmp_path / name)
     expected = capture(load("text"), "a great film")
@@ -27,7 +26,7 @@ def test_a_text_becomes_a_record_file(text: Path, tmp_path: Path, name: str, cap
     assert capsys.readouterr().out == f"{name}: 2 layers of 2 heads over 5 positions\n"
 
 
-def test_a_picture_becomes_a_record_file(digit: Path, tmp_path: Path) -> None:  # noqa: ARG001
+def test_a_picture_becomes_a_record_file(digit, tmp_path):  # noqa: ARG001
     pixels = np.random.default_rng(0).integers(0, 256, (8, 8), np.uint8)
     Image.fromarray(pixels).save(tmp_path / "a.png")
     main(["digit", "--image", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.npz")])
@@ -36,7 +35,7 @@ def test_a_picture_becomes_a_record_file(digit: Path, tmp_path: Path) -> None:  
     assert result.record.pattern.tobytes() == capture(load("digit"), pixels).pattern.tobytes()
 
 
-def test_a_second_part_is_read_behind_the_text(tmp_path: Path) -> None:
+def test_a_second_part_is_read_behind_the_text(tmp_path):
     build(tmp_path / "pairs", "BertForSequenceClassification")
     out = tmp_path / "a.npz"
     main([str(tmp_path / "pairs"), "--text", "the film", "--second", "a story", "--out", str(out)])
@@ -45,15 +44,13 @@ def test_a_second_part_is_read_behind_the_text(tmp_path: Path) -> None:
     assert result.settings["second_part"] == "a story"
 
 
-def test_a_second_part_for_an_encoder_of_one_text_is_refused(text: Path, tmp_path: Path, capsys) -> None:
+def test_a_second_part_for_an_encoder_of_one_text_is_refused(text, tmp_path, capsys):
     with refused(capsys, "^model.capture: text reads one text, got two"):
         main([str(text), "--text", "a film", "--second", "not great", "--out", str(tmp_path / "a.npz")])
     assert not (tmp_path / "a.npz").exists()
 
 
-def test_the_names_of_the_app_are_those_of_the_command(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_names_of_the_app_are_those_of_the_command(home, tmp_path, monkeypatch):
     build(tmp_path / "models" / "team" / "mine", "BertForSequenceClassification")
     assert home.is_dir()
     monkeypatch.setattr(locations, "_root", None)
@@ -79,9 +76,7 @@ def test_the_names_of_the_app_are_those_of_the_command(
         ),
     ],
 )
-def test_what_goes_wrong_is_one_sentence_and_exit_code_2(
-    arguments: list[str], why: str, text: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_goes_wrong_is_one_sentence_and_exit_code_2(arguments, why, text, tmp_path, capsys, monkeypatch):
     assert text.is_dir()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:
@@ -91,7 +86,7 @@ def test_what_goes_wrong_is_one_sentence_and_exit_code_2(
     assert why in line
 
 
-def test_the_command_runs_by_its_name(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_runs_by_its_name(text, tmp_path, monkeypatch):
     arguments = ["model.capture", str(text), "--text", "a", "--out", str(tmp_path / "a.npz")]
     monkeypatch.setattr(sys, "argv", arguments)
     monkeypatch.delitem(sys.modules, "model.capture.__main__")
@@ -100,7 +95,7 @@ def test_the_command_runs_by_its_name(text: Path, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.safetensors"])
-def test_a_full_disk_leaves_the_old_record(text: Path, tmp_path: Path, name: str, capsys) -> None:
+def test_a_full_disk_leaves_the_old_record(text, tmp_path, name, capsys):
     (tmp_path / name).write_bytes(b"old")
     with full_after(1000), pytest.raises(SystemExit):
         main([str(text), "--text", "a great film", "--out", str(tmp_path / name)])

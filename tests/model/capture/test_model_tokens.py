@@ -1,6 +1,5 @@
 """Tokens and words of tokenizer objects of transformers, against what these objects say themselves."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,7 @@ def words_of(positions: Positions) -> list[str]:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_words_are_those_of_the_tokenizers_own_numbers(text: str) -> None:
+def test_words_are_those_of_the_tokenizers_own_numbers(text):
     tokenizer = byte_level()
     numbers = tokenizer(text).word_ids()
     expected = [
@@ -86,7 +85,7 @@ def test_words_are_those_of_the_tokenizers_own_numbers(text: str) -> None:
     assert of_ids == positions
 
 
-def test_words_and_tokens_are_texts() -> None:
+def test_words_and_tokens_are_texts():
     assert words_of(read(byte_level(), TEXTS[0])) == ["<s>", "café", ",", "isn", "’", "t", "it", "?", "</s>"]
     assert words_of(read(byte_level(), TEXTS[1])) == [
         *("<s>", "tab", "⇥", "here", "↵", "↵", "new", "·", "line", "</s>")
@@ -103,7 +102,7 @@ def test_words_and_tokens_are_texts() -> None:
     assert words_of(read(byte_level(), ("ab", "ж"))) == ["<s>", "ab", "</s>", "ж", "</s>"]
 
 
-def test_a_tokenizer_that_splits_no_text_has_words_between_spaces() -> None:
+def test_a_tokenizer_that_splits_no_text_has_words_between_spaces():
     assert words_of(read(byte_level(splits=False), "café, isn’t it?")) == [
         "<s>",
         "café,",
@@ -113,11 +112,11 @@ def test_a_tokenizer_that_splits_no_text_has_words_between_spaces() -> None:
     ]
 
 
-def test_the_special_tokens_keep_their_roles() -> None:
+def test_the_special_tokens_keep_their_roles():
     assert read(byte_level(), "a<mask>").roles == ("class", "word", "mask", "separator")
 
 
-def test_an_unknown_piece_of_a_unigram_is_shown_as_its_text() -> None:
+def test_an_unknown_piece_of_a_unigram_is_shown_as_its_text():
     made = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁a", -1.0), ("▁", -2.0)], unk_id=0))
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     made.add_special_tokens(["<unk>"])
@@ -126,13 +125,13 @@ def test_an_unknown_piece_of_a_unigram_is_shown_as_its_text() -> None:
     assert positions.roles == encode(made, "a ж").roles == ("word", "word", "unknown")
 
 
-def test_a_tokenizer_in_python_is_read_by_its_spelling() -> None:
+def test_a_tokenizer_in_python_is_read_by_its_spelling():
     positions = read(transformers.ByT5Tokenizer(), "a ж\n")
     assert positions.tokens == ("a", "·", "[U+0436]1/2", "[U+0436]2/2", "↵", "</s>")
     assert words_of(positions) == ["a", "ж", "↵", "</s>"]
 
 
-def test_words_in_latin_letters_are_left_as_they_are(tmp_path: Path) -> None:
+def test_words_in_latin_letters_are_left_as_they_are(tmp_path):
     (tmp_path / "vocab.txt").write_text(
         "\n".join(("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "naïve", "Ã©", "##ly"))
     )
@@ -193,14 +192,7 @@ def pixels(*shape: int) -> dict[str, torch.Tensor]:
         ),
     ],
 )
-def test_a_patch_has_the_name_of_its_place_in_the_picture(
-    kind: str,
-    values: dict,
-    size: tuple[int, int],
-    grid: tuple[int, int],
-    before: list[str],
-    after: list[str],
-) -> None:
+def test_a_patch_has_the_name_of_its_place_in_the_picture(kind, values, size, grid, before, after):
     model, model_input = made(kind, **SIZES | values).eval(), pixels(1, 3, *size)
     record = from_transformers(model, object(), model_input)
     assert record.patch_grid == grid
@@ -223,7 +215,7 @@ def test_a_patch_has_the_name_of_its_place_in_the_picture(
     assert record.tokens[moved] == f"r{row}c{column}"
 
 
-def test_the_position_of_a_detection_model_s_last_patch_is_before_its_detection_tokens() -> None:
+def test_the_position_of_a_detection_model_s_last_patch_is_before_its_detection_tokens():
     model = made("Yolos", **SIZES, image_size=[32, 48], patch_size=8, num_detection_tokens=10)
     record = from_transformers(model, object(), pixels(1, 3, 32, 48))
     assert record.tokens.index("r3c5") == 24
@@ -231,7 +223,7 @@ def test_the_position_of_a_detection_model_s_last_patch_is_before_its_detection_
     assert (record.patch_at(24), record.patch_at(25)) == (23, None)
 
 
-def test_a_picture_of_another_size_is_read_as_its_library_interpolates_it() -> None:
+def test_a_picture_of_another_size_is_read_as_its_library_interpolates_it():
     model = made("ViT", **SIZES, image_size=32, patch_size=8)
     model_input = pixels(1, 3, 32, 48) | {"interpolate_pos_encoding": True}
     assert from_transformers(model, object(), model_input).patch_grid == (4, 6)
@@ -296,7 +288,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_what_is_no_picture_is_a_numbered_row(name: str) -> None:
+def test_what_is_no_picture_is_a_numbered_row(name):
     kind, values, model_input, n = ROWS[name]
     record = from_transformers(made(kind, **values), object(), model_input)
     assert (record.patch_grid, record.unit) == (None, "token")
@@ -305,7 +297,7 @@ def test_what_is_no_picture_is_a_numbered_row(name: str) -> None:
     np.testing.assert_allclose(record.pattern.sum(axis=-1), 1, atol=1e-5)
 
 
-def test_as_many_latents_as_tokens_do_not_get_the_tokens_names() -> None:
+def test_as_many_latents_as_tokens_do_not_get_the_tokens_names():
     values = dict(ROWS["latents"][1]) | {"vocab_size": 262, "max_position_embeddings": 9}
     torch.manual_seed(0)
     model = transformers.PerceiverForMaskedLM(transformers.PerceiverConfig(**values))
@@ -318,7 +310,7 @@ def test_as_many_latents_as_tokens_do_not_get_the_tokens_names() -> None:
     assert record.tokens == tuple("012345678")
 
 
-def test_a_class_token_behind_the_patches_is_no_patch() -> None:
+def test_a_class_token_behind_the_patches_is_no_patch():
     model = made(
         "Llama4Vision",
         **SIZES | {"hidden_size": 32, "intermediate_size": 128, "image_size": 32, "patch_size": 8},

@@ -9,7 +9,7 @@ from model.version import VERSION
 from tests.model import tiny
 
 
-def test_what_was_read_and_through_which_weights(text) -> None:
+def test_what_was_read_and_through_which_weights(text):
     (text / "predictions.safetensors").write_bytes(b"what was made of the weights is no part of them")
     result = settings(load("text"), "a film")
     assert result["weights_sha256"] == hashlib.sha256((text / "model.safetensors").read_bytes()).hexdigest()
@@ -17,7 +17,7 @@ def test_what_was_read_and_through_which_weights(text) -> None:
     assert (result["class_names"], result["intervention"]) == (["negative", "positive"], "none")
 
 
-def test_what_was_changed_is_said() -> None:
+def test_what_was_changed_is_said():
     changed = Intervention(masks=(MaskChoice(kind="keys", keys=(2,)),))
     result = settings(tiny.loaded(tiny.DIGIT), np.zeros((8, 8), np.uint8), changed)
     assert "keys=(2,)" in result["intervention"]

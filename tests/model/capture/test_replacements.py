@@ -37,20 +37,18 @@ def run_at(loaded: Loaded, temperature: float, mask: Intervention = EVERYWHERE, 
     return capture(loaded, SENTENCE, mask + at_temperature(temperature, **where))
 
 
-def test_at_one_nothing_changes(text_loaded: Loaded) -> None:
+def test_at_one_nothing_changes(text_loaded):
     np.testing.assert_array_equal(run_at(text_loaded, 1.0).logits, capture(text_loaded, SENTENCE).logits)
 
 
 @given(st.floats(0.05, 20))
-def test_the_first_layer_has_the_softmax_of_its_divided_scores(
-    text_loaded: Loaded, temperature: float
-) -> None:
+def test_the_first_layer_has_the_softmax_of_its_divided_scores(text_loaded, temperature):
     plain = torch.tensor(capture(text_loaded, SENTENCE).scores[0])  # its input does not change
     expected = (plain / temperature).softmax(dim=-1).numpy()
     np.testing.assert_allclose(run_at(text_loaded, temperature).pattern[0], expected, atol=1e-5)
 
 
-def test_at_infinity_attention_is_uniform(text_loaded: Loaded) -> None:
+def test_at_infinity_attention_is_uniform(text_loaded):
     assert run_at(text_loaded, math.inf).pattern == pytest.approx(1 / 7, rel=rounding(2 * 7))
     expected = np.tri(7) / np.arange(1, 8)[:, None]
     np.testing.assert_allclose(
@@ -59,44 +57,42 @@ def test_at_infinity_attention_is_uniform(text_loaded: Loaded) -> None:
 
 
 @pytest.mark.parametrize("mask", [EVERYWHERE, CAUSAL])
-def test_at_zero_each_query_takes_its_best_allowed_key(text_loaded: Loaded, mask: Intervention) -> None:
+def test_at_zero_each_query_takes_its_best_allowed_key(text_loaded, mask):
     hard = run_at(text_loaded, 0.0, mask)
     best = np.where(hard.mask, hard.scores, -np.inf).argmax(axis=-1)
     np.testing.assert_array_equal(hard.pattern, np.eye(7)[best])
 
 
-def test_zero_is_what_small_temperatures_come_to(text_loaded: Loaded) -> None:
+def test_zero_is_what_small_temperatures_come_to(text_loaded):
     np.testing.assert_allclose(run_at(text_loaded, 1e-4).logits, run_at(text_loaded, 0.0).logits, atol=1e-4)
 
 
-def test_infinity_is_what_large_temperatures_come_to(text_loaded: Loaded) -> None:
+def test_infinity_is_what_large_temperatures_come_to(text_loaded):
     np.testing.assert_allclose(
         run_at(text_loaded, 1e5).logits, run_at(text_loaded, math.inf).logits, atol=1e-4
     )
 
 
-def test_equal_weights_share_and_a_row_without_keys_stays_empty() -> None:
+def test_equal_weights_share_and_a_row_without_keys_stays_empty():
     rows = torch.tensor([[0.4, 0.4, 0.2], [0.0, 0.0, 0.0], [0.1, 0.2, 0.7]])
     assert harden(rows).tolist() == [[0.5, 0.5, 0], [0, 0, 0], [0, 0, 1]]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.5, math.inf])
-def test_only_the_chosen_head_changes(text_loaded: Loaded, temperature: float) -> None:
+def test_only_the_chosen_head_changes(text_loaded, temperature):
     plain, changed = capture(text_loaded, SENTENCE), run_at(text_loaded, temperature, layer=0, head=1)
     np.testing.assert_array_equal(changed.pattern[0, 0], plain.pattern[0, 0])
     assert np.abs(changed.pattern[0, 1] - plain.pattern[0, 1]).max() > 1e-3
 
 
-def test_only_the_chosen_layer_changes(text_loaded: Loaded) -> None:
+def test_only_the_chosen_layer_changes(text_loaded):
     plain, changed = capture(text_loaded, SENTENCE), run_at(text_loaded, math.inf, layer=1)
     np.testing.assert_array_equal(changed.pattern[0], plain.pattern[0])
     assert changed.pattern[1] == pytest.approx(1 / 7, rel=rounding(2 * 7))
 
 
 @pytest.mark.parametrize("where", [{}, {"layer": 0, "head": 1}])
-def test_the_activation_that_is_replaced_is_left_as_it_was(
-    text_loaded: Loaded, where: dict[str, int]
-) -> None:
+def test_the_activation_that_is_replaced_is_left_as_it_was(text_loaded, where):
     model = text_loaded.model
     with watch(model, at_temperature(0.5, **where).watchers(model, None)):
         scores = torch.randn(1, 2, 3, 3)
@@ -106,12 +102,12 @@ def test_the_activation_that_is_replaced_is_left_as_it_was(
 
 
 @pytest.mark.parametrize("temperature", [-1.0, math.nan])
-def test_a_temperature_is_at_least_zero(temperature: float) -> None:
+def test_a_temperature_is_at_least_zero(temperature):
     with pytest.raises(ValueError, match="at least 0"):
         at_temperature(temperature)
 
 
-def test_a_head_needs_its_layer() -> None:
+def test_a_head_needs_its_layer():
     with pytest.raises(ValueError, match="head 1 needs the layer"):
         at_temperature(1.0, head=1)
 
@@ -225,7 +221,7 @@ def test_padding_that_was_typed_stays_masked():
 
 
 @given(st.integers(0, 10**6), st.sets(st.integers(0, 6), min_size=1))
-def test_each_row_keeps_its_weights_among_the_keys(text_loaded: Loaded, seed: int, keys: set[int]) -> None:
+def test_each_row_keeps_its_weights_among_the_keys(text_loaded, seed, keys):
     plain = torch.tensor(capture(text_loaded, SENTENCE).pattern[:1])
     among = sorted(keys)
     permuted = Permuted(seed, tuple(among))(text_loaded.model, plain)
@@ -236,7 +232,7 @@ def test_each_row_keeps_its_weights_among_the_keys(text_loaded: Loaded, seed: in
     assert torch.equal(Permuted(seed)(text_loaded.model, plain[..., :1]), plain[..., :1])
 
 
-def test_permuted_attention_is_another_one_in_each_layer_head_and_row(text_loaded: Loaded) -> None:
+def test_permuted_attention_is_another_one_in_each_layer_head_and_row(text_loaded):
     position = torch.arange(7.0).expand(1, 2, 7, 7)  # a weight that says which key it was of
     replacements = [change for _, change in permuted_attention(3, 2).replacements]
     orders = torch.cat([change(text_loaded.model, position) for change in replacements]).reshape(-1, 7)
@@ -246,7 +242,7 @@ def test_permuted_attention_is_another_one_in_each_layer_head_and_row(text_loade
 
 
 @encoders
-def test_permuted_attention_goes_on_through_the_layers(loaded: Loaded, given_input) -> None:
+def test_permuted_attention_goes_on_through_the_layers(loaded, given_input):
     """The second layer reads what the permuted weights of the first one made."""
     plain, changed = (capture(loaded, given_input, it) for it in (None, permuted_attention(0, 2)))
     assert largest_change(plain.pattern[1], changed.pattern[1]) > 0

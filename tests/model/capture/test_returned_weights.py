@@ -55,14 +55,14 @@ class Towers(torch.nn.Module):
         (torch.nn.DataParallel(bert()), r"dataparallel\.module"),
     ],
 )
-def test_of_an_own_module_the_encoder_inside_is_named(model: torch.nn.Module, attribute: str) -> None:
+def test_of_an_own_module_the_encoder_inside_is_named(model, attribute):
     with pytest.raises(
         ValueError, match=f"is a module around a BertModel, .*: pass {attribute} in place of it"
     ):
         from_transformers(model, words(), SENTENCE)
 
 
-def test_an_own_module_that_hands_everything_on_is_read() -> None:
+def test_an_own_module_that_hands_everything_on_is_read():
     class Passing(Own):
         def forward(self, **arguments):
             return self.bert(**arguments)
@@ -75,7 +75,7 @@ def test_an_own_module_that_hands_everything_on_is_read() -> None:
     )
 
 
-def test_attention_in_blocks_is_refused_with_what_to_call() -> None:
+def test_attention_in_blocks_is_refused_with_what_to_call():
     # In evaluation its random blocks are the first one, whose weights are returned once and counted twice.
     model = made("BigBird", **BIG_BIRD, attention_type="block_sparse")
     text = "film " * 15
@@ -188,13 +188,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_other_attention_is_refused_with_its_reason(name: str) -> None:
+def test_other_attention_is_refused_with_its_reason(name):
     model, arguments, sentence = REFUSED[name]
     with pytest.raises(ValueError, match=sentence):
         from_transformers(model(), words(), arguments)
 
 
-def test_a_tokenizer_that_reads_something_else_is_named() -> None:
+def test_a_tokenizer_that_reads_something_else_is_named():
     class Pictures:
         def __call__(self, images: np.ndarray, return_tensors: str) -> dict:
             assert return_tensors == "pt"
@@ -208,7 +208,7 @@ def test_a_tokenizer_that_reads_something_else_is_named() -> None:
         from_transformers(bert(), Pictures(), {"input_ids": torch.tensor([[2, 3]])})
 
 
-def test_sound_goes_through_its_feature_extractor() -> None:
+def test_sound_goes_through_its_feature_extractor():
     def extractor(raw_speech: np.ndarray, return_tensors: str) -> dict[str, torch.Tensor]:
         assert return_tensors == "pt"
         return {"input_values": torch.from_numpy(raw_speech)[None]}
@@ -222,21 +222,21 @@ WINDOWS = [4, 8]
 LONGFORMER = SMALL | {"intermediate_size": 40, "attention_window": WINDOWS, "max_position_embeddings": 30}
 
 
-def test_columns_are_keys_around_the_query() -> None:
+def test_columns_are_keys_around_the_query():
     weights = torch.tensor([[[0.0, 0.7, 0.3], [0.2, 0.3, 0.5], [0.6, 0.4, 0.0]]])  # before, itself, behind
     result = between_positions(weights, 2, None, torch.ones(3, dtype=torch.bool))
     by_hand = [[[0.7, 0.3, 0], [0.2, 0.3, 0.5], [0, 0.6, 0.4]]]
     np.testing.assert_allclose(result, by_hand)
 
 
-def test_columns_of_another_window_are_refused() -> None:
+def test_columns_of_another_window_are_refused():
     with pytest.raises(ValueError, match="3 columns of weights do not fit a window of 4"):
         between_positions(torch.ones(1, 5, 3), 4, None, torch.ones(5, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("n_read", [5, 10])
 @pytest.mark.parametrize("global_positions", [[], [0], [0, 3, 4]])
-def test_the_weights_are_those_of_a_softmax_over_the_window(global_positions: list[int], n_read: int) -> None:
+def test_the_weights_are_those_of_a_softmax_over_the_window(global_positions, n_read):
     model = made("Longformer", **LONGFORMER).eval()
     arguments = dict(words()(folders.SENTENCE, return_tensors="pt"))
     arguments["attention_mask"][:, n_read:] = 0
@@ -264,7 +264,7 @@ def test_the_weights_are_those_of_a_softmax_over_the_window(global_positions: li
         assert not record.pattern[layer][:, n_read:].any()
 
 
-def test_as_many_tokens_as_columns_are_not_taken_for_keys() -> None:
+def test_as_many_tokens_as_columns_are_not_taken_for_keys():
     model = made("Longformer", **LONGFORMER | {"attention_window": [4, 4]})
     record = from_transformers(model, words(), "film good")  # 4 tokens, and 5 columns with padding
     assert record.pattern.shape == (2, 4, 4, 4)
@@ -275,7 +275,7 @@ def test_as_many_tokens_as_columns_are_not_taken_for_keys() -> None:
     np.testing.assert_allclose(record.pattern.sum(axis=-1), 1, atol=1e-5)
 
 
-def test_the_encoder_of_led_and_a_classifier_with_a_global_class_token() -> None:
+def test_the_encoder_of_led_and_a_classifier_with_a_global_class_token():
     sizes = {
         "vocab_size": 40,
         "d_model": 24,

@@ -20,14 +20,12 @@ from model.checkpoint.cli import exit_with_one_sentence
         ),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(
-    error: Exception, message: str, capsys: pytest.CaptureFixture
-) -> None:
+def test_what_cannot_be_done_is_one_sentence(error, message, capsys):
     with pytest.raises(SystemExit) as ended, exit_with_one_sentence("model.it"):
         raise error
     assert (ended.value.code, capsys.readouterr().err) == (2, f"model.it: {message}\n")
 
 
-def test_what_is_wrong_in_the_program_is_not_hidden() -> None:
+def test_what_is_wrong_in_the_program_is_not_hidden():
     with pytest.raises(ZeroDivisionError), exit_with_one_sentence("model.it"):
         1 // 0  # noqa: B018

@@ -40,7 +40,7 @@ def server(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         yield hub
 
 
-def test_a_model_of_the_hub_is_downloaded_once_by_its_name(server: Hub, tmp_path: Path) -> None:
+def test_a_model_of_the_hub_is_downloaded_once_by_its_name(server, tmp_path):
     encoder = load_or_download("some/bert", "cpu")
     assert encoder.name == "hub:some/bert"
     assert encoder.n_parameters == load(tmp_path / "bert").n_parameters
@@ -55,23 +55,21 @@ def test_a_model_of_the_hub_is_downloaded_once_by_its_name(server: Hub, tmp_path
 @pytest.mark.parametrize(
     ("name", "revision"), [("some/bert", "a-branch"), ("some/bert@a-branch", None), ("hub:some/bert", COMMIT)]
 )
-def test_a_revision_is_downloaded_once_and_named_by_its_commit(
-    server: Hub, name: str, revision: str | None
-) -> None:
+def test_a_revision_is_downloaded_once_and_named_by_its_commit(server, name, revision):
     for n_files in (1, 0):  # from the Hub, and from the cache
         server.asked.clear()
         assert load_or_download(name, revision=revision).name == f"hub:some/bert@{COMMIT[:8]}"
         assert server.asked.count("model.safetensors") == n_files
 
 
-def test_one_of_two_encoders_is_downloaded_by_its_name(server: Hub, tmp_path: Path) -> None:
+def test_one_of_two_encoders_is_downloaded_by_its_name(server, tmp_path):
     build(tmp_path / "clip", "CLIPModel")
     server.files = files_of(tmp_path / "clip")
     encoder = load_or_download("some/bert/text_model")
     assert (encoder.name, encoder.config.is_text) == ("hub:some/bert/text_model", True)
 
 
-def test_what_is_here_comes_first(server: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_here_comes_first(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bert").rename(tmp_path / "some-bert")
     (tmp_path / "some").mkdir()
@@ -82,9 +80,7 @@ def test_what_is_here_comes_first(server: Hub, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("name", ["bert", "./bert", "/some/bert", "a/b/c", "~/bert", "a b/c", "file/a"])
-def test_the_hub_is_not_asked_for_what_is_no_name_of_it(
-    server: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_the_hub_is_not_asked_for_what_is_no_name_of_it(server, tmp_path, monkeypatch, name):
     (tmp_path / "empty" / "file").mkdir(parents=True)
     (tmp_path / "empty" / "file" / "a").touch()
     monkeypatch.chdir(tmp_path / "empty")
@@ -93,7 +89,7 @@ def test_the_hub_is_not_asked_for_what_is_no_name_of_it(
         load_or_download(name)
 
 
-def test_why_nothing_can_be_downloaded_is_one_sentence(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_nothing_can_be_downloaded_is_one_sentence(server, monkeypatch):
     with pytest.raises(
         ValueError, match=r"^there is no folder some/other, and the Hub has no public model some/other$"
     ):
@@ -117,9 +113,7 @@ def test_why_nothing_can_be_downloaded_is_one_sentence(server: Hub, monkeypatch:
     assert not [file for file in server.asked if file.endswith(".bin")]
 
 
-def test_a_download_that_is_stopped_is_not_opened(
-    server: Hub, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_that_is_stopped_is_not_opened(server, cache, monkeypatch):
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -22,7 +22,7 @@ def with_classes(*names: str, **family: Any) -> Loaded:
     return encoder(replace(tiny.TEXT, class_names=names, family=Family(**family)))
 
 
-def test_the_shipped_encoders_say_what_they_were_trained_for() -> None:
+def test_the_shipped_encoders_say_what_they_were_trained_for():
     purposes = {name: purpose(without_weights(name)) for name in checkpoint.available()}
     assert {
         name: text for name, text in purposes.items() if not name.startswith(("mnist", "looker"))
@@ -42,12 +42,12 @@ def without_weights(name: str) -> Loaded:
 
 
 @pytest.mark.parametrize("data", [{}, {"data": "IMDB"}, {"data": {"name": 3}}, {"data": {"name": "MNIST"}}])
-def test_of_other_data_the_classes_alone_are_told(data: dict[str, Any]) -> None:
+def test_of_other_data_the_classes_alone_are_told(data):
     assert purpose(encoder(tiny.TEXT, **data)) == "judges whether a text is positive or negative"
     assert purpose(encoder(tiny.DIGIT)) == "recognises digits"
 
 
-def test_an_encoder_with_classes_says_what_they_decide() -> None:
+def test_an_encoder_with_classes_says_what_they_decide():
     assert purpose(with_classes("not_equivalent", "equivalent")) == "decides whether two texts say the same"
     assert purpose(with_classes("NEGATIVE", "POSITIVE")) == "judges whether a text is positive or negative"
     assert purpose(with_classes("joy", "anger")) == "puts a text into one of 2 classes (joy, anger)"
@@ -61,7 +61,7 @@ def test_an_encoder_with_classes_says_what_they_decide() -> None:
     assert purpose(with_classes("toxic", answers="each")) == "says whether a text is “toxic”"
 
 
-def test_an_encoder_without_classes_says_what_it_makes() -> None:
+def test_an_encoder_without_classes_says_what_it_makes():
     bare = replace(tiny.TEXT, class_names=())
     assert purpose(encoder(bare)) == "turns a text into a vector of 8 numbers, its embedding"
     assert purpose(encoder(replace(bare, masked_token_output=True))) == "guesses masked words"

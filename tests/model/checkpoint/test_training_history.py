@@ -82,7 +82,7 @@ def test_of_many_rows_the_first_odd_one_is_named(row, sentence):
         check_history(WHOLE | {"log": [good, good, row, row]})
 
 
-def test_a_log_is_converted_as_one_list(monkeypatch) -> None:
+def test_a_log_is_converted_as_one_list(monkeypatch):
     converted = []
     monkeypatch.setattr(training_history, "convert", lambda *arguments: converted.append(arguments))
     check_history(

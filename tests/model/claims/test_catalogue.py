@@ -99,14 +99,14 @@ def test_what_is_stored_of_untrained_encoders_has_seeds_enough_for_a_test():
     assert {measurement.seeds for measurement in untrained} == {SEEDS}
 
 
-def test_by_hand() -> None:
+def test_by_hand():
     # Standard deviations 1 and 2, so s = √(5/2); differences 4, 3, 2, of which the mean is 3.
     effect = seed_effect(invented((5.0, 6.0, 7.0), (1.0, 3.0, 5.0)), Larger("pre"))
     spread = math.sqrt(2.5)
     assert effect == pytest.approx((3 / spread, 2 / spread, 4 / spread))
 
 
-def test_one_placement_minus_a_bound_by_hand() -> None:
+def test_one_placement_minus_a_bound_by_hand():
     # In logarithms −1, 0, 1, whose deviation is 1; their mean minus log 1 is 0, where post-LN would be far from pre-LN.
     post = (math.exp(-1), 1.0, math.e)
     effect = seed_effect(invented((0.1, 0.2, 0.3), post), Beyond("post", 1.0), log=True)
@@ -117,7 +117,7 @@ def test_one_placement_minus_a_bound_by_hand() -> None:
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_as_computed_by_the_standard_library(log: bool) -> None:
+def test_as_computed_by_the_standard_library(log):
     random = np.random.default_rng(3)
     pre, post = (tuple(map(float, random.lognormal(mean, 0.3, 16))) for mean in (0.2, 1.0))
     effect = seed_effect(invented(pre, post), Larger("pre"), log=log)
@@ -128,7 +128,7 @@ def test_as_computed_by_the_standard_library(log: bool) -> None:
     assert effect.mean == pytest.approx((statistics.fmean(first) - statistics.fmean(second)) / spread)
 
 
-def test_placements_the_other_way_round_have_the_opposite_effect() -> None:
+def test_placements_the_other_way_round_have_the_opposite_effect():
     pre, post = (5.0, 6.0, 7.0), (1.0, 3.0, 5.0)
     mean, least, largest = seed_effect(invented(pre, post), Larger("post"))
     assert seed_effect(invented(post, pre), Larger("post")) == pytest.approx((-mean, -largest, -least))
@@ -145,11 +145,11 @@ def test_placements_the_other_way_round_have_the_opposite_effect() -> None:
     ],
     ids=["two seeds", "no spread", "rounding", "distances", "logarithm of 0"],
 )
-def test_no_effect_where_none_can_be_known(measured, log) -> None:
+def test_no_effect_where_none_can_be_known(measured, log):
     assert seed_effect(measured, Larger("pre"), log=log) is None
 
 
-def test_what_a_claim_leaves_out_has_no_effect() -> None:
+def test_what_a_claim_leaves_out_has_no_effect():
     claim = next(claim for claim in CLAIMS if claim.key == "warm_up")
     measured = invented((3.0, 3.1, 3.2), (1.0, 1.1, 1.2))
     judgements = [

@@ -176,7 +176,7 @@ def test_chance_is_counted_by_hand():
         (["OPPOSITE", "NO_CLEAR_DIFFERENCE"], Overall.NOWHERE),
     ],
 )
-def test_one_verdict_from_several_encoders(outcomes, expected) -> None:
+def test_one_verdict_from_several_encoders(outcomes, expected):
     overall = overall_verdict([Judgement(MEASURED, ClaimOutcome[outcome]) for outcome in outcomes])
     assert overall.verdict is expected
     assert sum(overall[1:]) == len(outcomes)

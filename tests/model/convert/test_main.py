@@ -28,7 +28,7 @@ def pickled(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "parts", [(BIN,), ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"), ("model.pt",)]
 )
-def test_what_was_a_pickle_opens_with_the_same_numbers(pickled: Path, parts: tuple[str, ...], capsys) -> None:
+def test_what_was_a_pickle_opens_with_the_same_numbers(pickled, parts, capsys):
     tensors = load_file(pickled.with_name("expected") / SAFE)
     (pickled / BIN).unlink()
     for index, name in enumerate(parts):
@@ -40,7 +40,7 @@ def test_what_was_a_pickle_opens_with_the_same_numbers(pickled: Path, parts: tup
     assert all((pickled / name).is_file() for name in parts)
 
 
-def test_tied_weights_keep_both_names(tmp_path: Path) -> None:
+def test_tied_weights_keep_both_names(tmp_path):
     tensor = torch.arange(6.0).reshape(2, 3)
     torch.save({"a": tensor, "b": tensor, "c": tensor.T}, tmp_path / BIN)
     main([str(tmp_path), "--trusted"])
@@ -50,7 +50,7 @@ def test_tied_weights_keep_both_names(tmp_path: Path) -> None:
     assert torch.equal(converted["c"], tensor.T)
 
 
-def test_modules_of_sentence_transformers_are_converted_as_well(tmp_path: Path, capsys) -> None:
+def test_modules_of_sentence_transformers_are_converted_as_well(tmp_path, capsys):
     (tmp_path / "2_Dense").mkdir()
     save_file({"a": torch.ones(2)}, tmp_path / SAFE)
     torch.save({"linear.weight": torch.ones(2, 2)}, tmp_path / "2_Dense" / BIN)
@@ -59,7 +59,7 @@ def test_modules_of_sentence_transformers_are_converted_as_well(tmp_path: Path, 
     assert f"{tmp_path / SAFE} is there already" in capsys.readouterr().out
 
 
-def test_nothing_is_opened_unless_it_is_trusted(pickled: Path, capsys) -> None:
+def test_nothing_is_opened_unless_it_is_trusted(pickled, capsys):
     with refused(
         capsys,
         r"^model\.convert: pytorch_model\.bin is a pickle, .*: add --trusted if you trust whoever made it$",
@@ -81,9 +81,7 @@ class Hostile:
         (torch.ones(1), "pytorch_model.bin does not hold tensors by name"),
     ],
 )
-def test_more_than_tensors_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: object, sentence: str, capsys
-) -> None:
+def test_more_than_tensors_is_not_read(tmp_path, monkeypatch, content, sentence, capsys):
     monkeypatch.chdir(tmp_path)
     torch.save(content, tmp_path / BIN)
     with refused(capsys, f"^model.convert: {sentence}$"):
@@ -91,14 +89,14 @@ def test_more_than_tensors_is_not_read(
     assert [path.name for path in tmp_path.iterdir()] == [BIN]
 
 
-def test_damaged_files_are_one_sentence(tmp_path: Path, capsys) -> None:
+def test_damaged_files_are_one_sentence(tmp_path, capsys):
     for content in (b"", b"hello", b"PK\x03\x04", b"<html>" * 100):
         (tmp_path / BIN).write_bytes(content)
         with refused(capsys, "pytorch_model.bin is damaged"):
             main([str(tmp_path), "--trusted"])
 
 
-def test_a_folder_without_one_is_refused(tmp_path: Path, capsys) -> None:
+def test_a_folder_without_one_is_refused(tmp_path, capsys):
     with refused(capsys, "there is no pickle in .*: nothing to convert"):
         main([str(tmp_path)])
     with refused(capsys, "No such file or directory: .*nowhere"):
@@ -109,7 +107,7 @@ def test_a_folder_without_one_is_refused(tmp_path: Path, capsys) -> None:
         main([str(tmp_path), "--trusted"])
 
 
-def test_a_full_disk_leaves_nothing(pickled: Path, capsys) -> None:
+def test_a_full_disk_leaves_nothing(pickled, capsys):
     with full_after(1000), refused(capsys, FULL):
         main([str(pickled), "--trusted"])
     assert not list(pickled.glob("model.safetensors*"))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -90,16 +89,14 @@ WITHOUT_CLASSES = replace(tiny.TEXT, class_names=(), pooling="mean")
         (WITHOUT_CLASSES, SENTENCE, None, length),
     ],
 )
-def test_of_each_kind_of_answer_as_a_forward_hook_measures(
-    config: tiny.ModelConfig, text: str, answer: object, number: Number
-) -> None:
+def test_of_each_kind_of_answer_as_a_forward_hook_measures(config, text, answer, number):
     check(tiny.loaded(config), text, answer, number)
 
 
 @pytest.mark.parametrize(
     "changed", [{"num_labels": 1}, {"num_labels": 3, "problem_type": "multi_label_classification"}]
 )
-def test_of_a_number_and_of_a_yes_or_no(changed: dict, tmp_path: Path) -> None:
+def test_of_a_number_and_of_a_yes_or_no(changed, tmp_path):
     loaded = folders.encoder(tmp_path, "RobertaForSequenceClassification", **changed)
     check(loaded, folders.SENTENCE, changed["num_labels"] - 1, last_logit)
 
@@ -121,7 +118,7 @@ def check(loaded: Loaded, text: str, answer: object, number: Number) -> None:
     assert effects.frame["value"].tolist() == of_heads["value"].tolist()
 
 
-def test_of_a_picture_the_logit_less_the_mean_of_the_others(image: np.ndarray) -> None:
+def test_of_a_picture_the_logit_less_the_mean_of_the_others(image):
     loaded = tiny.loaded(tiny.DIGIT)
     before = capture(loaded, image).logits
     after = ablate_heads(loaded, [image], answer="logits")[0]
@@ -133,7 +130,7 @@ def test_of_a_picture_the_logit_less_the_mean_of_the_others(image: np.ndarray) -
     np.testing.assert_allclose(effects.frame["effect"], expected[0] - np.array(expected[1:]), atol=2e-6)
 
 
-def test_one_layer_by_hand() -> None:
+def test_one_layer_by_hand():
     """A feed-forward of zeros adds nothing: what is left to change is the last norm, whose divisor is another one."""
     loaded = tiny.loaded(replace(tiny.TEXT, n_layers=1, pooling="mean"))
     block, model = loaded.model.blocks[0], loaded.model
@@ -159,7 +156,7 @@ def test_one_layer_by_hand() -> None:
     assert (effects.spearman, effects.not_compared) == (None, "fewer than 3 heads")
 
 
-def test_agreement_is_spearmans() -> None:
+def test_agreement_is_spearmans():
     loaded = tiny.loaded(replace(tiny.TEXT, n_layers=3))
     effects = answer_effects(loaded, SENTENCE)
     expected = spearmanr(effects.frame["value"], effects.frame["effect"]).statistic
@@ -173,7 +170,7 @@ def invented(values: list[float], effects: list[float]) -> AnswerEffects:
     return AnswerEffects("a number", frame, 1.0)
 
 
-def test_what_differs_by_rounding_is_tied() -> None:
+def test_what_differs_by_rounding_is_tied():
     values, effects = [0.3, -2.0, 0.1, 0.5, 1.0], [0.2, 0.2 + 1e-9, -0.5, 0.1, 3.0]
     tied = spearmanr(values, np.round(effects, 6)).statistic
     assert invented(values, effects).spearman == pytest.approx(tied, abs=1e-12)
@@ -189,12 +186,12 @@ def test_what_differs_by_rounding_is_tied() -> None:
         ([0.0] * 3, [0.0] * 3, "all parts are equal"),
     ],
 )
-def test_without_ranks_there_is_no_agreement(values: list, effects: list, reason: str) -> None:
+def test_without_ranks_there_is_no_agreement(values, effects, reason):
     result = invented(values, effects)
     assert (result.spearman, result.not_compared) == (None, reason)
 
 
-def test_of_a_trained_encoder_what_was_written_is_not_what_would_be_without_it() -> None:
+def test_of_a_trained_encoder_what_was_written_is_not_what_would_be_without_it():
     loaded, text = load("checkpoints/imdb-pre-ln"), "The film is not bad at all, but it is far too long."
     effects = answer_effects(loaded, text, 1)
     before, after = capture(loaded, text).logits, ablate_heads(loaded, [text], answer="logits")[0]
@@ -204,12 +201,12 @@ def test_of_a_trained_encoder_what_was_written_is_not_what_would_be_without_it()
     assert abs(early["value"]) < 0.01 < 2 < abs(early["effect"])
 
 
-def test_a_class_that_there_is_not_is_refused() -> None:
+def test_a_class_that_there_is_not_is_refused():
     with pytest.raises(ValueError, match="tiny has the classes 0 to 1, got 2"):
         answer_effects(tiny.loaded(tiny.TEXT), SENTENCE, 2)
 
 
-def test_the_share_that_is_done_rises_to_all_of_it() -> None:
+def test_the_share_that_is_done_rises_to_all_of_it():
     shares: list[float] = []
     loaded = tiny.loaded(replace(tiny.TEXT, n_layers=3))
     effects = answer_effects(loaded, SENTENCE, step=shares.append)

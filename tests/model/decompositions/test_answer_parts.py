@@ -1,7 +1,6 @@
 """Answers as sums of what each part of the residual stream adds to them."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,7 +30,7 @@ def value(parts: AnswerParts, name: str) -> float:
 
 
 @pytest.mark.parametrize("placement", ["pre", "post"])
-def test_two_tokens_by_hand(placement: str) -> None:
+def test_two_tokens_by_hand(placement):
     """Each part of both states is carried on by itself, in double precision; [CLS] and [SEP] are the two tokens."""
     loaded = tiny.loaded(replace(ONE_LAYER, norm_placement=placement, final_norm=placement == "pre"))
     model = loaded.model
@@ -101,9 +100,7 @@ def test_two_tokens_by_hand(placement: str) -> None:
         ("L0 feed-forward", "blocks.0.feed_forward_out", (0,)),
     ],
 )
-def test_without_a_part_the_answer_changes_by_it(
-    pooling: str, placement: str, part: str, activation: str, index: tuple
-) -> None:
+def test_without_a_part_the_answer_changes_by_it(pooling, placement, part, activation, index):
     loaded = tiny.loaded(
         replace(tiny.TEXT, norm_placement=placement, pooling=pooling, final_norm=placement == "pre")
     )
@@ -124,9 +121,7 @@ def test_without_a_part_the_answer_changes_by_it(
         ("imdb-post-ln", {"L3 feed-forward": 0.62, "L3 H2": 0.20, "biases": -0.18}),
     ],
 )
-def test_of_the_trained_encoders_pre_ln_answers_from_all_layers(
-    encoder: str, numbers: dict[str, float]
-) -> None:
+def test_of_the_trained_encoders_pre_ln_answers_from_all_layers(encoder, numbers):
     sentence = "The film is not bad at all, but it is far too long."
     parts = answer_parts(load(f"checkpoints/{encoder}"), sentence, 1)
     assert parts.recorded == pytest.approx({"imdb-pre-ln": -1.249, "imdb-post-ln": 0.466}[encoder], abs=5e-4)
@@ -137,7 +132,7 @@ def test_of_the_trained_encoders_pre_ln_answers_from_all_layers(
     assert early > 0.4 if encoder == "imdb-pre-ln" else early < 0.06
 
 
-def test_heads_are_divided_by_the_token_that_they_read() -> None:
+def test_heads_are_divided_by_the_token_that_they_read():
     loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
     whole, by_token = answer_parts(loaded, SENTENCE), answer_parts(loaded, SENTENCE, by_token=True)
     of_head = by_token.frame.dropna(subset="read_from").groupby(["layer", "head"])["value"].sum()
@@ -160,7 +155,7 @@ def test_heads_are_divided_by_the_token_that_they_read() -> None:
     )
 
 
-def test_of_several_classes_the_logit_is_less_the_mean_of_the_others(image: np.ndarray) -> None:
+def test_of_several_classes_the_logit_is_less_the_mean_of_the_others(image):
     loaded = tiny.loaded(tiny.DIGIT)
     logits = capture(loaded, image).logits
     parts = answer_parts(loaded, image, 7)
@@ -178,7 +173,7 @@ def test_of_several_classes_the_logit_is_less_the_mean_of_the_others(image: np.n
         ({"num_labels": 3, "problem_type": "multi_label_classification"}, "logit of LABEL_2"),
     ],
 )
-def test_a_number_and_a_yes_or_no_are_themselves(changed: dict, quantity: str, tmp_path: Path) -> None:
+def test_a_number_and_a_yes_or_no_are_themselves(changed, quantity, tmp_path):
     loaded = folders.encoder(tmp_path, "RobertaForSequenceClassification", **changed)
     answer = changed["num_labels"] - 1
     parts = answer_parts(loaded, folders.SENTENCE, answer)
@@ -186,7 +181,7 @@ def test_a_number_and_a_yes_or_no_are_themselves(changed: dict, quantity: str, t
     assert parts.recorded == pytest.approx(capture(loaded, folders.SENTENCE).logits[answer], abs=1e-6)
 
 
-def test_a_masked_word_is_its_logit_less_the_mean_over_the_vocabulary() -> None:
+def test_a_masked_word_is_its_logit_less_the_mean_over_the_vocabulary():
     loaded = tiny.loaded(replace(tiny.TEXT, masked_token_output=True))
     text = "great [MASK] not"
     parts = answer_parts(loaded, text, masked_word(loaded, text, "film"))
@@ -202,7 +197,7 @@ def test_a_masked_word_is_its_logit_less_the_mean_over_the_vocabulary() -> None:
         answer_parts(loaded, text, MaskedWord(1, token_id))
 
 
-def test_similarities_and_lengths_of_pooled_states() -> None:
+def test_similarities_and_lengths_of_pooled_states():
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=(), pooling="max"))
     pooled, other = (capture(loaded, text).pooled for text in (SENTENCE, "not a film"))
     similarity = answer_parts(loaded, SENTENCE, Similarity("not a film"))
@@ -218,7 +213,7 @@ def test_similarities_and_lengths_of_pooled_states() -> None:
         answer_parts(loaded, SENTENCE, 1)
 
 
-def test_what_attention_pooling_adds_is_a_part(tmp_path: Path) -> None:
+def test_what_attention_pooling_adds_is_a_part(tmp_path):
     loaded = folders.encoder(tmp_path, "SiglipVisionModel")
     parts = answer_parts(loaded, picture(32))
     assert parts.frame["part"].tolist()[-2:] == ["biases", "pooling feed-forward"]
@@ -230,7 +225,7 @@ def test_what_attention_pooling_adds_is_a_part(tmp_path: Path) -> None:
     assert value(parts, "pooling feed-forward") == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_share_of_the_first_half_of_the_layers_by_hand() -> None:
+def test_the_share_of_the_first_half_of_the_layers_by_hand():
     rows = [
         ("token", None, None, 9.0),
         ("head", 0, 0, -1.0),
@@ -248,13 +243,13 @@ def test_the_share_of_the_first_half_of_the_layers_by_hand() -> None:
     assert by_token.early_share == pytest.approx(whole.early_share, abs=1e-6)
 
 
-def test_a_gap_is_shown() -> None:
+def test_a_gap_is_shown():
     loaded = tiny.loaded(tiny.TEXT)
     with watch(loaded.model, {"blocks.0.resid_post": lambda x: x + 1 * torch.eye(*x.shape[1:])}):
         parts = answer_parts(loaded, SENTENCE)
     assert parts.gap == abs(parts.total - parts.recorded) > 1e-3
 
 
-def test_a_class_that_there_is_not_is_refused() -> None:
+def test_a_class_that_there_is_not_is_refused():
     with pytest.raises(ValueError, match="tiny has the classes 0 to 1, got 2"):
         answer_parts(tiny.loaded(tiny.TEXT), SENTENCE, 2)

@@ -24,7 +24,7 @@ MODULES = {
 
 
 @pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)
-def test_what_a_module_makes_is_the_sum_of_gradients_times_what_it_reads(module: nn.Module) -> None:
+def test_what_a_module_makes_is_the_sum_of_gradients_times_what_it_reads(module):
     torch.manual_seed(0)
     with torch.no_grad():
         for parameter in module.parameters():
@@ -40,7 +40,7 @@ def test_what_a_module_makes_is_the_sum_of_gradients_times_what_it_reads(module:
     assert total.item() == pytest.approx((weights * y).sum().item(), rel=1e-5, abs=1e-5)
 
 
-def test_a_norms_divisor_is_held() -> None:
+def test_a_norms_divisor_is_held():
     norm = nn.LayerNorm(4, bias=False)
     x = torch.tensor([[1.0, 2.0, 4.0, 9.0]], requires_grad=True)
     with Held(torch.ones(1)):
@@ -50,7 +50,7 @@ def test_a_norms_divisor_is_held() -> None:
     assert float(weights[0].numpy() @ part) == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_ratio_of_tanh_at_zero_is_one() -> None:
+def test_the_ratio_of_tanh_at_zero_is_one():
     x = torch.zeros(1, 2, requires_grad=True)
     with Held(torch.ones(1)):
         (ratios,) = torch.autograd.grad(nn.Tanh()(x).sum(), x)

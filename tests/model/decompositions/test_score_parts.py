@@ -1,7 +1,6 @@
 """Scores as sums of products of the parts of query and key."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ SENTENCE = "great film not a x y"
 QUERY, KEY = 3, 1
 
 
-def test_a_head_that_reads_the_previous_token_is_the_whole_score() -> None:
+def test_a_head_that_reads_the_previous_token_is_the_whole_score():
     loaded = previous_token_encoder()
     pattern = capture(loaded, TEXT).pattern[0, 0]
     assert np.diag(pattern, -1).min() > 1 - 1e-6
@@ -44,9 +43,7 @@ def test_a_head_that_reads_the_previous_token_is_the_whole_score() -> None:
         ("token", "embedding.content", (0,)),
     ],
 )
-def test_without_a_part_the_score_changes_by_its_products(
-    placement: str, part: str, activation: str, index: tuple
-) -> None:
+def test_without_a_part_the_score_changes_by_its_products(placement, part, activation, index):
     loaded = tiny.loaded(replace(tiny.TEXT, n_layers=3, norm_placement=placement))
     parts = score_parts(loaded, SENTENCE, layer=2, head=1, query=QUERY, key=KEY)
     products = parts.frame
@@ -59,7 +56,7 @@ def test_without_a_part_the_score_changes_by_its_products(
         assert parts.recorded - float(scores[0, 1, QUERY, KEY]) == pytest.approx(change, abs=5e-6)
 
 
-def test_values_are_sums_of_products() -> None:
+def test_values_are_sums_of_products():
     parts = score_parts(tiny.loaded(tiny.TEXT), SENTENCE, layer=1, head=0, query=QUERY, key=KEY)
     products = parts.frame
     assert list(parts.query["part"]) == ["token", "position", "L0 H0", "L0 H1", "L0 feed-forward", "biases"]
@@ -73,7 +70,7 @@ def test_values_are_sums_of_products() -> None:
     assert parts.gap == abs(parts.total - parts.recorded) < 1e-6
 
 
-def test_a_heads_part_by_token_sums_to_it() -> None:
+def test_a_heads_part_by_token_sums_to_it():
     loaded = tiny.loaded(tiny.TEXT)
     whole = score_parts(loaded, SENTENCE, layer=1, head=0, query=QUERY, key=KEY)
     by_token = score_parts(loaded, SENTENCE, layer=1, head=0, query=QUERY, key=KEY, by_token=True)
@@ -86,7 +83,7 @@ def test_a_heads_part_by_token_sums_to_it() -> None:
     assert list(by_token.query["read_from"].dropna()) == [*range(n), *range(n)]
 
 
-def test_a_bias_by_distance_is_a_part(tmp_path: Path) -> None:
+def test_a_bias_by_distance_is_a_part(tmp_path):
     loaded = folders.encoder(tmp_path, "T5EncoderModel")
     parts = score_parts(loaded, folders.SENTENCE, layer=1, head=2, query=QUERY, key=KEY)
     (added,) = activations(loaded, [folders.SENTENCE], ["blocks.1.attention.scores.added"]).values()
@@ -98,7 +95,7 @@ def test_a_bias_by_distance_is_a_part(tmp_path: Path) -> None:
     assert parts.strongest(1).to_numpy().sum() == pytest.approx(parts.recorded, abs=1e-6)
 
 
-def test_debertas_terms_go_by_the_parts_of_query_and_key(tmp_path: Path) -> None:
+def test_debertas_terms_go_by_the_parts_of_query_and_key(tmp_path):
     loaded = folders.encoder(tmp_path, "DebertaV2Model")
     parts = score_parts(loaded, folders.SENTENCE, layer=1, head=2, query=QUERY, key=KEY)
     names = ("content_to_content", "content_to_position", "position_to_content")
@@ -122,7 +119,7 @@ def test_debertas_terms_go_by_the_parts_of_query_and_key(tmp_path: Path) -> None
         ({"key": 10}, "key is from 0 to 7, got 10"),
     ],
 )
-def test_a_score_that_there_is_not_is_refused(wrong: dict, message: str) -> None:
+def test_a_score_that_there_is_not_is_refused(wrong, message):
     arguments = {"layer": 0, "head": 0, "query": 0, "key": 0} | wrong
     with pytest.raises(ValueError, match=message):
         score_parts(tiny.loaded(tiny.TEXT), SENTENCE, **arguments)

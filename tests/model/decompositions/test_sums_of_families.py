@@ -90,13 +90,13 @@ def check_family(folder: Path, architecture: str, **changed: Any) -> Gaps:
 
 
 @pytest.mark.parametrize("architecture", slow_but_bert_and_vit([*TEXT, *PICTURES]))
-def test_each_family(architecture: str, tmp_path: Path) -> None:
+def test_each_family(architecture, tmp_path):
     check_family(tmp_path, architecture)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("architecture", "changed"), [*VARIANTS, *VISION, *TEXTS, *OTHERS])
-def test_each_variant(architecture: str, changed: dict, tmp_path: Path) -> None:
+def test_each_variant(architecture, changed, tmp_path):
     check_family(tmp_path, architecture, **changed)
 
 
@@ -111,17 +111,17 @@ def test_each_variant(architecture: str, changed: dict, tmp_path: Path) -> None:
         {"masked_token_output": True, "activation": "relu", "class_names": ()},
     ],
 )
-def test_each_option_of_the_own_encoders(changed: dict) -> None:
+def test_each_option_of_the_own_encoders(changed):
     check(tiny.loaded(replace(tiny.TEXT, **changed)), "great film not a [MASK] y")
 
 
 @pytest.mark.parametrize("changed", [{}, {"pooling": "mean", "n_positions": 4}, {"norm_placement": "post"}])
-def test_encoders_of_digits(changed: dict, image: np.ndarray) -> None:
+def test_encoders_of_digits(changed, image):
     check(tiny.loaded(replace(tiny.DIGIT, **changed)), image)
 
 
 @pytest.mark.parametrize("norm_first", [True, False])
-def test_torchs_own_encoder(norm_first: bool, tmp_path: Path) -> None:
+def test_torchs_own_encoder(norm_first, tmp_path):
     torch.manual_seed(0)
     names = {"embedding": "tok.weight", "positions": "pos", "classifier": "head"}
     values = {
@@ -140,13 +140,13 @@ def test_torchs_own_encoder(norm_first: bool, tmp_path: Path) -> None:
     "mode",
     ["mean", "cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens", ["mean", "cls", "max"]],
 )
-def test_poolings_of_sentence_transformers(mode: str | list[str], tmp_path: Path) -> None:
+def test_poolings_of_sentence_transformers(mode, tmp_path):
     build_sentence_encoder(tmp_path)
     pooling(tmp_path, pooling_mode=mode)
     check(load(tmp_path), MASKED)
 
 
-def test_layers_behind_the_pooling_of_sentence_transformers(tmp_path: Path) -> None:
+def test_layers_behind_the_pooling_of_sentence_transformers(tmp_path):
     torch.manual_seed(0)
     build_sentence_encoder(tmp_path)
     dense(tmp_path, "2_Dense", 24, 10, "torch.nn.modules.activation.Tanh")

@@ -61,7 +61,7 @@ def by_loop(loaded: Loaded, given_input: object, number: int | None = None) -> n
 
 
 @encoders
-def test_against_a_loop_over_interpolated_content(loaded: Loaded, given_input: object) -> None:
+def test_against_a_loop_over_interpolated_content(loaded, given_input):
     attributed = integrated_gradients(loaded, given_input, 1)
     # at kinks the errors of positions may cancel in their sum, by which the path is refined
     atol = 1e-3 if loaded.config.pooling == "max" else 1e-4
@@ -70,7 +70,7 @@ def test_against_a_loop_over_interpolated_content(loaded: Loaded, given_input: o
 
 
 @encoders
-def test_the_output_is_the_log_odds_of_the_prediction(loaded: Loaded, given_input: object) -> None:
+def test_the_output_is_the_log_odds_of_the_prediction(loaded, given_input):
     p = capture(loaded, given_input).probabilities.astype(float)
     expected = np.log(p.max() / (1 - p.max()))
     for attributed in (
@@ -85,7 +85,7 @@ def linear(alphas: np.ndarray) -> OnPath:
     return OnPath(6 - 5 * alphas, np.tile([3.0, -8.0], (len(alphas), 1)))
 
 
-def test_of_a_linear_function_it_is_the_gradient_times_input_minus_baseline() -> None:
+def test_of_a_linear_function_it_is_the_gradient_times_input_minus_baseline():
     attributed = integrate(linear)
     np.testing.assert_allclose(attributed.values, [3, -8], rtol=1e-12)
     assert (attributed.output, attributed.baseline_output) == (1, 6)
@@ -93,13 +93,13 @@ def test_of_a_linear_function_it_is_the_gradient_times_input_minus_baseline() ->
     assert attributed.is_complete
 
 
-def test_of_a_product_each_factor_has_half() -> None:
+def test_of_a_product_each_factor_has_half():
     """F = x y at (2, 3) from zeros: ∂F/∂x · x = α 3 · 2, with the integral 3, and so for y."""
     attributed = integrate(lambda alphas: OnPath(6 * alphas**2, 6 * alphas[:, None] * np.ones(2)))
     np.testing.assert_allclose(attributed.values, [3, 3], rtol=1e-12)
 
 
-def test_a_steep_place_is_refined() -> None:
+def test_a_steep_place_is_refined():
     """F = tanh(200 (α - 0.3)): all of its change is in a hundredth of the path."""
 
     def steep(alphas: np.ndarray) -> OnPath:
@@ -112,7 +112,7 @@ def test_a_steep_place_is_refined() -> None:
     assert 32 < attributed.n_gradients < module.MOST_GRADIENTS
 
 
-def test_what_stays_incomplete_says_so() -> None:
+def test_what_stays_incomplete_says_so():
     """The products leave out a half: no number of points makes their integral the difference."""
     attributed = integrate(lambda alphas: OnPath(alphas, np.full((len(alphas), 1), 0.5)))
     assert (attributed.total, attributed.difference) == pytest.approx((0.5, 1))
@@ -120,7 +120,7 @@ def test_what_stays_incomplete_says_so() -> None:
     assert attributed.n_gradients <= module.MOST_GRADIENTS
 
 
-def test_gradient_times_input_is_the_slope_at_the_input() -> None:
+def test_gradient_times_input_is_the_slope_at_the_input():
     """Content of one token a little longer and shorter: half the difference of the outputs."""
     loaded, text, step = tiny.ENCODERS["text pre"][0], tiny.ENCODERS["text pre"][1], 1e-2
     inputs = prepare(loaded, text)[0]
@@ -142,28 +142,28 @@ def test_gradient_times_input_is_the_slope_at_the_input() -> None:
         assert attributed.values[position] == pytest.approx(slope, abs=2e-3)
 
 
-def test_positions_that_cannot_be_knocked_out_have_no_share() -> None:
+def test_positions_that_cannot_be_knocked_out_have_no_share():
     text = integrated_gradients(tiny.loaded(tiny.TEXT), "not great [PAD]")
     assert np.flatnonzero(text.values == 0).tolist() == [0, 3]  # class token and padding
     assert integrated_gradients(tiny.loaded(tiny.DIGIT), np.full((8, 8), 99, np.uint8)).values[0] == 0
 
 
 @pytest.mark.parametrize("name", ["imdb-pre-ln", "mnist-post-ln"])
-def test_shipped_encoders_are_complete(name: str) -> None:
+def test_shipped_encoders_are_complete(name):
     loaded = load(Path("checkpoints") / name)
     attributed = integrated_gradients(loaded, SENTENCE if loaded.config.is_text else digits.examples()[0][0])
     assert attributed.gap <= 1e-3 * max(1, abs(attributed.difference))
     assert attributed.is_complete
 
 
-def test_an_encoder_of_another_family(tmp_path: Path) -> None:
+def test_an_encoder_of_another_family(tmp_path):
     loaded, text = encoder(tmp_path, "BertForSequenceClassification"), "the film is not bad at all ."
     attributed = integrated_gradients(loaded, text)
     assert attributed.is_complete
     np.testing.assert_allclose(attributed.values, by_loop(loaded, text), atol=1e-4)
 
 
-def test_without_a_class_there_is_no_log_odds_to_explain() -> None:
+def test_without_a_class_there_is_no_log_odds_to_explain():
     headless = tiny.loaded(replace(tiny.TEXT, class_names=()))
     for method in (gradient_times_input, integrated_gradients):
         with pytest.raises(ValueError, match="tiny does not choose one of several classes"):
@@ -212,9 +212,7 @@ def output_in_double(loaded: Loaded, text: str, answer: MaskedWord | Similarity)
 
 @pytest.mark.parametrize("loaded", FILLING.values(), ids=FILLING)
 @pytest.mark.parametrize("answer", first_of(ANSWERS.values()), ids=ANSWERS)
-def test_against_a_loop_of_automatic_differentiation_in_double_precision(
-    loaded: Loaded, answer: MaskedWord | Similarity
-) -> None:
+def test_against_a_loop_of_automatic_differentiation_in_double_precision(loaded, answer):
     output, content, baseline = output_in_double(loaded, MASKED, answer)
     total = torch.zeros_like(content)
     points, weights = np.polynomial.legendre.leggauss(200)
@@ -231,9 +229,7 @@ def test_against_a_loop_of_automatic_differentiation_in_double_precision(
 
 @pytest.mark.parametrize("loaded", FILLING.values(), ids=FILLING)
 @pytest.mark.parametrize("answer", [ANSWERS["word"], ANSWERS["other"]], ids=["word", "other"])
-def test_gradient_times_input_against_finite_differences(
-    loaded: Loaded, answer: MaskedWord | Similarity
-) -> None:
+def test_gradient_times_input_against_finite_differences(loaded, answer):
     output, content, baseline = output_in_double(loaded, MASKED, answer)
     values = gradient_times_input(loaded, MASKED, answer).values
     step = 1e-5
@@ -261,7 +257,7 @@ def by_hand(answer: Similarity, method) -> list[float]:
     return method(loaded, "a", answer).values.tolist()
 
 
-def test_the_similarity_of_a_mean_of_two_vectors_by_hand() -> None:
+def test_the_similarity_of_a_mean_of_two_vectors_by_hand():
     """With the letter's content times α the pooled state points along (1, α): its cosine with (1, 1) is (1 + α) / sqrt(2 + 2 α²).
 
     From α = 0 to 1 it rises from 1 / sqrt(2) to 1, all of it by the letter.
@@ -270,18 +266,18 @@ def test_the_similarity_of_a_mean_of_two_vectors_by_hand() -> None:
     np.testing.assert_allclose(own, [0, 1 - 0.5**0.5, 0], atol=1e-5)
 
 
-def test_the_gradient_of_a_similarity_by_hand() -> None:
+def test_the_gradient_of_a_similarity_by_hand():
     """The other text "a a" is pooled to (1, 2): the cosine (1 + 2 α) / sqrt(5 (1 + α²)) has the slope 1 / sqrt(40) at 1."""
     slope = by_hand(Similarity("a a"), gradient_times_input)
     np.testing.assert_allclose(slope, [0, 40**-0.5, 0], atol=1e-6)
 
 
-def test_the_masked_position_keeps_its_content() -> None:
+def test_the_masked_position_keeps_its_content():
     values = integrated_gradients(FILLING["pre"], MASKED, ANSWERS["word"]).values
     assert np.flatnonzero(values == 0).tolist() == [0, 3]  # class token and [MASK]
 
 
-def test_without_classes_it_is_of_the_similarity_with_the_own_pooled_state() -> None:
+def test_without_classes_it_is_of_the_similarity_with_the_own_pooled_state():
     loaded = FILLING["pre"]
     attributed = integrated_gradients(loaded, MASKED)
     assert attributed.output == pytest.approx(1, abs=1e-6)
@@ -290,19 +286,19 @@ def test_without_classes_it_is_of_the_similarity_with_the_own_pooled_state() -> 
     )
 
 
-def test_the_gradient_of_the_own_similarity_is_refused() -> None:
+def test_the_gradient_of_the_own_similarity_is_refused():
     for answer in (None, Similarity()):
         with pytest.raises(ValueError, match="its gradient is 0: compare with another input"):
             gradient_times_input(FILLING["pre"], MASKED, answer)
 
 
-def test_the_words_of_shipped_encoders_are_complete() -> None:
+def test_the_words_of_shipped_encoders_are_complete():
     loaded, text = load(Path("checkpoints/imdb-pre-ln")), "The film is [MASK] bad."
     for answer in (masked_word(loaded, text, "not"), masked_word(loaded, text), Similarity("A great film.")):
         assert integrated_gradients(loaded, text, answer).gap <= 1e-3
 
 
-def test_what_is_allowed_is_a_thousandth_of_the_difference_or_of_the_least_one() -> None:
+def test_what_is_allowed_is_a_thousandth_of_the_difference_or_of_the_least_one():
     of_nats, of_cosines = (
         integrate(lambda alphas: OnPath(alphas / 50, np.full((len(alphas), 1), 0.02)), least)
         for least in (1.0, 0.1)
@@ -314,7 +310,7 @@ def test_what_is_allowed_is_a_thousandth_of_the_difference_or_of_the_least_one()
 
 
 @pytest.mark.parametrize(("baseline", "token"), [("mask", "[MASK]"), ("padding", "[PAD]")])
-def test_a_baseline_of_tokens_is_the_answer_to_a_text_of_them(baseline: str, token: str) -> None:
+def test_a_baseline_of_tokens_is_the_answer_to_a_text_of_them(baseline, token):
     loaded = tiny.loaded(replace(tiny.TEXT, padding_id=None) if baseline == "mask" else tiny.TEXT)
     attributed = integrated_gradients(loaded, "great film", 1, baseline=baseline)
     inputs, positions = prepare(loaded, "great film")
@@ -329,7 +325,7 @@ def test_a_baseline_of_tokens_is_the_answer_to_a_text_of_them(baseline: str, tok
     assert attributed.output == pytest.approx(integrated_gradients(loaded, "great film", 1).output, abs=1e-5)
 
 
-def test_a_baseline_without_its_token_is_refused() -> None:
+def test_a_baseline_without_its_token_is_refused():
     with pytest.raises(ValueError, match="tiny has no token for the baseline 'mask'"):
         integrated_gradients(tiny.loaded(tiny.DIGIT), np.zeros((8, 8), np.uint8), baseline="mask")
 
@@ -340,7 +336,7 @@ def value(loaded: Loaded, text: str, answer: Explained) -> float:
         return float(explained_answer(loaded, text, answer)(loaded.model.encode(inputs), inputs))
 
 
-def test_the_log_odds_are_of_the_class_or_of_the_predicted_one() -> None:
+def test_the_log_odds_are_of_the_class_or_of_the_predicted_one():
     loaded = tiny.loaded(tiny.TEXT)
     p = capture(loaded, "not great").probabilities.astype(float)
     for number in (0, 1):
@@ -350,13 +346,13 @@ def test_the_log_odds_are_of_the_class_or_of_the_predicted_one() -> None:
     assert value(loaded, "not great", None) == value(loaded, "not great", int(p.argmax()))
 
 
-def test_the_masked_word_is_that_of_other_experiments() -> None:
+def test_the_masked_word_is_that_of_other_experiments():
     word = MaskedWord(3, 7)
     expected = probabilities(WORD_ENCODER, [MASKED], answer=word)[0, 0, 0]
     assert value(WORD_ENCODER, MASKED, word) == pytest.approx(float(expected), abs=1e-5)
 
 
-def test_the_similarity_is_the_cosine_of_the_pooled_states() -> None:
+def test_the_similarity_is_the_cosine_of_the_pooled_states():
     first, second = (capture(WORD_ENCODER, text).pooled.astype(float) for text in (MASKED, OTHER))
     cosine = first @ second / np.sqrt((first @ first) * (second @ second))
     assert value(WORD_ENCODER, MASKED, Similarity(OTHER)) == pytest.approx(cosine, abs=1e-6)
@@ -364,7 +360,7 @@ def test_the_similarity_is_the_cosine_of_the_pooled_states() -> None:
     assert value(WORD_ENCODER, MASKED, None) == pytest.approx(1, abs=1e-6)
 
 
-def test_answers_that_cannot_be_read_are_refused() -> None:
+def test_answers_that_cannot_be_read_are_refused():
     with pytest.raises(ValueError, match=r"position 2 holds no \[MASK\]"):
         explained_answer(WORD_ENCODER, MASKED, MaskedWord(2, 7))
     with pytest.raises(ValueError, match="tiny has no masked-token output"):
@@ -373,7 +369,7 @@ def test_answers_that_cannot_be_read_are_refused() -> None:
         explained_answer(WORD_ENCODER, MASKED, Similarity(np.zeros((8, 8), np.uint8)))
 
 
-def test_falls_of_a_similarity_by_hand() -> None:
+def test_falls_of_a_similarity_by_hand():
     """With (1, 0): from the cosine 3/5 of (3, 4) to 1, 0 and -1."""
     states = np.array([[2.0, 0], [0, 1], [-1, 0]])
     falls = similarity_falls(np.array([3.0, 4]), states, np.array([1.0, 0]))

@@ -1,7 +1,6 @@
 """Kinds of positions: splits against the encoder's own scores, biases and windows against loops over its tables."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,9 +34,7 @@ RELATIVE = (*ROTARY, "T5EncoderModel", "UMT5EncoderModel", "DebertaV2Model")
         ("ViTModel", ("added",)),
     ],
 )
-def test_an_encoder_has_the_kinds_of_its_family(
-    tmp_path: Path, architecture: str, kinds: tuple[str, ...]
-) -> None:
+def test_an_encoder_has_the_kinds_of_its_family(tmp_path, architecture, kinds):
     assert position_kinds.position_kinds(encoder(tmp_path, architecture)) == kinds
 
 
@@ -45,7 +42,7 @@ def test_an_encoder_has_the_kinds_of_its_family(
 
 
 @pytest.mark.parametrize("architecture", ROTARY)
-def test_the_split_adds_up_to_the_score_of_the_encoder(tmp_path: Path, architecture: str) -> None:
+def test_the_split_adds_up_to_the_score_of_the_encoder(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
     record = capture(loaded, SENTENCE)
     for query, key in ((1, 6), (6, 1), (4, 4)):
@@ -55,7 +52,7 @@ def test_the_split_adds_up_to_the_score_of_the_encoder(tmp_path: Path, architect
         assert score.total[score.offsets == key - query] == pytest.approx(score.own)
 
 
-def test_the_score_at_other_offsets_is_that_of_moved_contents(tmp_path: Path) -> None:
+def test_the_score_at_other_offsets_is_that_of_moved_contents(tmp_path):
     loaded = encoder(tmp_path, "EsmModel")
     score = position_kinds.rotary_score(loaded, SENTENCE, HEAD, 2, 5)
     names = [f"blocks.1.attention.{name}.content" for name in "qk"]
@@ -74,7 +71,7 @@ def test_the_score_at_other_offsets_is_that_of_moved_contents(tmp_path: Path) ->
     assert score.wavelengths == pytest.approx(2 * np.pi / frequencies, rel=1e-5)
 
 
-def test_a_score_of_two_numbers_by_hand() -> None:
+def test_a_score_of_two_numbers_by_hand():
     # one pair with frequency π / 2 a position: (1, 0) and (1, 0) are at right angles one position apart
     score = position_kinds.RotaryScore(
         offsets=np.array([-1, 0, 1, 2]),
@@ -87,7 +84,7 @@ def test_a_score_of_two_numbers_by_hand() -> None:
     assert score.own == -0.5
 
 
-def test_groups_of_pairs_add_up_to_all(tmp_path: Path) -> None:
+def test_groups_of_pairs_add_up_to_all(tmp_path):
     score = position_kinds.rotary_score(encoder(tmp_path, "EsmModel"), SENTENCE, HEAD, 2, 5)
     for n_groups, n_made in ((2, 2), (10, 3)):
         groups = score.in_groups(n_groups)
@@ -96,7 +93,7 @@ def test_groups_of_pairs_add_up_to_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("architecture", ROTARY)
-def test_a_pair_that_is_moved_along_keeps_its_score(tmp_path: Path, architecture: str) -> None:
+def test_a_pair_that_is_moved_along_keeps_its_score(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
     own = capture(loaded, SENTENCE).scores[HEAD][6, 2]
     moved = position_kinds.moved_scores(loaded, SENTENCE, HEAD, 6, 2)
@@ -110,7 +107,7 @@ def test_a_pair_that_is_moved_along_keeps_its_score(tmp_path: Path, architecture
 
 
 @pytest.mark.parametrize("architecture", BIASED)
-def test_the_bias_over_the_distance_is_what_the_encoder_adds(tmp_path: Path, architecture: str) -> None:
+def test_the_bias_over_the_distance_is_what_the_encoder_adds(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
     record = capture(loaded, SENTENCE)
     for layer in range(3):
@@ -125,7 +122,7 @@ def test_the_bias_over_the_distance_is_what_the_encoder_adds(tmp_path: Path, arc
                 np.testing.assert_allclose(added[:, query, key], at_offset, atol=1e-5)
 
 
-def test_the_curve_goes_on_to_where_the_bias_stays_the_same(tmp_path: Path) -> None:
+def test_the_curve_goes_on_to_where_the_bias_stays_the_same(tmp_path):
     sizes = {"relative_attention_max_distance": 512, "relative_attention_num_buckets": 32}
     loaded = encoder(tmp_path, "T5EncoderModel", n_positions=400, **sizes)
     assert position_kinds.shared_from(loaded.config) == 305
@@ -137,9 +134,7 @@ def test_the_curve_goes_on_to_where_the_bias_stays_the_same(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("architecture", "is_shared"), [("T5EncoderModel", True), ("UMT5EncoderModel", False)]
 )
-def test_layers_share_their_bias_or_have_their_own(
-    tmp_path: Path, architecture: str, is_shared: bool
-) -> None:
+def test_layers_share_their_bias_or_have_their_own(tmp_path, architecture, is_shared):
     loaded = encoder(tmp_path, architecture)
     first, last = (position_kinds.distance_bias(loaded, layer).by_head for layer in (0, 2))
     assert position_kinds.is_bias_shared(loaded.config) == is_shared == np.array_equal(first, last)
@@ -148,7 +143,7 @@ def test_layers_share_their_bias_or_have_their_own(
 # Windowed
 
 
-def test_the_reach_of_windows_by_hand(tmp_path: Path) -> None:
+def test_the_reach_of_windows_by_hand(tmp_path):
     # windows of 2 to each side in layers 1 and 2, everything in layer 0
     reach = position_kinds.reach(encoder(tmp_path, "ModernBertModel"))
     assert reach.half == 19
@@ -156,7 +151,7 @@ def test_the_reach_of_windows_by_hand(tmp_path: Path) -> None:
     assert reach.holds.tolist() == [[19, 19]] * 3
 
 
-def test_windows_alone_add_up(tmp_path: Path) -> None:
+def test_windows_alone_add_up(tmp_path):
     loaded = encoder(tmp_path, "ModernBertModel", layer_types=["sliding_attention"] * 3)
     reach = position_kinds.reach(loaded)
     assert reach.sees.tolist() == [[2, 2]] * 3
@@ -165,7 +160,7 @@ def test_windows_alone_add_up(tmp_path: Path) -> None:
     assert position_kinds.is_everything_seen(loaded, 3).all()
 
 
-def test_windows_are_added_up_beyond_the_texts_that_are_measured(tmp_path: Path) -> None:
+def test_windows_are_added_up_beyond_the_texts_that_are_measured(tmp_path):
     windows = {"local_attention": 800, "layer_types": ["sliding_attention"] * 3}
     loaded = encoder(tmp_path, "ModernBertModel", max_position_embeddings=2001, **windows)
     reach = position_kinds.reach(loaded)
@@ -177,7 +172,7 @@ def test_windows_are_added_up_beyond_the_texts_that_are_measured(tmp_path: Path)
 @pytest.mark.parametrize(
     "layer_types", [["sliding_attention"] * 3, ["full_attention"] + ["sliding_attention"] * 2]
 )
-def test_the_reach_is_that_of_the_masks(tmp_path: Path, layer_types: list[str]) -> None:
+def test_the_reach_is_that_of_the_masks(tmp_path, layer_types):
     loaded = encoder(tmp_path, "ModernBertModel", layer_types=layer_types)
     reach, n = position_kinds.reach(loaded), 2 * 19 + 1
     masks = own_full_mask(loaded.config, n)[0, :, 0].numpy()
@@ -189,12 +184,12 @@ def test_the_reach_is_that_of_the_masks(tmp_path: Path, layer_types: list[str]) 
             assert [19 - positions.min(), positions.max() - 19] == distances.tolist()
 
 
-def test_a_causal_mask_reaches_back_alone(tmp_path: Path) -> None:
+def test_a_causal_mask_reaches_back_alone(tmp_path):
     reach = position_kinds.reach(encoder(tmp_path, "CLIPTextModel"))
     assert reach.sees.tolist() == reach.holds.tolist() == [[reach.half, 0]] * 3
 
 
-def test_without_windows_everything_is_reached_at_once(tmp_path: Path) -> None:
+def test_without_windows_everything_is_reached_at_once(tmp_path):
     reach = position_kinds.reach(encoder(tmp_path, "EsmModel"))
     assert reach.sees.tolist() == reach.holds.tolist() == [[19, 19]] * 3
 
@@ -202,7 +197,7 @@ def test_without_windows_everything_is_reached_at_once(tmp_path: Path) -> None:
 # Disentangled
 
 
-def test_terms_of_relative_positions_are_those_of_the_encoder(tmp_path: Path) -> None:
+def test_terms_of_relative_positions_are_those_of_the_encoder(tmp_path):
     loaded = encoder(tmp_path, "DebertaV2Model")
     names = [f"blocks.1.attention.{name}" for name in position_kinds.MAPS]
     maps = [values[0, 2].numpy() for values in activations(loaded, [SENTENCE], names).values()]
@@ -223,7 +218,7 @@ def test_terms_of_relative_positions_are_those_of_the_encoder(tmp_path: Path) ->
     )
 
 
-def test_a_term_that_an_encoder_lacks_is_none(tmp_path: Path) -> None:
+def test_a_term_that_an_encoder_lacks_is_none(tmp_path):
     loaded = encoder(tmp_path, "DebertaV2Model", pos_att_type=["c2p"])
     assert position_kinds.position_terms(loaded, SENTENCE, HEAD, 3, 5).position_to_content is None
     assert list(position_kinds.map_sizes(loaded, SENTENCE, 0)) == [
@@ -236,7 +231,7 @@ def test_a_term_that_an_encoder_lacks_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("architecture", RELATIVE)
-def test_a_shift_changes_nothing_where_distances_alone_count(tmp_path: Path, architecture: str) -> None:
+def test_a_shift_changes_nothing_where_distances_alone_count(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
     before, after = (capture(loaded, SENTENCE, repositioned(shift=by)) for by in (0, 7))
     np.testing.assert_allclose(after.pattern, before.pattern, atol=1e-6)
@@ -246,7 +241,7 @@ def test_a_shift_changes_nothing_where_distances_alone_count(tmp_path: Path, arc
 
 
 @pytest.mark.parametrize("architecture", RELATIVE)
-def test_without_positions_scores_are_products_of_contents(tmp_path: Path, architecture: str) -> None:
+def test_without_positions_scores_are_products_of_contents(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
     record = capture(loaded, SENTENCE, repositioned(zeroed=True))
     attention = loaded.model.blocks[0].attention
@@ -264,7 +259,7 @@ def test_without_positions_scores_are_products_of_contents(tmp_path: Path, archi
 
 
 @pytest.mark.parametrize("architecture", [name for name in RELATIVE if name != "ModernBertModel"])
-def test_without_positions_the_order_does_not_count(tmp_path: Path, architecture: str) -> None:
+def test_without_positions_the_order_does_not_count(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
     before = capture(loaded, SENTENCE, repositioned(zeroed=True))
     order = shuffled_order(before.roles, 1)
@@ -274,14 +269,14 @@ def test_without_positions_the_order_does_not_count(tmp_path: Path, architecture
     assert np.abs(restore_order(with_positions, order) - capture(loaded, SENTENCE).pattern).max() > 1e-3
 
 
-def test_windows_stay_without_positions(tmp_path: Path) -> None:
+def test_windows_stay_without_positions(tmp_path):
     loaded = encoder(tmp_path, "ModernBertModel")
     without = capture(loaded, SENTENCE, repositioned(zeroed=True))
     np.testing.assert_array_equal(without.mask, capture(loaded, SENTENCE).mask)
     assert not without.mask.all()
 
 
-def test_an_encoder_that_adds_vectors_has_nothing_else_to_change() -> None:
+def test_an_encoder_that_adds_vectors_has_nothing_else_to_change():
     loaded = tiny.loaded(tiny.TEXT)
     assert position_kinds.position_kinds(loaded) == ("added",)
     assert repositioned(shift=2).positions.replacements(loaded.config)[0][0] == "embedding.positions"
@@ -289,7 +284,7 @@ def test_an_encoder_that_adds_vectors_has_nothing_else_to_change() -> None:
 
 
 @pytest.mark.parametrize("architecture", [*RELATIVE, "MPNetModel"])
-def test_changes_in_one_batch_are_those_of_each_alone(tmp_path: Path, architecture: str) -> None:
+def test_changes_in_one_batch_are_those_of_each_alone(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
     changes = [repositioned(), repositioned(shift=3), repositioned(zeroed=True), repositioned(shift=5)]
     together = probabilities(loaded, [SENTENCE], changes)[0]
@@ -299,7 +294,7 @@ def test_changes_in_one_batch_are_those_of_each_alone(tmp_path: Path, architectu
 
 
 @pytest.mark.parametrize("architecture", ["DINOv3ViTModel", "BeitModel"])
-def test_patches_on_a_grid(tmp_path: Path, architecture: str) -> None:
+def test_patches_on_a_grid(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
     picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
     before, without, shifted = (

@@ -44,7 +44,7 @@ def of_second(attention: Attention) -> AttentionSteps:
     return attention_steps(X, attention, np.ones((1, 2), bool), 0, 1)
 
 
-def test_without_other_parts_nothing_is_rotated_or_added() -> None:
+def test_without_other_parts_nothing_is_rotated_or_added():
     steps = of_second(with_identities(Attention(CONFIG)))
     assert steps.rotation is None
     assert steps.terms == {}
@@ -53,7 +53,7 @@ def test_without_other_parts_nothing_is_rotated_or_added() -> None:
     assert steps.squared_divisor == 2
 
 
-def test_a_rotation_by_one_radian_for_each_position() -> None:
+def test_a_rotation_by_one_radian_for_each_position():
     attention = with_identities(Attention(CONFIG))
     for name in ("q", "k"):
         setattr(attention, name, Rotated(Rotary(bases=(10_000.0,)), 0, 2))
@@ -69,7 +69,7 @@ def test_a_rotation_by_one_radian_for_each_position() -> None:
     np.testing.assert_array_equal(steps.v, X)
 
 
-def test_a_bias_for_the_key_before_and_for_the_query_itself() -> None:
+def test_a_bias_for_the_key_before_and_for_the_query_itself():
     attention, table = with_identities(Attention(CONFIG)), nn.Embedding(4, 1)
     attention.scale = 1.0
     attention.scores = BiasedScores(table, furthest=4)
@@ -92,7 +92,7 @@ def disentangled(**options: bool) -> AttentionSteps:
     return of_second(with_identities(DisentangledAttention(CONFIG, chosen, positions)))
 
 
-def test_three_maps_add_up() -> None:
+def test_three_maps_add_up():
     steps = disentangled()
     root = math.sqrt(3 * 2)
     assert steps.squared_divisor == 6
@@ -104,13 +104,13 @@ def test_three_maps_add_up() -> None:
     np.testing.assert_allclose(steps.scores, np.array([2 + 5 + 3, 5 + 2 + 2]) / root)
 
 
-def test_two_maps_are_divided_by_their_own_number() -> None:
+def test_two_maps_are_divided_by_their_own_number():
     steps = disentangled(position_to_content=False)
     assert list(steps.terms) == ["content_to_position"]
     np.testing.assert_allclose(steps.scores, np.array([2 + 5, 5 + 2]) / 2)
 
 
-def test_heads_that_share_a_key_multiply_it_with_their_own_queries() -> None:
+def test_heads_that_share_a_key_multiply_it_with_their_own_queries():
     attention = Attention(ModelConfig(**{**vars_of(CONFIG), "n_heads": 2, "d_k": 1, "d_v": 1}))
     attention.w_k = GroupedLinear(2, n_heads=2, n_groups=1, d_head=1)
     with torch.no_grad():

@@ -43,7 +43,7 @@ def with_gain(layer: nn.Module) -> nn.Module:
     return layer
 
 
-def test_layer_norm_by_hand() -> None:
+def test_layer_norm_by_hand():
     layer = with_gain(nn.LayerNorm(4, eps=1e-3))
     with torch.no_grad():
         layer.bias.fill_(0.5)
@@ -54,20 +54,20 @@ def test_layer_norm_by_hand() -> None:
     np.testing.assert_allclose(norm.out, np.array([1, -2, -9, 12]) / math.sqrt(5.001) + 0.5)
 
 
-def test_rms_norm_subtracts_no_mean_and_adds_no_shift() -> None:
+def test_rms_norm_subtracts_no_mean_and_adds_no_shift():
     norm = norm_steps(X, with_gain(nn.RMSNorm(4, eps=0.1)))
     assert (norm.name, norm.has_shift, norm.mean) == ("RMSNorm", False, 0)
     assert norm.variance == 9  # the mean of 9, 1, 1 and 25
     np.testing.assert_allclose(norm.out, np.array([3, 2, -3, 20]) / math.sqrt(9.1))
 
 
-def test_a_layer_norm_without_bias_has_no_shift() -> None:
+def test_a_layer_norm_without_bias_has_no_shift():
     norm = norm_steps(X, with_gain(nn.LayerNorm(4, bias=False)))
     assert not norm.has_shift
     assert not norm.shift.any()
 
 
-def test_without_a_norm_rows_stay_as_they_are() -> None:
+def test_without_a_norm_rows_stay_as_they_are():
     rows = np.array([X, 2 * X])
     assert apply_norm(rows, nn.Identity()) is rows
     np.testing.assert_allclose(apply_norm(rows, nn.RMSNorm(4, eps=0.0)), [X / 3, X / 3])
@@ -81,7 +81,7 @@ def set_weights(layer: FeedForward, **weights: list[list[float]]) -> FeedForward
     return layer
 
 
-def test_without_a_gate_what_is_hidden_is_what_was_activated() -> None:
+def test_without_a_gate_what_is_hidden_is_what_was_activated():
     eye = [[1.0, 0.0], [0.0, 1.0]]
     steps = feed_forward_steps(
         np.array([2.0, -1.0]), set_weights(FeedForward(CONFIG), expand=eye, contract=eye)
@@ -92,7 +92,7 @@ def test_without_a_gate_what_is_hidden_is_what_was_activated() -> None:
     np.testing.assert_array_equal(steps.out, [2, 0])
 
 
-def test_a_gate_multiplies_each_activation() -> None:
+def test_a_gate_multiplies_each_activation():
     layer = set_weights(
         GatedFeedForward(CONFIG),
         expand=[[1.0, 0.0], [0.0, -3.0]],
@@ -109,11 +109,11 @@ def test_a_gate_multiplies_each_activation() -> None:
     assert steps.strongest(1) == [1]
 
 
-def test_of_equal_numbers_the_first_comes_first() -> None:
+def test_of_equal_numbers_the_first_comes_first():
     assert largest_indices(np.array([1.0, 3.0, 3.0, 2.0]), 3) == [1, 2, 3]
 
 
-def test_a_linear_map_without_bias_adds_zeros() -> None:
+def test_a_linear_map_without_bias_adds_zeros():
     layer = nn.Linear(2, 3, bias=False)
     weight, bias = weight_and_bias(layer)
     assert weight.dtype == bias.dtype == np.dtype(float)
@@ -121,7 +121,7 @@ def test_a_linear_map_without_bias_adds_zeros() -> None:
     assert bias.tolist() == [0, 0, 0]
 
 
-def test_of_shared_keys_each_head_has_a_copy() -> None:
+def test_of_shared_keys_each_head_has_a_copy():
     layer = GroupedLinear(2, n_heads=4, n_groups=2, d_head=1)
     x = np.array([[1.0, -2.0]])
     keys = apply_linear(x, layer)[0]
@@ -130,7 +130,7 @@ def test_of_shared_keys_each_head_has_a_copy() -> None:
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-def test_activations_are_those_of_torch(name: str) -> None:
+def test_activations_are_those_of_torch(name):
     x = np.linspace(-4, 4, 33)
     layer = ACTIVATIONS[name]()
     np.testing.assert_allclose(apply_activation(x, layer), layer(torch.tensor(x)), rtol=1e-9, atol=1e-12)

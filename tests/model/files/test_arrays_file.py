@@ -42,7 +42,7 @@ def zipped(*members: tuple[str, bytes]) -> bytes:
 
 
 @pytest.mark.parametrize("kind", arrays_file.KINDS)
-def test_what_is_written_is_read(kind: str) -> None:
+def test_what_is_written_is_read(kind):
     texts = {"tokens": ["[CLS]", "größe", "", "字"], "settings": "{}"}
     content = write_arrays({"pattern": PATTERN, "scalar": np.array(3)}, texts, kind)
     arrays, result = read_arrays(content, f"a{kind}", ("pattern", "scalar", "tokens", "settings"))
@@ -52,14 +52,14 @@ def test_what_is_written_is_read(kind: str) -> None:
     assert arrays["scalar"] == 3
 
 
-def test_an_npz_of_numpys_own_is_read_in_any_layout() -> None:
+def test_an_npz_of_numpys_own_is_read_in_any_layout():
     content = npz(pattern=np.asfortranarray(PATTERN.astype(">f8")), tokens=np.array(["a", "b"]))
     arrays, texts = read_arrays(content, "a.NPZ", WANTED)
     np.testing.assert_array_equal(arrays["pattern"], PATTERN)
     assert texts == {"tokens": ["a", "b"]}
 
 
-def test_a_bfloat16_is_the_upper_half_of_a_float32() -> None:
+def test_a_bfloat16_is_the_upper_half_of_a_float32():
     values = np.array([1.0, 0.5, -2.0], np.float32)
     halves = (values.view(np.uint32) >> 16).astype(np.uint16)
     claims = {"pattern": {"dtype": "BF16", "shape": [3], "data_offsets": [0, 6]}}
@@ -67,7 +67,7 @@ def test_a_bfloat16_is_the_upper_half_of_a_float32() -> None:
     np.testing.assert_array_equal(arrays["pattern"], values)
 
 
-def test_what_nobody_asked_for_is_left_whatever_it_is() -> None:
+def test_what_nobody_asked_for_is_left_whatever_it_is():
     content = npz(pattern=PATTERN, other=np.array([{}], dtype=object))
     assert set(read_arrays(content, "a.npz", WANTED).arrays) == {"pattern"}
     content = save({"pattern": PATTERN, "other": np.ones(3)}, {"tokens": '["a"]', "more": "x"})
@@ -98,9 +98,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize(("content", "why"), HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_damaged_or_hostile_npz_is_refused_in_one_sentence(
-    content: bytes, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_or_hostile_npz_is_refused_in_one_sentence(content, why, monkeypatch):
     monkeypatch.setattr(arrays_file, "LARGEST", 2**24)
     with pytest.raises(ValueError, match=why) as refused:
         read_arrays(content, "a.npz", WANTED)
@@ -108,7 +106,7 @@ def test_a_damaged_or_hostile_npz_is_refused_in_one_sentence(
     assert "\n" not in str(refused.value)
 
 
-def test_a_changed_byte_is_noticed() -> None:
+def test_a_changed_byte_is_noticed():
     content = bytearray(zipped(("pattern.npy", npy((64,), values=np.random.default_rng(0).bytes(256)))))
     content[200] ^= 1
     with pytest.raises(ValueError, match="cannot be read"):
@@ -134,14 +132,14 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize(("content", "why"), DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_or_hostile_safetensors_is_refused_in_one_sentence(content: bytes, why: str) -> None:
+def test_a_damaged_or_hostile_safetensors_is_refused_in_one_sentence(content, why):
     with pytest.raises(ValueError, match=why) as refused:
         read_arrays(content, "a.safetensors", WANTED)
     assert str(refused.value).startswith("a.safetensors cannot be read: ")
     assert "\n" not in str(refused.value)
 
 
-def test_small_numbers_count_as_the_four_bytes_that_they_become(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_numbers_count_as_the_four_bytes_that_they_become(monkeypatch):
     monkeypatch.setattr(arrays_file, "LARGEST", 1000)
     content = save({"pattern": np.zeros(251, bool)})
     with pytest.raises(ValueError, match="more than"):
@@ -149,7 +147,7 @@ def test_small_numbers_count_as_the_four_bytes_that_they_become(monkeypatch: pyt
     assert read_arrays(save({"pattern": np.zeros(250, bool)}), "a.safetensors", WANTED).arrays
 
 
-def test_a_file_of_another_kind_is_refused() -> None:
+def test_a_file_of_another_kind_is_refused():
     with pytest.raises(
         ValueError, match=r"a\.pt cannot be read: its name must end in \.npz or \.safetensors"
     ):

@@ -1,5 +1,4 @@
 import os
-from pathlib import Path
 
 import pytest
 
@@ -7,7 +6,7 @@ from model.files.content import check_regular, read_as, read_bounded, replace_te
 from model.schema import Count
 
 
-def test_a_file_of_the_largest_size_is_read_and_a_larger_one_is_not(tmp_path: Path) -> None:
+def test_a_file_of_the_largest_size_is_read_and_a_larger_one_is_not(tmp_path):
     path = tmp_path / "it"
     path.write_bytes(b"x" * 2**20)
     assert read_bounded(path, 2**20) == b"x" * 2**20
@@ -16,7 +15,7 @@ def test_a_file_of_the_largest_size_is_read_and_a_larger_one_is_not(tmp_path: Pa
         read_bounded(path, 2**20)
 
 
-def test_what_is_not_there_is_told_from_what_is_not_a_file(tmp_path: Path) -> None:
+def test_what_is_not_there_is_told_from_what_is_not_a_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "folder"):
@@ -26,7 +25,7 @@ def test_what_is_not_there_is_told_from_what_is_not_a_file(tmp_path: Path) -> No
         check_regular(tmp_path / "nothing")
 
 
-def test_what_is_replaced_is_read_again(tmp_path: Path) -> None:
+def test_what_is_replaced_is_read_again(tmp_path):
     path = tmp_path / "folder" / "numbers.json"
     assert read_as(path, list[Count]) is None
     for text, numbers in (("[1, 2]", [1, 2]), ("[4]", [4])):
@@ -36,7 +35,7 @@ def test_what_is_replaced_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[", "[-1]", '{"a": 1}', "[" * 100_000, '["\\ud800"]', "[1.5]"])
-def test_a_damaged_file_is_refused_in_one_sentence(tmp_path: Path, text: str) -> None:
+def test_a_damaged_file_is_refused_in_one_sentence(tmp_path, text):
     path = tmp_path / "numbers.json"
     path.write_text(text)
     with pytest.raises(ValueError, match=f"^{tmp_path.name}/numbers.json cannot be read: ") as refused:

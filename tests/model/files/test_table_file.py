@@ -36,7 +36,7 @@ def rows(path: Path, *columns: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_what_pandas_writes_is_read(tmp_path: Path, separator: str, encoding: str, line_end: str) -> None:
+def test_what_pandas_writes_is_read(tmp_path, separator, encoding, line_end):
     path = tmp_path / "a.csv"
     FRAME.to_csv(path, index=False, sep=separator, encoding=encoding, lineterminator=line_end)
     expected = [{"text": text, "label": str(label)} for text, label in FRAME.itertuples(index=False)]
@@ -56,20 +56,20 @@ def test_what_pandas_writes_is_read(tmp_path: Path, separator: str, encoding: st
         "id\ttext\tlabel\n7\tA film\t1",
     ],
 )
-def test_names_of_columns_may_have_capitals_spaces_and_any_order(tmp_path: Path, content: str) -> None:
+def test_names_of_columns_may_have_capitals_spaces_and_any_order(tmp_path, content):
     path = tmp_path / "a.csv"
     path.write_text(content, encoding="utf-8")
     (row,) = rows(path)
     assert (row["text"], row["label"]) == ("A film", "1")
 
 
-def test_a_space_before_a_text_stays_where_the_header_has_none(tmp_path: Path) -> None:
+def test_a_space_before_a_text_stays_where_the_header_has_none(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("label,text\n1, film\n")
     assert rows(path) == [{"label": "1", "text": " film"}]
 
 
-def test_lines_are_counted_from_1(tmp_path: Path) -> None:
+def test_lines_are_counted_from_1(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('\ntext,label\n"a\nb",1\n\nc,0\n')
     assert [line for line, _ in table_rows(path, "text")] == [4, 6]
@@ -102,9 +102,7 @@ def test_lines_are_counted_from_1(tmp_path: Path) -> None:
         (b'text,label\n"a,1\n', "a quotation mark is opened and never closed"),
     ],
 )
-def test_what_is_no_such_table_is_refused_in_one_sentence(
-    tmp_path: Path, content: bytes, sentence: str
-) -> None:
+def test_what_is_no_such_table_is_refused_in_one_sentence(tmp_path, content, sentence):
     path = tmp_path / "a.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"^a\.csv cannot be read") as refusal:
@@ -114,7 +112,7 @@ def test_what_is_no_such_table_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_texts_are_read_in_these_encodings(tmp_path: Path, encoding: str) -> None:
+def test_texts_are_read_in_these_encodings(tmp_path, encoding):
     assert decode("größer 🎬".encode(encoding)) == "größer 🎬"
     path = tmp_path / "a.txt"
     path.write_bytes("größer\r\n🎬".encode(encoding))
@@ -126,11 +124,11 @@ def test_texts_are_read_in_these_encodings(tmp_path: Path, encoding: str) -> Non
     ("header", "separator"),
     [("text,label", ","), ("Label;Text", ";"), ("a;b\ttext", "\t"), ("text", ","), ("sentence,label", None)],
 )
-def test_the_separator_is_the_one_that_makes_the_names(header: str, separator: str | None) -> None:
+def test_the_separator_is_the_one_that_makes_the_names(header, separator):
     assert find_separator(header, "text") == separator
 
 
-def test_long_cells_are_read_and_the_limit_of_the_process_stays(tmp_path: Path) -> None:
+def test_long_cells_are_read_and_the_limit_of_the_process_stays(tmp_path):
     before = csv.field_size_limit()
     table = read_table(io.StringIO("text\n" + "a" * (before + 1)), "text")
     ((_, (cell,)),) = table.rows
@@ -153,5 +151,5 @@ def test_long_cells_are_read_and_the_limit_of_the_process_stays(tmp_path: Path) 
         ("field larger than field limit", "line 3: field larger"),
     ],
 )
-def test_what_is_wrong_with_a_table_is_said(message: str, sentence: str) -> None:
+def test_what_is_wrong_with_a_table_is_said(message, sentence):
     assert sentence in csv_error_message(csv.Error(message), 3)

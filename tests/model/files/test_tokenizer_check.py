@@ -150,7 +150,7 @@ ORDINARY: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", ORDINARY)
-def test_trained_tokenizers_are_opened(name: str) -> None:
+def test_trained_tokenizers_are_opened(name):
     check_tokenizer(WHOLE | ORDINARY[name])
 
 
@@ -164,7 +164,7 @@ def test_trained_tokenizers_are_opened(name: str) -> None:
         (parts("pretokenizers", {"type": "Whitespace"}, {"type": "FixedLength", "length": 1}), ("a", "t", "a", "l", "l")),
     ],
 )  # fmt: skip
-def test_unusual_splits_are_opened(pre_tokenizer: dict, pieces: tuple[str, ...]) -> None:
+def test_unusual_splits_are_opened(pre_tokenizer, pieces):
     names = dict.fromkeys(("[UNK]", *pieces))
     model = {
         "type": "WordLevel",
@@ -176,7 +176,7 @@ def test_unusual_splits_are_opened(pre_tokenizer: dict, pieces: tuple[str, ...])
 
 
 @pytest.mark.parametrize("pattern", sorted(KNOWN))
-def test_patterns_that_are_known_are_those_of_the_library(pattern: str) -> None:
+def test_patterns_that_are_known_are_those_of_the_library(pattern):
     made = open_tokenizer(WHOLE | {"pre_tokenizer": split(pattern)})
     assert encode(made, "the").tokens[1] == "the"
 
@@ -184,7 +184,7 @@ def test_patterns_that_are_known_are_those_of_the_library(pattern: str) -> None:
 @pytest.mark.parametrize(
     "name", [name for name in available() if (CHECKPOINTS / name / "tokenizer.json").exists()]
 )
-def test_those_that_come_with_the_project_read_as_before(name: str) -> None:
+def test_those_that_come_with_the_project_read_as_before(name):
     path = CHECKPOINTS / name / "tokenizer.json"
     ours, whole = open_tokenizer(json.loads(path.read_text(encoding="utf-8"))), Tokenizer.from_file(str(path))
     text = "It isn't “bad”<br />at all — 3 of 4!"
@@ -245,14 +245,14 @@ ATTACKS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_what_could_take_for_ever_is_refused(name: str) -> None:
+def test_what_could_take_for_ever_is_refused(name):
     changed, message = ATTACKS[name]
     with pytest.raises(ValueError, match=message) as error:
         open_tokenizer(WHOLE | changed)
     assert len(str(error.value)) < 200
 
 
-def test_as_many_parts_as_are_allowed_are_opened() -> None:
+def test_as_many_parts_as_are_allowed_are_opened():
     values = [{"type": "Strip", "strip_left": True, "strip_right": True}] * (MOST_COMPONENTS - 1)
     assert (
         encode(open_tokenizer(WHOLE | {"normalizer": parts("normalizers", *values)}), " film ").tokens[1]
@@ -260,7 +260,7 @@ def test_as_many_parts_as_are_allowed_are_opened() -> None:
     )
 
 
-def test_a_text_that_grows_too_much_is_refused_though_the_file_is_not() -> None:
+def test_a_text_that_grows_too_much_is_refused_though_the_file_is_not():
     made = open_tokenizer(WHOLE | {"normalizer": replaced({"String": "a"}, "b" * 999)})
     assert encode(made, "film").tokens[1] == "film"
     with pytest.raises(
@@ -269,12 +269,12 @@ def test_a_text_that_grows_too_much_is_refused_though_the_file_is_not() -> None:
         encode(made, "a" * 100)
 
 
-def test_what_unicode_has_for_a_sign_is_not_too_long() -> None:
+def test_what_unicode_has_for_a_sign_is_not_too_long():
     made = open_tokenizer(WHOLE | {"normalizer": {"type": "NFKD"}})
     assert encode(made, "\N{ARABIC LIGATURE SALLALLAHOU ALAYHE WASALLAM}" * 100).n_read
 
 
-def test_padding_and_truncation_of_the_file_do_not_hold() -> None:
+def test_padding_and_truncation_of_the_file_do_not_hold():
     padding = {"strategy": {"Fixed": 2**63 - 1}, "direction": "Left", "pad_to_multiple_of": 0}
     padding |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "x"}
     truncation = {"direction": "Left", "max_length": 2, "strategy": "OnlySecond", "stride": 2**63 - 1}

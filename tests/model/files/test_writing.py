@@ -28,9 +28,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("room", [0, 500])
-def test_on_a_full_disk_the_old_file_stays_and_the_error_is_the_systems(
-    tmp_path: Path, way: str, room: int
-) -> None:
+def test_on_a_full_disk_the_old_file_stays_and_the_error_is_the_systems(tmp_path, way, room):
     path = tmp_path / "it"
     path.write_text("old")
     with full_after(room), pytest.raises(OSError, match=FULL) as caught, replacing(path) as beside:
@@ -41,7 +39,7 @@ def test_on_a_full_disk_the_old_file_stays_and_the_error_is_the_systems(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_was_written_takes_the_place_of_the_old_file(tmp_path: Path, way: str) -> None:
+def test_what_was_written_takes_the_place_of_the_old_file(tmp_path, way):
     path = tmp_path / "it"
     path.write_text("old")
     with replacing(path) as beside:
@@ -51,7 +49,7 @@ def test_what_was_written_takes_the_place_of_the_old_file(tmp_path: Path, way: s
     assert names(tmp_path) == ["it"]
 
 
-def test_a_link_leads_to_the_file_and_stays_a_link(tmp_path: Path) -> None:
+def test_a_link_leads_to_the_file_and_stays_a_link(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "it").symlink_to(tmp_path / "far" / "file")
     with replacing(tmp_path / "it") as beside:
@@ -60,12 +58,12 @@ def test_a_link_leads_to_the_file_and_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "far" / "file").read_text() == "new"
 
 
-def test_a_device_is_written_to_and_stays_one() -> None:
+def test_a_device_is_written_to_and_stays_one():
     with replacing(Path(os.devnull)) as beside:
         assert beside == Path(os.devnull)
 
 
-def test_after_any_error_nothing_is_left(tmp_path: Path) -> None:
+def test_after_any_error_nothing_is_left(tmp_path):
     def half(path: Path) -> None:
         path.write_text("half")
         raise ZeroDivisionError
@@ -78,13 +76,13 @@ def test_after_any_error_nothing_is_left(tmp_path: Path) -> None:
 # Folders
 
 
-def test_a_folder_that_is_not_moved_is_deleted(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_moved_is_deleted(tmp_path):
     with full_after(10), pytest.raises(OSError, match=FULL), new_folder(tmp_path / "it") as new:
         (new / "file").write_text("new" * N)
     assert names(tmp_path) == []
 
 
-def test_what_a_killed_process_left_is_deleted_and_what_another_one_fills_is_not(tmp_path: Path) -> None:
+def test_what_a_killed_process_left_is_deleted_and_what_another_one_fills_is_not(tmp_path):
     killed, others, notes = (tmp_path / name for name in (".it-a1_b2c3d", ".it-somewhere", ".it-my_notes"))
     (killed / "new").mkdir(parents=True)
     (killed / "new" / "model.safetensors").write_bytes(b"half")

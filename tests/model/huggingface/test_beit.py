@@ -1,7 +1,5 @@
 """BEiT and data2vec for pictures against `transformers` (eager), with the same weights and odd settings."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -53,7 +51,7 @@ def pooled_as_configured(record: ForwardRecord, states: torch.Tensor, pools_patc
         ("Data2VecVisionForImageClassification", {"use_absolute_position_embeddings": True}),
     ),
 )
-def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> None:
+def test_variants_agree(architecture, changed, tmp_path):
     model = build(tmp_path, architecture, **changed)
     enlarge(model, tmp_path, 8, *ATTENDING)
     record = agree(model, load(tmp_path))
@@ -62,7 +60,7 @@ def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("pools_patches", all_but(True, (False,)))
-def test_an_output_for_hidden_patches_is_left_out(pools_patches: bool, tmp_path: Path) -> None:
+def test_an_output_for_hidden_patches_is_left_out(pools_patches, tmp_path):
     settings = {"use_mean_pooling": pools_patches, "use_mask_token": True, "vocab_size": 50, **BOTH}
     model = build(tmp_path, "BeitForMaskedImageModeling", **settings)
     loaded = load(tmp_path)
@@ -78,7 +76,7 @@ def test_an_output_for_hidden_patches_is_left_out(pools_patches: bool, tmp_path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pools_patches", [True, False])
-def test_data2vec_without_a_pooler_is_pooled_as_configured(pools_patches: bool, tmp_path: Path) -> None:
+def test_data2vec_without_a_pooler_is_pooled_as_configured(pools_patches, tmp_path):
     model = build(tmp_path, "Data2VecVisionModel", use_mean_pooling=pools_patches, **BOTH)
     loaded = load(tmp_path)
     record, result = forwards(model, loaded)
@@ -87,7 +85,7 @@ def test_data2vec_without_a_pooler_is_pooled_as_configured(pools_patches: bool, 
 
 
 @pytest.mark.slow
-def test_an_output_for_pixels_is_left_out(tmp_path: Path) -> None:
+def test_an_output_for_pixels_is_left_out(tmp_path):
     model = build(tmp_path, "BeitForSemanticSegmentation", num_hidden_layers=4, out_indices=[0, 1, 2, 3])
     loaded = load(tmp_path)
     record, result = forwards(model.beit, loaded)
@@ -105,9 +103,7 @@ def test_an_output_for_pixels_is_left_out(tmp_path: Path) -> None:
         ("Data2VecVisionForImageClassification", 48),
     ),
 )
-def test_tables_are_interpolated_to_the_size_of_the_preprocessor(
-    architecture: str, side: int, tmp_path: Path
-) -> None:
+def test_tables_are_interpolated_to_the_size_of_the_preprocessor(architecture, side, tmp_path):
     model = build(tmp_path, architecture, use_absolute_position_embeddings=True, **BOTH)
     enlarge(model, tmp_path, 8, *ATTENDING)
     read_size(tmp_path, side)
@@ -118,7 +114,7 @@ def test_tables_are_interpolated_to_the_size_of_the_preprocessor(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_is_widened(dtype: torch.dtype, tmp_path: Path) -> None:
+def test_half_precision_is_widened(dtype, tmp_path):
     model = build(tmp_path, "BeitForImageClassification", **BOTH)
     model.to(dtype).save_pretrained(tmp_path)
     options = {"dtype": torch.float32, "attn_implementation": "eager"}
@@ -127,13 +123,13 @@ def test_half_precision_is_widened(dtype: torch.dtype, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_names_that_transformers_has_in_memory_are_read(tmp_path: Path) -> None:
+def test_names_that_transformers_has_in_memory_are_read(tmp_path):
     model = build(tmp_path, "BeitForImageClassification", **BOTH)
     model.save_pretrained(tmp_path, save_original_format=False)
     agree(model, load(tmp_path))
 
 
-def test_indices_that_older_files_hold_are_not_called_left_out(tmp_path: Path) -> None:
+def test_indices_that_older_files_hold_are_not_called_left_out(tmp_path):
     build(tmp_path, "BeitModel")
     path = tmp_path / "model.safetensors"
     name = "encoder.layer.0.attention.attention.relative_position_bias.relative_position_index"
@@ -149,7 +145,7 @@ def test_indices_that_older_files_hold_are_not_called_left_out(tmp_path: Path) -
         (True, True, "in each layer its own beside one for all layers"),
     ],
 )
-def test_the_bias_is_described(by_layer: bool, is_shared: bool, phrase: str, tmp_path: Path) -> None:
+def test_the_bias_is_described(by_layer, is_shared, phrase, tmp_path):
     settings = {"use_relative_position_bias": by_layer, "use_shared_relative_position_bias": is_shared}
     build(tmp_path, "BeitModel", num_hidden_layers=1, **settings)
     description = describe(tmp_path)
@@ -159,7 +155,7 @@ def test_the_bias_is_described(by_layer: bool, is_shared: bool, phrase: str, tmp
     assert description.config.has_distance_bias
 
 
-def test_a_table_of_one_patch_is_spread_over_the_grid() -> None:
+def test_a_table_of_one_patch_is_spread_over_the_grid():
     table = torch.tensor([[2.0], [3.0], [4.0], [5.0]])  # one offset, and the three of the class token
     fitted = OffsetTable(stored=Grid(1, 1), read=Grid(2, 2)).fit(table)
     np.testing.assert_array_equal(fitted[:, 0], [*[2.0] * 9, 3.0, 4.0, 5.0])

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ def one_fast_of(cases: list[tuple[str, dict]]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("architecture", "changed"), one_fast_of(VISION))
-def test_encoders_of_pictures_agree(architecture: str, changed: dict, tmp_path: Path) -> None:
+def test_encoders_of_pictures_agree(architecture, changed, tmp_path):
     model = build(tmp_path, architecture, **changed)
     loaded = load(tmp_path)
     has_no_classes = "ForImage" in architecture and not changed["num_labels"]
@@ -75,7 +74,7 @@ def test_encoders_of_pictures_agree(architecture: str, changed: dict, tmp_path: 
 
 
 @pytest.mark.parametrize(("architecture", "changed"), one_fast_of(TEXTS))
-def test_encoders_of_texts_agree(architecture: str, changed: dict, tmp_path: Path) -> None:
+def test_encoders_of_texts_agree(architecture, changed, tmp_path):
     model = build(tmp_path, architecture, **changed)
     loaded = load(tmp_path)
     for model_input in (Text(SENTENCE), Text("a film"), Text("the [SEP] film [PAD] [SEP]")):
@@ -88,9 +87,7 @@ def test_encoders_of_texts_agree(architecture: str, changed: dict, tmp_path: Pat
 
 @pytest.mark.parametrize("side", [16, 48])
 @pytest.mark.parametrize("architecture", ["CLIPVisionModel", "SiglipVisionModel"])
-def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
-    architecture: str, side: int, tmp_path: Path
-) -> None:
+def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(architecture, side, tmp_path):
     model = build(tmp_path, architecture)
     read_size(tmp_path, side, cropped=True)
     agree(model, load(tmp_path), picture(side), interpolate_pos_encoding=True)
@@ -99,14 +96,14 @@ def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("architecture", ["CLIPTextModelWithProjection", "SiglipVisionModel"])
-def test_half_precision_is_widened(architecture: str, dtype: torch.dtype, tmp_path: Path) -> None:
+def test_half_precision_is_widened(architecture, dtype, tmp_path):
     model = build(tmp_path, architecture).to(dtype)
     model.save_pretrained(tmp_path)
     agree(model.float(), load(tmp_path))
 
 
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
-def test_a_folder_with_both_offers_two_encoders(kind: str, tmp_path: Path) -> None:
+def test_a_folder_with_both_offers_two_encoders(kind, tmp_path):
     folder = tmp_path / "both"
     model = build(folder, f"{kind}Model")
     with pytest.raises(
@@ -133,14 +130,14 @@ def test_a_folder_with_both_offers_two_encoders(kind: str, tmp_path: Path) -> No
     assert weights_hash(vision.folder) != weights_hash(text.folder)
 
 
-def test_a_folder_with_one_of_the_two_opens_by_its_own_name(tmp_path: Path) -> None:
+def test_a_folder_with_one_of_the_two_opens_by_its_own_name(tmp_path):
     build(tmp_path / "classes", "CLIPForImageClassification")
     assert load(tmp_path / "classes").name == "classes"
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "classes" / "vision_model")
 
 
-def test_sizes_that_config_json_does_not_say_are_those_of_transformers(tmp_path: Path) -> None:
+def test_sizes_that_config_json_does_not_say_are_those_of_transformers(tmp_path):
     sizes = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 9, "num_hidden_layers": 1}
     model = build(
         tmp_path,
@@ -156,14 +153,14 @@ def test_sizes_that_config_json_does_not_say_are_those_of_transformers(tmp_path:
     agree(model.text_model, loaded)
 
 
-def test_older_files_have_the_configuration_twice(tmp_path: Path) -> None:
+def test_older_files_have_the_configuration_twice(tmp_path):
     build(tmp_path, "CLIPModel")
     settings = json.loads((tmp_path / "config.json").read_text())["text_config"]
     rewrite(tmp_path, text_config_dict=settings, text_config={"hidden_size": 512})
     assert load(tmp_path / "text_model").config.d_model == 24
 
 
-def test_settings_of_pictures_are_read_where_newer_versions_put_them(tmp_path: Path) -> None:
+def test_settings_of_pictures_are_read_where_newer_versions_put_them(tmp_path):
     build(tmp_path, "CLIPVisionModel")
     settings = {"size": {"shortest_edge": 40}, "crop_size": {"height": 32, "width": 32}}
     (tmp_path / "processor_config.json").write_text(json.dumps({"image_processor": settings}))
@@ -174,7 +171,7 @@ def test_settings_of_pictures_are_read_where_newer_versions_put_them(tmp_path: P
     assert load(tmp_path).config.family.pixels.resized == 50  # of the shorter side
 
 
-def test_the_rest_of_a_picture_that_makes_no_whole_patch_is_not_read(tmp_path: Path) -> None:
+def test_the_rest_of_a_picture_that_makes_no_whole_patch_is_not_read(tmp_path):
     model = build(tmp_path, "SiglipVisionModel", image_size=30, patch_size=8)
     loaded = load(tmp_path)
     model_input = picture(30)
@@ -185,7 +182,7 @@ def test_the_rest_of_a_picture_that_makes_no_whole_patch_is_not_read(tmp_path: P
     assert "the last 6 rows and columns of pixels are not read" in " ".join(describe(tmp_path).notes)
 
 
-def test_the_learned_query_attends_to_all_patches(tmp_path: Path) -> None:
+def test_the_learned_query_attends_to_all_patches(tmp_path):
     model = build(tmp_path, "SiglipVisionModel")
     loaded = load(tmp_path)
     model_input = picture(32)
@@ -199,7 +196,7 @@ def test_the_learned_query_attends_to_all_patches(tmp_path: Path) -> None:
     assert any("attention pooling" in note for note in describe(tmp_path).notes)
 
 
-def test_texts_of_siglip_are_padded_and_the_padding_is_read(tmp_path: Path) -> None:
+def test_texts_of_siglip_are_padded_and_the_padding_is_read(tmp_path):
     build(tmp_path, "SiglipTextModel")
     record = capture(load(tmp_path), "a film")
     assert record.tokens[:5] == ("[CLS]", "a", "film", "[SEP]", "[PAD]")
@@ -211,7 +208,7 @@ def test_texts_of_siglip_are_padded_and_the_padding_is_read(tmp_path: Path) -> N
     assert "its pad_token '[NONE]' is not in its vocabulary" in str(describe(tmp_path).problem)
 
 
-def test_special_tokens_of_clip(tmp_path: Path) -> None:
+def test_special_tokens_of_clip(tmp_path):
     """Its end token is also the one for padding and for what it does not know."""
     pieces = ["a", "b", "a</w>", "b</w>", '"</w>', "ab</w>", "<|startoftext|>", "<|endoftext|>"]
     start, end = 6, 7
@@ -228,7 +225,7 @@ def test_special_tokens_of_clip(tmp_path: Path) -> None:
     assert "unknown" not in kinds(loaded)
 
 
-def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path: Path) -> None:
+def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path):
     loaded = encoder(tmp_path, "CLIPTextModel")
     record = capture(loaded, SENTENCE)
     n, n_layers = len(record), loaded.config.n_layers
@@ -272,9 +269,7 @@ def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path: Path) -> Non
         ("CLIPModel", {"vision_config": {"hidden_size": []}}, "hidden_size [], which must be a whole number"),
     ],
 )
-def test_nonsense_is_refused_in_a_sentence(
-    architecture: str, changed: dict, message: str, tmp_path: Path
-) -> None:
+def test_nonsense_is_refused_in_a_sentence(architecture, changed, message, tmp_path):
     folder = tmp_path / "it"
     build(folder, architecture)
     rewrite(folder, **changed)
@@ -294,9 +289,7 @@ def test_nonsense_is_refused_in_a_sentence(
         (2, "the token with the highest id stands for the text, since its eos_token_id is 2.", "the state of the token with the highest id"),
     ],
 )  # fmt: skip
-def test_the_note_names_the_token_that_stands_for_the_text(
-    end_id: int, note: str, summary: str, tmp_path: Path
-) -> None:
+def test_the_note_names_the_token_that_stands_for_the_text(end_id, note, summary, tmp_path):
     """An added token has a higher id than the end token, and is pooled instead where eos_token_id is 2."""
     model = build(tmp_path, "CLIPTextModel", vocab_size=31, eos_token_id=end_id)
     (tmp_path / "added_tokens.json").write_text('{"<new>": 30}')

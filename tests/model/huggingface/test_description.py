@@ -10,7 +10,7 @@ def rows(folder: Path) -> dict[str, str]:
     return dict(result.summary)
 
 
-def test_a_folder_is_described_before_its_weights_are_read(tmp_path: Path) -> None:
+def test_a_folder_is_described_before_its_weights_are_read(tmp_path):
     model = build(tmp_path, "BertForSequenceClassification", id2label={0: "bad", 1: "good"})
     result = rows(tmp_path)
     n = sum(parameter.numel() for parameter in model.parameters())
@@ -21,7 +21,7 @@ def test_a_folder_is_described_before_its_weights_are_read(tmp_path: Path) -> No
     assert "up to 40 tokens of a vocabulary of 30" in result["input"]
 
 
-def test_what_esm_leaves_out_is_named(tmp_path: Path) -> None:
+def test_what_esm_leaves_out_is_named(tmp_path):
     model = build(tmp_path, "EsmForMaskedLM")
     description = describe(tmp_path)
     assert description.family == "ESM-2"
@@ -30,7 +30,7 @@ def test_what_esm_leaves_out_is_named(tmp_path: Path) -> None:
     assert dict(description.summary)["parameters"] == f"{model.num_parameters():,}"
 
 
-def test_positions_are_named(tmp_path: Path) -> None:
+def test_positions_are_named(tmp_path):
     phrases = {}
     for name in ("BertModel", "MPNetModel", "ModernBertModel"):
         build(tmp_path / name, name)
@@ -44,7 +44,7 @@ def test_positions_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_each_kind_of_output_is_named(tmp_path: Path) -> None:
+def test_each_kind_of_output_is_named(tmp_path):
     outputs = {}
     for name in (
         "BertForMaskedLM",

@@ -1,7 +1,5 @@
 """DINOv3 against `transformers` (eager), with the same weights and odd settings."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -30,7 +28,7 @@ from tests.model.huggingface.folders import build
         ),
     ],
 )
-def test_variants_agree(changed: dict, tmp_path: Path) -> None:
+def test_variants_agree(changed, tmp_path):
     model = build(tmp_path, "DINOv3ViTModel", **changed)
     enlarge(model, tmp_path, 6, "q_proj", "k_proj", "lambda1")
     assert agree(model, load(tmp_path)).pattern.max() > 0.3  # not nearly uniform
@@ -39,7 +37,7 @@ def test_variants_agree(changed: dict, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "side", [40, pytest.param(8, marks=pytest.mark.slow), pytest.param(45, marks=pytest.mark.slow)]
 )
-def test_pictures_are_read_in_the_size_of_the_preprocessor(side: int, tmp_path: Path) -> None:
+def test_pictures_are_read_in_the_size_of_the_preprocessor(side, tmp_path):
     model = build(tmp_path, "DINOv3ViTModel")
     enlarge(model, tmp_path, 6, "q_proj", "k_proj")
     read_size(tmp_path, side)
@@ -50,7 +48,7 @@ def test_pictures_are_read_in_the_size_of_the_preprocessor(side: int, tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_is_widened(dtype: torch.dtype, tmp_path: Path) -> None:
+def test_half_precision_is_widened(dtype, tmp_path):
     model = build(tmp_path, "DINOv3ViTModel", use_gated_mlp=True)
     model.to(dtype).save_pretrained(tmp_path)
     options = {"dtype": torch.float32, "attn_implementation": "eager"}
@@ -59,13 +57,13 @@ def test_half_precision_is_widened(dtype: torch.dtype, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_names_that_transformers_has_in_memory_are_read(tmp_path: Path) -> None:
+def test_names_that_transformers_has_in_memory_are_read(tmp_path):
     model = build(tmp_path, "DINOv3ViTModel")
     model.save_pretrained(tmp_path, save_original_format=False)
     agree(model, load(tmp_path))
 
 
-def test_registers_and_rotation_are_described(tmp_path: Path) -> None:
+def test_registers_and_rotation_are_described(tmp_path):
     build(tmp_path, "DINOv3ViTBackbone", num_register_tokens=2, rope_theta=30.0)
     description = describe(tmp_path)
     rows = dict(description.summary)

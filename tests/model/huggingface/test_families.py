@@ -22,12 +22,12 @@ QUERY = "bert.encoder.layer.0.attention.self.query"
 
 
 @pytest.mark.parametrize("file", LISTS)
-def test_docs_list_the_families_that_open(file: str) -> None:
+def test_docs_list_the_families_that_open(file):
     (listed,) = MARKED.findall((ROOT / file).read_text("utf-8"))
     assert listed == LISTS[file]()
 
 
-def test_a_family_is_listed_once_with_all_its_model_types() -> None:
+def test_a_family_is_listed_once_with_all_its_model_types():
     rows = families_table().splitlines()[2:]
     names = [name for row in rows for name in row.split(" | ")[0].removeprefix("| ").split(", ")]
     assert sorted(names) == sorted(set(family_names().split(", ")))
@@ -60,7 +60,7 @@ def refusal(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("inner", ["", "encoder"])
-def test_an_adapter_beside_its_encoder_must_be_merged(bert: Path, inner: str) -> None:
+def test_an_adapter_beside_its_encoder_must_be_merged(bert, inner):
     folder = bert
     if inner:  # of sentence-transformers, whose encoder lies in a folder of its own
         folder = bert.parent / "sentences"
@@ -86,21 +86,19 @@ def test_an_adapter_beside_its_encoder_must_be_merged(bert: Path, inner: str) ->
         {"prompt_encoder.prompt_embeddings": torch.ones(5, 24)},
     ],
 )
-def test_an_adapter_among_the_weights_must_be_merged(
-    bert: Path, stored: dict[str, torch.Tensor | None]
-) -> None:
+def test_an_adapter_among_the_weights_must_be_merged(bert, stored):
     change_tensors(bert, stored)
     sentence = refusal(bert)
     assert "an adapter that is not merged" in sentence
     assert "missing" not in sentence
 
 
-def test_trained_vectors_of_relative_positions_are_not_dropped_in_silence(bert: Path) -> None:
+def test_trained_vectors_of_relative_positions_are_not_dropped_in_silence(bert):
     change_tensors(bert, {"bert.encoder.layer.0.attention.self.distance_embedding.weight": torch.ones(79, 6)})
     assert "vectors of relative positions" in refusal(bert)
 
 
-def test_pruned_heads_are_named(bert: Path) -> None:
+def test_pruned_heads_are_named(bert):
     rewrite(bert, pruned_heads={"0": [1, 2]})
     # transformers 5 prunes no heads: without smaller tensors the setting changes nothing
     assert describe(bert).problem is None
@@ -109,7 +107,7 @@ def test_pruned_heads_are_named(bert: Path) -> None:
     assert "heads of this encoder are pruned (pruned_heads in config.json, layers 0)" in refusal(bert)
 
 
-def test_a_wrong_shape_without_pruned_heads_stays_a_wrong_shape(bert: Path) -> None:
+def test_a_wrong_shape_without_pruned_heads_stays_a_wrong_shape(bert):
     change_tensors(bert, {f"{QUERY}.weight": torch.zeros(12, 24)})
     assert refusal(bert) == f"{QUERY}.weight has shape (12, 24), but config.json asks for (24, 24)"
 
@@ -122,7 +120,7 @@ def test_a_wrong_shape_without_pruned_heads_stays_a_wrong_shape(bert: Path) -> N
         {"architecture": "vit_base", "model_type": "timm_wrapper", "architectures": ["TimmWrapperModel"]},
     ],
 )
-def test_a_folder_of_timm_is_called_so(tmp_path: Path, config: dict[str, object]) -> None:
+def test_a_folder_of_timm_is_called_so(tmp_path, config):
     (tmp_path / "config.json").write_text(json.dumps(config))
     save_file({"cls_token": torch.zeros(1, 1, 8)}, tmp_path / WEIGHTS)
     sentence = refusal(tmp_path)
@@ -133,7 +131,7 @@ def test_a_folder_of_timm_is_called_so(tmp_path: Path, config: dict[str, object]
 @pytest.mark.parametrize(
     "config", [{"hello": 1}, {"model": {"name": "x"}, "trainer": {}}, {"embed_dim": 512}]
 )
-def test_a_config_of_another_library_is_not_called_damaged(tmp_path: Path, config: dict[str, object]) -> None:
+def test_a_config_of_another_library_is_not_called_damaged(tmp_path, config):
     (tmp_path / "config.json").write_text(json.dumps(config))
     save_file({"w": torch.zeros(2, 2)}, tmp_path / WEIGHTS)
     sentence = refusal(tmp_path)

@@ -41,7 +41,7 @@ def pattern(bert: Path) -> np.ndarray:
     return capture(load(bert), SENTENCE).pattern
 
 
-def test_old_names_of_the_norms_are_known(bert: Path, pattern: np.ndarray) -> None:
+def test_old_names_of_the_norms_are_known(bert, pattern):
     def old(name: str) -> str:
         return name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
 
@@ -50,13 +50,13 @@ def test_old_names_of_the_norms_are_known(bert: Path, pattern: np.ndarray) -> No
 
 
 @pytest.mark.parametrize("prefix", ["", "model.bert.", "encoder."])
-def test_any_prefix_is_found(bert: Path, pattern: np.ndarray, prefix: str) -> None:
+def test_any_prefix_is_found(bert, pattern, prefix):
     store(bert, {name.replace("bert.", prefix): tensor for name, tensor in weights(bert).items()})
     assert same(bert, pattern)
     assert len(load(bert).config.class_names) == 3
 
 
-def test_shards_are_read_with_their_index(bert: Path, pattern: np.ndarray) -> None:
+def test_shards_are_read_with_their_index(bert, pattern):
     tensors = weights(bert)
     names = sorted(tensors)
     parts = {"model-00001-of-00002.safetensors": names[::2], "model-00002-of-00002.safetensors": names[1::2]}
@@ -72,14 +72,14 @@ def test_shards_are_read_with_their_index(bert: Path, pattern: np.ndarray) -> No
     assert fingerprint(bert) != before[1]
 
 
-def test_half_precision_is_read_as_single(bert: Path) -> None:
+def test_half_precision_is_read_as_single(bert):
     store(bert, {name: tensor.to(torch.float16) for name, tensor in weights(bert).items()})
     half = capture(load(bert), SENTENCE)
     assert half.pattern.dtype == np.float32
     np.testing.assert_allclose(half.pattern.sum(axis=-1), 1, atol=1e-6)
 
 
-def test_the_weights_say_how_many_classes_there_are(bert: Path) -> None:
+def test_the_weights_say_how_many_classes_there_are(bert):
     rewrite(bert, id2label={"0": "no", "1": "yes"})
     assert load(bert).config.class_names == ("class 0", "class 1", "class 2")
     assert describe(bert).notes == (
@@ -89,7 +89,7 @@ def test_the_weights_say_how_many_classes_there_are(bert: Path) -> None:
     assert load(bert).config.class_names == ("no", "yes", "perhaps")
 
 
-def test_an_architecture_that_nobody_knows_is_read_by_its_model_type(bert: Path, pattern: np.ndarray) -> None:
+def test_an_architecture_that_nobody_knows_is_read_by_its_model_type(bert, pattern):
     rewrite(bert, architectures=["BertWithAHeadOfMyOwn"])
     tensors = weights(bert) | {
         "my_head.weight": torch.ones(2, 24),
@@ -100,7 +100,7 @@ def test_an_architecture_that_nobody_knows_is_read_by_its_model_type(bert: Path,
     assert describe(bert).left_out == ("my_head.weight",)  # and not the buffer, which is computed
 
 
-def test_a_pooler_that_a_classifier_of_tokens_never_used_is_left_out(tmp_path: Path) -> None:
+def test_a_pooler_that_a_classifier_of_tokens_never_used_is_left_out(tmp_path):
     build(tmp_path, "BertForTokenClassification", num_labels=3)
     before = capture(load(tmp_path), SENTENCE).token_logits
     unused = {
@@ -112,7 +112,7 @@ def test_a_pooler_that_a_classifier_of_tokens_never_used_is_left_out(tmp_path: P
     assert describe(tmp_path).left_out == tuple(sorted(unused))
 
 
-def test_a_number_that_is_null_counts_as_not_given(tmp_path: Path) -> None:
+def test_a_number_that_is_null_counts_as_not_given(tmp_path):
     build(tmp_path, "RobertaModel", pad_token_id=1)
     rewrite(tmp_path, type_vocab_size=1)
     path = tmp_path / "config.json"
@@ -120,7 +120,7 @@ def test_a_number_that_is_null_counts_as_not_given(tmp_path: Path) -> None:
     assert load(tmp_path).config.n_positions == 38
 
 
-def test_the_second_part_has_a_token_type_of_its_own(bert: Path) -> None:
+def test_the_second_part_has_a_token_type_of_its_own(bert):
     loaded = load(bert)
     first, both = capture(loaded, SENTENCE), capture(loaded, Text(SENTENCE, SECOND))
     assert both.tokens[: len(first)] == first.tokens
@@ -130,7 +130,7 @@ def test_the_second_part_has_a_token_type_of_its_own(bert: Path) -> None:
     torch.testing.assert_close(content[1] - content[0], embedding.types.weight[1] - embedding.types.weight[0])
 
 
-def test_answers_are_read_as_the_configuration_says(tmp_path: Path) -> None:
+def test_answers_are_read_as_the_configuration_says(tmp_path):
     for name, changed in (
         ("each", {"problem_type": "multi_label_classification"}),
         ("one", {"num_labels": 1}),
@@ -142,7 +142,7 @@ def test_answers_are_read_as_the_configuration_says(tmp_path: Path) -> None:
     assert one.probabilities == one.logits
 
 
-def test_long_input_is_cut_where_memory_would_not_do(tmp_path: Path) -> None:
+def test_long_input_is_cut_where_memory_would_not_do(tmp_path):
     folder = tmp_path / "it"
     build(folder, "BertModel", num_hidden_layers=32, num_attention_heads=12, max_position_embeddings=700)
     assert load(folder).config.n_positions == 424  # 32 * 12 * 424² is just below 22 * 12 * 512²
@@ -187,12 +187,12 @@ def broken(folder: Path) -> str:
         ({"pad_token_id": 30}, "padding_id 30 is none of the 30 tokens"),
     ],
 )
-def test_what_is_wrong_with_the_configuration_is_said(bert: Path, changed: dict, message: str) -> None:
+def test_what_is_wrong_with_the_configuration_is_said(bert, changed, message):
     rewrite(bert, **changed)
     assert message in broken(bert)
 
 
-def test_all_reasons_are_said_at_once_and_what_works_instead(tmp_path: Path) -> None:
+def test_all_reasons_are_said_at_once_and_what_works_instead(tmp_path):
     rewritten = {"model_type": "qwen3"}
     (tmp_path / "config.json").write_text(json.dumps(rewritten))
     types = ("sentence_transformers.models.Transformer", "sentence_transformers.models.Pooling")
@@ -215,12 +215,12 @@ def test_all_reasons_are_said_at_once_and_what_works_instead(tmp_path: Path) -> 
     assert "loupe.save_record" in message
 
 
-def test_an_adapter_alone_is_told_to_be_merged(tmp_path: Path) -> None:
+def test_an_adapter_alone_is_told_to_be_merged(tmp_path):
     (tmp_path / "adapter_config.json").write_text("{}")
     assert "merge_and_unload().save_pretrained(" in broken(tmp_path)
 
 
-def test_what_is_wrong_with_the_weights_is_said(bert: Path) -> None:
+def test_what_is_wrong_with_the_weights_is_said(bert):
     whole = weights(bert)
     name = "bert.encoder.layer.1.output.dense.bias"
     store(bert, {key: tensor for key, tensor in whole.items() if key != name})
@@ -235,19 +235,19 @@ def test_what_is_wrong_with_the_weights_is_said(bert: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 4, 8, 100, 5000])
-def test_a_truncated_file_is_refused(bert: Path, length: int) -> None:
+def test_a_truncated_file_is_refused(bert, length):
     path = bert / "model.safetensors"
     path.write_bytes(path.read_bytes()[:length])
     assert "model.safetensors cannot be read" in broken(bert)
 
 
-def test_a_header_of_any_size_is_refused_before_it_is_read(bert: Path) -> None:
+def test_a_header_of_any_size_is_refused_before_it_is_read(bert):
     (bert / "model.safetensors").write_bytes((2**40).to_bytes(8, "little") + b"{}")
     assert "its header claims 1,099,511,627,776 bytes" in broken(bert)
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt"])
-def test_pickles_are_refused_with_the_way_to_convert_them(bert: Path, name: str) -> None:
+def test_pickles_are_refused_with_the_way_to_convert_them(bert, name):
     (bert / "model.safetensors").rename(bert / name)
     message = broken(bert)
     assert f"{name} is not opened" in message
@@ -266,7 +266,7 @@ def test_pickles_are_refused_with_the_way_to_convert_them(bert: Path, name: str)
         {"weight_map": {"a": "/x.safetensors"}},
     ],
 )
-def test_an_index_names_only_files_of_its_folder(bert: Path, index: object) -> None:
+def test_an_index_names_only_files_of_its_folder(bert, index):
     (bert / "model.safetensors").unlink()
     (bert / "model.safetensors.index.json").write_text(json.dumps(index))
     assert "index.json" in broken(bert)
@@ -275,19 +275,19 @@ def test_an_index_names_only_files_of_its_folder(bert: Path, index: object) -> N
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"model_type": "bert", "a": "\\ud800"}']
 )
-def test_a_damaged_configuration_is_refused(bert: Path, content: bytes) -> None:
+def test_a_damaged_configuration_is_refused(bert, content):
     (bert / "config.json").write_bytes(content)
     with pytest.raises(ValueError, match=r"config\.json"):
         load(bert)
     assert "config.json" in describe(bert).problem
 
 
-def test_folders_of_this_project_are_not_foreign() -> None:
+def test_folders_of_this_project_are_not_foreign():
     assert not is_foreign(CHECKPOINTS / "mnist-pre-ln")
     assert not read_config("mnist-pre-ln").is_imported
 
 
-def test_what_is_written_over_the_weights_does_not_reach_an_open_encoder(bert: Path) -> None:
+def test_what_is_written_over_the_weights_does_not_reach_an_open_encoder(bert):
     """A mapped file would change it, and end the process once the file is shorter."""
     encoder = load(bert)
     before = capture(encoder, SENTENCE).logits
@@ -302,7 +302,7 @@ def notes(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("n_more", [0, 1, 4])
-def test_rows_of_the_embedding_without_a_token_are_told(tmp_path: Path, n_more: int) -> None:
+def test_rows_of_the_embedding_without_a_token_are_told(tmp_path, n_more):
     n_tokens = len(VOCABULARY)
     build(tmp_path, "BertModel", vocab_size=n_tokens + n_more)
     sentence = f"The embedding has {n_tokens + n_more} rows, the tokenizer {n_tokens} tokens"
@@ -321,7 +321,7 @@ def theirs(model: torch.nn.Module, folder: Path, text: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
-def test_padding_is_the_tokenizer_s(tmp_path: Path, file: str) -> None:
+def test_padding_is_the_tokenizer_s(tmp_path, file):
     """config.json's pad_token_id is that of a word, which its library reads like any other, by the tokenizer's mask."""
     model = build(tmp_path, "BertModel", pad_token_id=VOCABULARY.index("not"))
     pad_with(tmp_path, "[PAD]", file)
@@ -331,7 +331,7 @@ def test_padding_is_the_tokenizer_s(tmp_path: Path, file: str) -> None:
     assert f"pad_token_id {VOCABULARY.index('not')}, but the tokenizer pads with token 0" in notes(tmp_path)
 
 
-def test_a_word_is_no_padding_where_the_tokenizer_has_none(tmp_path: Path) -> None:
+def test_a_word_is_no_padding_where_the_tokenizer_has_none(tmp_path):
     model = build(tmp_path, "BertModel", pad_token_id=VOCABULARY.index("film"))
     loaded = load(tmp_path)
     assert loaded.config.padding_id is None
@@ -342,7 +342,7 @@ def test_a_word_is_no_padding_where_the_tokenizer_has_none(tmp_path: Path) -> No
     assert "the tokenizer has no token for padding" in notes(tmp_path)
 
 
-def test_padding_that_agrees_needs_no_words(tmp_path: Path) -> None:
+def test_padding_that_agrees_needs_no_words(tmp_path):
     build(tmp_path, "BertModel")
     assert load(tmp_path).config.padding_id == 0
     assert notes(tmp_path) == ""
@@ -351,13 +351,13 @@ def test_padding_that_agrees_needs_no_words(tmp_path: Path) -> None:
     assert notes(tmp_path) == ""
 
 
-def test_sizes_that_their_own_library_refuses_are_refused(tmp_path: Path) -> None:
+def test_sizes_that_their_own_library_refuses_are_refused(tmp_path):
     build(tmp_path, "BertModel", vocab_size=len(VOCABULARY) - 1)
     assert Tokenizer.from_file(str(tmp_path / "tokenizer.json")).get_vocab_size() == len(VOCABULARY)
     assert "token ids go up to" in str(describe(tmp_path).problem)
 
 
-def test_a_negative_number_of_padding_is_that_of_no_token(tmp_path: Path) -> None:
+def test_a_negative_number_of_padding_is_that_of_no_token(tmp_path):
     model = build(tmp_path, "BertModel", pad_token_id=-1)
     pad_with(tmp_path, "[PAD]", "tokenizer_config.json")
     record = capture(load(tmp_path), SENTENCE)

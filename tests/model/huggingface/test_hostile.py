@@ -205,13 +205,8 @@ def change(folder: Path, tensors: dict[str, torch.Tensor]) -> None:
     ],
 )
 def test_a_damaged_setting_is_refused_in_one_sentence(
-    whole_folders: Callable[[str], Path],
-    tmp_path: Path,
-    architecture: str,
-    file: str,
-    changed: dict[str, Any],
-    sentence: str,
-) -> None:
+    whole_folders, tmp_path, architecture, file, changed, sentence
+):
     folder = Path(shutil.copytree(whole_folders(architecture), tmp_path / "it"))
     path = folder / file
     values = (json.loads(path.read_text()) if path.exists() else {}) | changed
@@ -221,7 +216,7 @@ def test_a_damaged_setting_is_refused_in_one_sentence(
     assert sentence in refused(folder)
 
 
-def test_what_is_said_is_one_line_without_hidden_characters() -> None:
+def test_what_is_said_is_one_line_without_hidden_characters():
     assert single_line("two\nlines\x00 \u202eand\u2066\tmore") == "two lines and more"
     assert single_line("می\u200cخواهم") == "می\u200cخواهم"
     for length in (LONGEST, LONGEST + 1, 5 * LONGEST, 10**6):
@@ -231,13 +226,13 @@ def test_what_is_said_is_one_line_without_hidden_characters() -> None:
 
 
 @pytest.mark.parametrize("model_type", ["a\nb", "y" * 5000])
-def test_a_family_that_is_not_known_is_shortened(bert: Path, model_type: str) -> None:
+def test_a_family_that_is_not_known_is_shortened(bert, model_type):
     rewrite(bert, model_type=model_type)
     # longer than others: it lists the families that open, and what works instead
     assert f"is {model_type[:1]!r}"[:-1] in refused(bert, longest=3 * LONGEST)
 
 
-def test_a_value_that_is_nested_deep_is_shortened(bert: Path) -> None:
+def test_a_value_that_is_nested_deep_is_shortened(bert):
     values = json.loads((bert / "config.json").read_text()) | {"hidden_size": "HERE"}
     text = json.dumps(values).replace('"HERE"', "[" * 900 + "]" * 900)
     (bert / "config.json").write_text(text)
@@ -245,14 +240,14 @@ def test_a_value_that_is_nested_deep_is_shortened(bert: Path) -> None:
 
 
 @pytest.mark.parametrize("before", ["w" * 10**4, "two\nlines", "\x1b[31m"])
-def test_names_of_tensors_are_shortened(bert: Path, before: str) -> None:
+def test_names_of_tensors_are_shortened(bert, before):
     tensors = load_file(bert / "model.safetensors")
     del tensors[NAME]
     save_file({f"{before}.{name}": it for name, it in tensors.items()}, bert / "model.safetensors")
     assert "bias is missing from the weights" in refused(bert)
 
 
-def test_surplus_names_are_shortened(bert: Path) -> None:
+def test_surplus_names_are_shortened(bert):
     change(bert, {"z" * 10**6: torch.ones(1), "a\nb": torch.ones(1)})
     left_out = describe(bert).left_out
     assert left_out[0] == "a b"
@@ -260,13 +255,13 @@ def test_surplus_names_are_shortened(bert: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 10**9])
-def test_classes_are_not_named_before_they_are_counted(bert: Path, rows: int) -> None:
+def test_classes_are_not_named_before_they_are_counted(bert, rows):
     """A matrix without columns takes no room, however many rows it has."""
     change(bert, {"classifier.weight": torch.empty(rows, 0)})
     assert f"has shape ({rows}, 0); from 1 to 131,072 classes can be shown" in refused(bert)
 
 
-def test_labels_are_lines_that_can_be_told_apart(bert: Path) -> None:
+def test_labels_are_lines_that_can_be_told_apart(bert):
     rewrite(bert, id2label={"0": "two\nlines\x00", "1": "", "2": "n" * 10**4})
     names = load(bert).config.class_names
     assert names[:2] == ("two lines", "class 1")
@@ -276,12 +271,12 @@ def test_labels_are_lines_that_can_be_told_apart(bert: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\x80\x02}q\x00.", b"\x80\x04}\x94.", b"PK\x03\x04" * 9])
-def test_a_renamed_pickle_is_told_from_a_damaged_file(bert: Path, content: bytes) -> None:
+def test_a_renamed_pickle_is_told_from_a_damaged_file(bert, content):
     (bert / "model.safetensors").write_bytes(content)
     assert "a pickle under another name" in refused(bert)
 
 
-def test_a_shard_with_an_impossible_name_is_refused_without_a_path(bert: Path) -> None:
+def test_a_shard_with_an_impossible_name_is_refused_without_a_path(bert):
     (bert / "model.safetensors").rename(bert / "a.safetensors")
     for name in ("b" * 300, "c\0"):
         index = {"weight_map": {"x": f"{name}.safetensors"}}
@@ -289,7 +284,7 @@ def test_a_shard_with_an_impossible_name_is_refused_without_a_path(bert: Path) -
         refused(bert)
 
 
-def test_a_folder_without_a_file_is_refused_without_its_path(bert: Path) -> None:
+def test_a_folder_without_a_file_is_refused_without_its_path(bert):
     for name, message in (
         ("model.safetensors", "model.safetensors is missing"),
         ("config.json", "no such file"),
@@ -301,9 +296,7 @@ def test_a_folder_without_a_file_is_refused_without_its_path(bert: Path) -> None
         assert str(bert) not in str(error.value)
 
 
-def test_a_file_beyond_the_memory_is_refused_without_its_path(
-    bert: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_beyond_the_memory_is_refused_without_its_path(bert, monkeypatch):
     def full(path: Path, *_: str, **_options: str) -> None:
         raise RuntimeError(
             f"{path}: DefaultCPUAllocator: can't allocate memory: you tried to allocate 3221294888"
@@ -316,7 +309,7 @@ def test_a_file_beyond_the_memory_is_refused_without_its_path(
 # Tokenizers
 
 
-def test_a_text_at_which_a_tokenizer_breaks_off_is_refused() -> None:
+def test_a_text_at_which_a_tokenizer_breaks_off_is_refused():
     made = tokenizer()
     values = json.loads(made.to_str())
     pattern = {"Regex": "^(a|a)*$"}
@@ -327,19 +320,19 @@ def test_a_text_at_which_a_tokenizer_breaks_off_is_refused() -> None:
         encode(made, "a" * 30 + "b")
 
 
-def test_a_vocabulary_alone_is_bounded_as_well(bert: Path) -> None:
+def test_a_vocabulary_alone_is_bounded_as_well(bert):
     (bert / "tokenizer.json").unlink()
     (bert / "vocab.txt").write_text("\n".join([*VOCABULARY, "z" * 10**6]))
     assert "one of its pieces has more than 1,000 characters" in refused(bert)
 
 
 @pytest.mark.parametrize("length", [0, 2, 3])
-def test_a_length_that_leaves_no_room_does_not_hold(bert: Path, length: int) -> None:
+def test_a_length_that_leaves_no_room_does_not_hold(bert, length):
     (bert / "tokenizer_config.json").write_text(json.dumps({"model_max_length": length}))
     assert len(prepare(load(bert), Text("film " * 100, "the " * 100))[1]) == 40
 
 
-def test_merges_are_not_left_out_by_chance(tmp_path: Path) -> None:
+def test_merges_are_not_left_out_by_chance(tmp_path):
     folder = tmp_path / "it"
     build(folder, "BertModel")
     made = Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")], dropout=0.5))
@@ -348,7 +341,7 @@ def test_merges_are_not_left_out_by_chance(tmp_path: Path) -> None:
     assert {encode(read, "abababab").tokens for _ in range(20)} == {("ab",) * 4}
 
 
-def test_lines_of_a_vocabulary_end_at_line_feeds_alone(bert: Path) -> None:
+def test_lines_of_a_vocabulary_end_at_line_feeds_alone(bert):
     (bert / "tokenizer.json").unlink()
     words = [*VOCABULARY[:6], "a\u2028b", "c\x85d", "e\x1cf", *VOCABULARY[9:]]
     for end in ("\n", "\r\n"):
@@ -359,20 +352,20 @@ def test_lines_of_a_vocabulary_end_at_line_feeds_alone(bert: Path) -> None:
 # Sentences, pictures, torch's own encoder
 
 
-def test_a_configuration_is_bounded(bert: Path) -> None:
+def test_a_configuration_is_bounded(bert):
     os.truncate(bert / "config.json", 2**26)  # no longer known to be Hugging Face's
     with pytest.raises(ValueError, match=r"config\.json cannot be read: it is larger than 40 MB"):
         load(bert)
 
 
-def test_a_list_of_modules_is_bounded(bert: Path) -> None:
+def test_a_list_of_modules_is_bounded(bert):
     modules(bert, ("Transformer", ""))
     os.truncate(bert / "modules.json", 2**26)
     assert refused(bert) == "modules.json cannot be read: it is larger than 40 MB"
 
 
 @pytest.mark.parametrize("shape", [(), (7,), (0, 24), (10**6, 0)])
-def test_a_map_behind_pooling_has_two_axes(tmp_path: Path, shape: tuple[int, ...]) -> None:
+def test_a_map_behind_pooling_has_two_axes(tmp_path, shape):
     folder = tmp_path / "it"
     build(folder, "BertModel")
     modules(folder, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"))
@@ -399,7 +392,7 @@ def torchs(folder: Path, **tensors: torch.Tensor) -> None:
     (folder / "config.json").write_text(json.dumps(values))
 
 
-def test_what_stands_around_torchs_encoder_has_its_width(tmp_path: Path) -> None:
+def test_what_stands_around_torchs_encoder_has_its_width(tmp_path):
     folder = tmp_path / "it"
     torchs(folder)
     assert capture(load(folder), SENTENCE).pattern.shape == (2, 4, 10, 10)
@@ -413,7 +406,7 @@ def test_what_stands_around_torchs_encoder_has_its_width(tmp_path: Path) -> None
     assert refused(folder) == "absent.weight is missing from the weights"
 
 
-def test_layers_without_numbers_are_not_built(tmp_path: Path) -> None:
+def test_layers_without_numbers_are_not_built(tmp_path):
     names = [f"layers.{index}.self_attn.in_proj_weight" for index in range(2, 3_000)]
     torchs(tmp_path / "it", **{name: torch.ones(0) for name in names})
     assert "layers.2" in refused(tmp_path / "it")

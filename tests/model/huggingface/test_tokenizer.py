@@ -23,7 +23,7 @@ def bert(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("lower", [True, False])
-def test_a_vocabulary_alone_is_read_as_bert_reads(bert: Path, lower: bool) -> None:
+def test_a_vocabulary_alone_is_read_as_bert_reads(bert, lower):
     (bert / "tokenizer.json").unlink()
     (bert / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
     (bert / "tokenizer_config.json").write_text(
@@ -39,7 +39,7 @@ def test_a_vocabulary_alone_is_read_as_bert_reads(bert: Path, lower: bool) -> No
     assert (list(pair.ids), list(pair.types)) == (both["input_ids"], both["token_type_ids"])
 
 
-def test_residues_are_read_as_esm_reads(tmp_path: Path) -> None:
+def test_residues_are_read_as_esm_reads(tmp_path):
     residues = ["<cls>", "<pad>", "<eos>", "<unk>", *"LAGVSERTIDPKQNFYMHWCXBUZO.-", "<null_1>", "<mask>"]
     build(tmp_path, "EsmModel", vocab_size=33, pad_token_id=1, mask_token_id=32)
     (tmp_path / "tokenizer.json").unlink()
@@ -69,23 +69,21 @@ def test_residues_are_read_as_esm_reads(tmp_path: Path) -> None:
         (["<cls>", "<eos>", "<unk>"] * 400, "1,200 residues; at most"),
     ],
 )
-def test_a_list_of_residues_that_cannot_be_used_is_refused(
-    residues: list[str], sentence: str, tmp_path: Path
-) -> None:
+def test_a_list_of_residues_that_cannot_be_used_is_refused(residues, sentence, tmp_path):
     build(tmp_path, "EsmModel")
     (tmp_path / "tokenizer.json").unlink()
     (tmp_path / "vocab.txt").write_text("\n".join(residues), encoding="utf-8")
     assert sentence in str(describe(tmp_path).problem)
 
 
-def test_a_vocabulary_of_clip_without_its_end_token_is_refused(tmp_path: Path) -> None:
+def test_a_vocabulary_of_clip_without_its_end_token_is_refused(tmp_path):
     build(tmp_path, "CLIPTextModel")
     (tmp_path / "tokenizer.json").unlink()
     models.BPE({"a</w>": 0, "<|startoftext|>": 1}, []).save(str(tmp_path))
     assert "vocab.json has no <|endoftext|> or no <|startoftext|>" in str(describe(tmp_path).problem)
 
 
-def test_padding_and_truncation_that_a_file_fixes_do_not_hold(bert: Path) -> None:
+def test_padding_and_truncation_that_a_file_fixes_do_not_hold(bert):
     path = str(bert / "tokenizer.json")
     fixed = Tokenizer.from_file(path)
     fixed.enable_padding(length=30)
@@ -96,7 +94,7 @@ def test_padding_and_truncation_that_a_file_fixes_do_not_hold(bert: Path) -> Non
     assert len(prepare(loaded, SENTENCE * 30)[1]) == loaded.config.n_positions
 
 
-def test_the_tokenizer_may_be_shorter_than_the_encoder(bert: Path) -> None:
+def test_the_tokenizer_may_be_shorter_than_the_encoder(bert):
     (bert / "tokenizer_config.json").write_text(
         json.dumps({"model_max_length": 12, "truncation_side": "left"})
     )
@@ -104,7 +102,7 @@ def test_the_tokenizer_may_be_shorter_than_the_encoder(bert: Path) -> None:
     assert (len(read.ids), read.n_left_out, read.from_start) == (12, 10, True)
 
 
-def test_of_two_parts_what_is_left_out_is_counted_once(bert: Path) -> None:
+def test_of_two_parts_what_is_left_out_is_counted_once(bert):
     read = encode(load(bert).tokenizer, "the " * 30, second="film " * 25)
     assert (len(read.ids), read.n_read, read.n_left_out) == (40, 37, 18)
 
@@ -128,7 +126,7 @@ def test_of_two_parts_what_is_left_out_is_counted_once(bert: Path) -> None:
         ({"tokenizer_config.json": b"[]"}, "tokenizer_config.json must hold a JSON object"),
     ],
 )
-def test_what_is_wrong_with_a_tokenizer_is_said(bert: Path, files: dict, message: str) -> None:
+def test_what_is_wrong_with_a_tokenizer_is_said(bert, files, message):
     (bert / "tokenizer.json").unlink()
     for name, content in files.items():
         (bert / name).write_bytes(content)
@@ -137,7 +135,7 @@ def test_what_is_wrong_with_a_tokenizer_is_said(bert: Path, files: dict, message
 
 @pytest.mark.parametrize("name", [*OWN_CODE, "BertJapaneseTokenizerFast"])
 @pytest.mark.parametrize("file", ["tokenizer_config.json", "config.json"])
-def test_a_class_with_code_of_its_own_is_refused_by_its_name(bert: Path, name: str, file: str) -> None:
+def test_a_class_with_code_of_its_own_is_refused_by_its_name(bert, name, file):
     path = bert / file
     values = json.loads(path.read_text()) if path.exists() else {}
     path.write_text(json.dumps(values | {"tokenizer_class": name}))
@@ -149,7 +147,7 @@ def test_a_class_with_code_of_its_own_is_refused_by_its_name(bert: Path, name: s
     assert len(problem) < 300
 
 
-def test_japanese_words_divided_by_mecab_are_not_read_as_bert_reads(bert: Path) -> None:
+def test_japanese_words_divided_by_mecab_are_not_read_as_bert_reads(bert):
     """Their vocab.txt looks like BERT's, and old folders name no class."""
     (bert / "tokenizer.json").unlink()
     (bert / "vocab.txt").write_text("\n".join([*VOCABULARY[:5], "テレビ", "##で"]), encoding="utf-8")
@@ -167,9 +165,7 @@ def test_japanese_words_divided_by_mecab_are_not_read_as_bert_reads(bert: Path) 
         (None, {"vocab.txt": "là 90", "bpe.codes": "l à</w> 5"}, "its byte pairs are in bpe.codes, as those of PhoBERT and BERTweet"),
     ],
 )  # fmt: skip
-def test_a_vocabulary_of_another_class_is_refused(
-    bert: Path, name: str | None, files: dict[str, str], sentence: str
-) -> None:
+def test_a_vocabulary_of_another_class_is_refused(bert, name, files, sentence):
     (bert / "tokenizer.json").unlink()
     for file, content in files.items():
         (bert / file).write_text(content, encoding="utf-8")
@@ -181,7 +177,7 @@ def test_a_vocabulary_of_another_class_is_refused(
     assert sentence in str(describe(bert).problem)
 
 
-def test_a_family_whose_tokenizer_needs_no_file_is_not_refused_for_the_lack_of_one(bert: Path) -> None:
+def test_a_family_whose_tokenizer_needs_no_file_is_not_refused_for_the_lack_of_one(bert):
     (bert / "tokenizer.json").unlink()
     rewrite(bert, model_type="canine")
     problem = str(describe(bert).problem)
@@ -189,7 +185,7 @@ def test_a_family_whose_tokenizer_needs_no_file_is_not_refused_for_the_lack_of_o
     assert "neither a tokenizer" not in problem
 
 
-def test_bytes_need_no_file(tmp_path: Path) -> None:
+def test_bytes_need_no_file(tmp_path):
     build(tmp_path, "T5EncoderModel", vocab_size=384)
     (tmp_path / "tokenizer.json").unlink()
     rewrite(tmp_path, tokenizer_class="ByT5Tokenizer")
@@ -220,9 +216,7 @@ def split_by_character(bert: Path) -> None:
         ("MyTokenizer", ("a", "[UNK]"), "as tokenizer.json says; other rules of MyTokenizer are not followed"),
     ],
 )  # fmt: skip
-def test_where_file_and_class_differ_a_note_says_which_is_followed(
-    bert: Path, name: str | None, tokens: tuple[str, ...], note: str | None
-) -> None:
+def test_where_file_and_class_differ_a_note_says_which_is_followed(bert, name, tokens, note):
     split_by_character(bert)
     if name is not None:
         (bert / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
@@ -233,7 +227,7 @@ def test_where_file_and_class_differ_a_note_says_which_is_followed(
     assert len(loaded.notes) == (note is not None)
 
 
-def test_a_special_token_without_a_row_of_the_embedding_is_left_out(bert: Path) -> None:
+def test_a_special_token_without_a_row_of_the_embedding_is_left_out(bert):
     (bert / "tokenizer_config.json").write_text(
         json.dumps({"mask_token": "<mask>", "image_token": "<image>"})
     )
@@ -243,7 +237,7 @@ def test_a_special_token_without_a_row_of_the_embedding_is_left_out(bert: Path) 
 
 
 @pytest.mark.parametrize("key", ["model_max_length", "max_len"])
-def test_the_longest_text_has_a_former_name(bert: Path, key: str) -> None:
+def test_the_longest_text_has_a_former_name(bert, key):
     (bert / "tokenizer_config.json").write_text(json.dumps({key: 12}))
     assert len(encode(load(bert).tokenizer, "the " * 20).ids) == 12
 
@@ -257,9 +251,7 @@ SIGLIP = [
 
 
 @pytest.mark.parametrize(("name", "options", "text", "note"), SIGLIP)
-def test_texts_of_siglip_are_prepared_as_in_its_training(
-    name: str, options: dict, text: str, note: str, tmp_path: Path
-) -> None:
+def test_texts_of_siglip_are_prepared_as_in_its_training(name, options, text, note, tmp_path):
     build(tmp_path, "SiglipTextModel")
     path = tmp_path / "tokenizer.json"
     values = json.loads(path.read_text()) | {"normalizer": None}
@@ -273,7 +265,7 @@ def test_texts_of_siglip_are_prepared_as_in_its_training(
     assert note in loaded.notes
 
 
-def test_texts_of_siglip_2_are_padded_at_their_beginning_where_no_side_is_named(tmp_path: Path) -> None:
+def test_texts_of_siglip_2_are_padded_at_their_beginning_where_no_side_is_named(tmp_path):
     build(tmp_path, "SiglipTextModel")
     (tmp_path / "tokenizer_config.json").write_text(
         '{"tokenizer_class": "GemmaTokenizer", "pad_token": "[PAD]"}'
@@ -281,7 +273,7 @@ def test_texts_of_siglip_2_are_padded_at_their_beginning_where_no_side_is_named(
     assert encode(load(tmp_path).tokenizer, "film").tokens[-4:] == ("[PAD]", "[CLS]", "film", "[SEP]")
 
 
-def test_a_note_holds_no_long_or_hidden_name(bert: Path) -> None:
+def test_a_note_holds_no_long_or_hidden_name(bert):
     (bert / "tokenizer_config.json").write_text(
         json.dumps({"tokenizer_class": "My\u202e\n" + "x" * 5000, "auto_map": 3})
     )

@@ -34,7 +34,7 @@ def folder_of(family: str, folder: Path, **options: Any) -> Path:
     return folder
 
 
-def test_the_content_of_a_file_is_that_which_sentencepiece_reads(tmp_path: Path) -> None:
+def test_the_content_of_a_file_is_that_which_sentencepiece_reads(tmp_path):
     path = tmp_path / "spiece.model"
     path.write_bytes(sentencepiece_file("albert"))
     content, theirs = read_sentencepiece(path), sentencepiece.SentencePieceProcessor(model_file=str(path))
@@ -48,12 +48,12 @@ def test_the_content_of_a_file_is_that_which_sentencepiece_reads(tmp_path: Path)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_what_the_vocabulary_lacks_is_counted(family: str, tmp_path: Path) -> None:
+def test_what_the_vocabulary_lacks_is_counted(family, tmp_path):
     encoded = prepare(load(folder_of(family, tmp_path / "it")), "the ꙮ film \U0001f9ff")[1]
     assert encoded.roles.count("unknown") == 2
 
 
-def test_a_tokenizer_class_in_the_folder_decides(tmp_path: Path) -> None:
+def test_a_tokenizer_class_in_the_folder_decides(tmp_path):
     folder = folder_of("T5", tmp_path / "it", tokenizer_class="XLMRobertaTokenizerFast")
     assert prepare(load(folder), "the film")[1].tokens[0] == "<s>"
 
@@ -97,7 +97,7 @@ def changed_model(**changed: Any) -> bytes:
         (changed_model(n_more=400), "its token ids go up to 405, but the encoder's vocabulary has 400"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(content: bytes, sentence: str, tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_file_is_said(content, sentence, tmp_path):
     build(tmp_path, "DebertaV2Model", vocab_size=400)
     (tmp_path / "tokenizer.json").unlink()
     (tmp_path / "spm.model").write_bytes(content)
@@ -114,15 +114,13 @@ def test_what_is_wrong_with_a_file_is_said(content: bytes, sentence: str, tmp_pa
         (changed_model(charsmap=b"\x04\0\0\0" + b"\xff" * 4 + b"a" * 5000), "its normalizer can make a text"),
     ],
 )
-def test_what_is_wrong_with_a_map_of_characters_is_said(
-    content: bytes, sentence: str, tmp_path: Path
-) -> None:
+def test_what_is_wrong_with_a_map_of_characters_is_said(content, sentence, tmp_path):
     folder = folder_of("XLMRoberta", tmp_path / "it")
     (folder / "sentencepiece.bpe.model").write_bytes(content)
     assert f"the tokenizer cannot be used: {sentence}" in str(describe(folder).problem)
 
 
-def test_an_encoder_of_another_family_needs_its_tokenizer(tmp_path: Path) -> None:
+def test_an_encoder_of_another_family_needs_its_tokenizer(tmp_path):
     build(tmp_path, "BertModel")
     (tmp_path / "tokenizer.json").unlink()
     (tmp_path / "spiece.model").write_bytes(changed_model())
@@ -131,6 +129,6 @@ def test_an_encoder_of_another_family_needs_its_tokenizer(tmp_path: Path) -> Non
     )
 
 
-def test_a_number_of_sentinels_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
+def test_a_number_of_sentinels_that_makes_no_sense_is_refused(tmp_path):
     folder = folder_of("T5", tmp_path / "it", extra_ids=10**9)
     assert "its extra_ids must be a whole number from 0 to 10,000" in str(describe(folder).problem)

@@ -82,7 +82,7 @@ IDS = [f"{name}-{'-'.join(options)}" for name, options in CASES]
 
 
 @pytest.mark.parametrize(("name", "options"), CASES, ids=IDS)
-def test_a_vocabulary_is_read_as_its_class_reads_it(name: str, options: dict, tmp_path: Path) -> None:
+def test_a_vocabulary_is_read_as_its_class_reads_it(name, options, tmp_path):
     model_type, write_vocabulary = VOCABULARIES[name]
     write_vocabulary(tmp_path)
     write(tmp_path, model_type, {"tokenizer_class": name, **options})
@@ -94,7 +94,7 @@ def test_a_vocabulary_is_read_as_its_class_reads_it(name: str, options: dict, tm
     [case for case in CASES if case[0] != "ByT5Tokenizer"],
     ids=[case for case in IDS if "ByT5" not in case],
 )
-def test_a_tokenizer_json_is_read_as_its_class_reads_it(name: str, options: dict, tmp_path: Path) -> None:
+def test_a_tokenizer_json_is_read_as_its_class_reads_it(name, options, tmp_path):
     model_type, write_vocabulary = VOCABULARIES[name]
     write_vocabulary(tmp_path)
     write(tmp_path, model_type, {"tokenizer_class": name})
@@ -106,7 +106,7 @@ def test_a_tokenizer_json_is_read_as_its_class_reads_it(name: str, options: dict
 
 
 @pytest.mark.parametrize("name", first_of([name for name in VOCABULARIES if "ByT5" not in name], 3))
-def test_added_tokens_beside_a_vocabulary_are_followed(name: str, tmp_path: Path) -> None:
+def test_added_tokens_beside_a_vocabulary_are_followed(name, tmp_path):
     model_type, write_vocabulary = VOCABULARIES[name]
     write_vocabulary(tmp_path)
     write(tmp_path, model_type, {"tokenizer_class": name})
@@ -137,7 +137,7 @@ def test_added_tokens_beside_a_vocabulary_are_followed(name: str, tmp_path: Path
 @pytest.mark.parametrize(
     "name", [name for name in VOCABULARIES if name not in ("ByT5Tokenizer", "HerbertTokenizer")]
 )
-def test_the_class_is_found_where_autotokenizer_finds_it(name: str, tmp_path: Path) -> None:
+def test_the_class_is_found_where_autotokenizer_finds_it(name, tmp_path):
     """In tokenizer_config.json, else in config.json, else by the family; some families' files are read as they stand."""
     model_type, write_vocabulary = VOCABULARIES[name]
     write_vocabulary(tmp_path)
@@ -164,7 +164,7 @@ def test_the_class_is_found_where_autotokenizer_finds_it(name: str, tmp_path: Pa
 @pytest.mark.parametrize(
     "name", ["GPT2Tokenizer", "Qwen2Tokenizer", "GemmaTokenizer", "LlamaTokenizer", "DebertaTokenizer"]
 )
-def test_other_classes_are_read_as_they_were_saved(name: str, tmp_path: Path) -> None:
+def test_other_classes_are_read_as_they_were_saved(name, tmp_path):
     byte_pairs(tmp_path, (*FAIRSEQ, "<|endoftext|>"))
     vocabulary, merges = models.BPE.read_file(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
     getattr(transformers, name)(vocab=vocabulary, merges=merges).save_pretrained(tmp_path / "saved")
@@ -173,6 +173,6 @@ def test_other_classes_are_read_as_they_were_saved(name: str, tmp_path: Path) ->
     assert notes == (f"Texts are read as tokenizer.json says; other rules of {name} are not followed.",)
 
 
-def test_the_documentation_lists_the_classes() -> None:
+def test_the_documentation_lists_the_classes():
     text = (Path(__file__).parents[3] / "docs" / "your_own.md").read_text(encoding="utf-8")
     assert [name for name in (*CLASSES, "EsmTokenizer", *OWN_CODE) if f"`{name}`" not in text] == []

@@ -37,7 +37,7 @@ class Own(nn.Module):
 
 @pytest.mark.parametrize("norm_first", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-def test_torchs_own_encoder_agrees(tmp_path: Path, norm_first: bool, activation: str) -> None:
+def test_torchs_own_encoder_agrees(tmp_path, norm_first, activation):
     torch.manual_seed(0)
     model = Own(norm_first=norm_first, activation=activation).eval()
     values = {
@@ -61,7 +61,7 @@ def test_torchs_own_encoder_agrees(tmp_path: Path, norm_first: bool, activation:
     assert dict(describe(tmp_path).summary)["layers × heads"] == "2 × 4"
 
 
-def test_names_that_are_not_there_are_said(tmp_path: Path) -> None:
+def test_names_that_are_not_there_are_said(tmp_path):
     model = Own(norm_first=True, activation="relu")
     save_file(model.state_dict(), tmp_path / "model.safetensors")
     tokenizer().save(str(tmp_path / "tokenizer.json"))
@@ -101,7 +101,7 @@ def save(folder: Path, model: nn.Module, **values: object) -> None:
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("positions", [{}, {"positions": "pe"}])
-def test_pytorchs_tutorial_agrees(tmp_path: Path, bias: bool, positions: dict[str, str]) -> None:
+def test_pytorchs_tutorial_agrees(tmp_path, bias, positions):
     torch.manual_seed(1)
     model = Tutorial(bias=bias).eval()
     names = {"embedding": "emb.weight", "classifier": "linear"} | positions
@@ -117,7 +117,7 @@ def test_pytorchs_tutorial_agrees(tmp_path: Path, bias: bool, positions: dict[st
     assert all("; pe is not read" in note for note in noted)
 
 
-def test_a_table_of_positions_with_two_long_axes_is_refused(tmp_path: Path) -> None:
+def test_a_table_of_positions_with_two_long_axes_is_refused(tmp_path):
     model = Tutorial(bias=True)
     model.pe = model.pe.expand(-1, 2, -1)
     save(tmp_path, model, names={"embedding": "emb.weight", "positions": "pe"})

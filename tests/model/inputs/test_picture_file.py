@@ -19,24 +19,22 @@ COLOUR = np.arange(144, dtype=np.uint8).reshape(6, 8, 3)
 
 
 @pytest.mark.parametrize("pixels", [GREY, COLOUR], ids=["grey", "colour"])
-def test_pixels_are_read_as_they_are(pixels: np.ndarray, tmp_path: Path) -> None:
+def test_pixels_are_read_as_they_are(pixels, tmp_path):
     Image.fromarray(pixels).save(tmp_path / "a.png")
     np.testing.assert_array_equal(read_picture(tmp_path / "a.png"), pixels)
 
 
-def test_what_is_transparent_is_white(tmp_path: Path) -> None:
+def test_what_is_transparent_is_white(tmp_path):
     Image.new("RGBA", (2, 1), (9, 9, 9, 0)).save(tmp_path / "a.png")
     np.testing.assert_array_equal(read_picture(tmp_path / "a.png"), np.full((1, 2, 3), 255))
 
 
-def test_sixteen_bits_become_eight(tmp_path: Path) -> None:
+def test_sixteen_bits_become_eight(tmp_path):
     Image.fromarray(np.array([[0, 257, 65535]], np.uint16)).save(tmp_path / "a.png")
     np.testing.assert_array_equal(read_picture(tmp_path / "a.png"), [[0, 1, 255]])
 
 
-def test_what_is_no_picture_is_refused_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_picture_is_refused_in_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=r"^there is no file a\.png$"):
         read_picture(tmp_path / "a.png")
     (tmp_path / "b.png").write_bytes(b"nothing")
@@ -51,7 +49,7 @@ def test_what_is_no_picture_is_refused_in_one_sentence(
         read_picture(tmp_path / "c.png")
 
 
-def test_a_line_of_millions_of_pixels_is_no_picture(tmp_path: Path) -> None:
+def test_a_line_of_millions_of_pixels_is_no_picture(tmp_path):
     Image.new("1", (1, 30_000)).save(tmp_path / "line.png")
     with pytest.raises(ValueError, match="more than 20,000 pixels a side"):
         read_picture(tmp_path / "line.png")
@@ -86,15 +84,13 @@ SETTINGS = [
 
 @pytest.mark.parametrize("processor", SETTINGS, ids=["vit", "other", "plain", "deit"])
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: "x".join(map(str, picture.shape[:2])))
-def test_pictures_are_prepared_as_transformers_prepares_them(
-    vit: Path, processor: object, picture: np.ndarray
-) -> None:
+def test_pictures_are_prepared_as_transformers_prepares_them(vit, processor, picture):
     processor.save_pretrained(vit)
     theirs = processor(picture, return_tensors="pt")["pixel_values"]
     torch.testing.assert_close(normalised(vit, picture), theirs, atol=2e-6, rtol=0)
 
 
-def test_one_number_is_the_side_of_a_square(vit: Path) -> None:
+def test_one_number_is_the_side_of_a_square(vit):
     settings = {"size": 40, "do_center_crop": True, "crop_size": 32, "resample": 3}
     (vit / "preprocessor_config.json").write_text(json.dumps(settings))
     processor = DeiTImageProcessorPil(size=40, crop_size=32, image_mean=[0.5] * 3, image_std=[0.5] * 3)
@@ -102,7 +98,7 @@ def test_one_number_is_the_side_of_a_square(vit: Path) -> None:
     torch.testing.assert_close(normalised(vit, PICTURES[1]), theirs, atol=2e-6, rtol=0)
 
 
-def test_what_has_to_be_assumed_is_said(vit: Path) -> None:
+def test_what_has_to_be_assumed_is_said(vit):
     assert ASSUMED in describe(vit).notes
     (vit / "preprocessor_config.json").write_text(json.dumps({"size": 32}))
     assert describe(vit).notes == ()
@@ -120,12 +116,12 @@ def test_what_has_to_be_assumed_is_said(vit: Path) -> None:
         {"rescale_factor": None},
     ],
 )
-def test_nonsense_in_the_settings_is_refused(vit: Path, values: dict) -> None:
+def test_nonsense_in_the_settings_is_refused(vit, values):
     (vit / "preprocessor_config.json").write_text(json.dumps(values))
     assert describe(vit).problem
 
 
-def test_a_grey_picture_has_all_colours_alike(vit: Path) -> None:
+def test_a_grey_picture_has_all_colours_alike(vit):
     pixels = prepare(load(vit), PICTURES[0][..., 0])[0][0]
     assert (pixels[0] == pixels[1]).all()
     assert (pixels[0] == pixels[2]).all()
@@ -152,5 +148,5 @@ def test_a_grey_picture_has_all_colours_alike(vit: Path) -> None:
         ({"size": 224, "do_resize": False}, 518),
     ],
 )
-def test_height_and_width_that_are_read(values: dict | None, side: int | tuple[int, int]) -> None:
+def test_height_and_width_that_are_read(values, side):
     assert picture_sides(values, (518, 518)) == two_sides(side)

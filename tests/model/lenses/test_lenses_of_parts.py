@@ -1,7 +1,5 @@
 """The lenses on blocks of other parts, against the same encoders with values that are really zeroed at their hook point."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -25,7 +23,7 @@ def with_values(loaded: Loaded, layer: int, factors: torch.Tensor, name: str) ->
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_value_zeroing_is_what_zeroed_values_change(architecture: str, tmp_path: Path) -> None:
+def test_value_zeroing_is_what_zeroed_values_change(architecture, tmp_path):
     loaded = encoder(tmp_path, architecture)
     record = capture(loaded, SENTENCE)
     changes = changes_of_layers(loaded.model, record)
@@ -43,7 +41,7 @@ def test_value_zeroing_is_what_zeroed_values_change(architecture: str, tmp_path:
 
 
 @pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name != "DebertaV2Model"])
-def test_contributions_are_what_one_value_adds(architecture: str, tmp_path: Path) -> None:
+def test_contributions_are_what_one_value_adds(architecture, tmp_path):
     loaded = encoder(tmp_path, architecture)
     record = capture(loaded, SENTENCE)
     norms = vector_norms_with_residual(loaded.model, record)

@@ -39,7 +39,7 @@ def random(n: int, seed: int = 0, **more: object) -> AttentionRecord:
 # By hand
 
 
-def test_two_tokens() -> None:
+def test_two_tokens():
     result = statistics(of_rows([[0.75, 0.25], [0.5, 0.5]], ("good", "film")))
     entropy = (1 + (-0.75 * math.log(0.75) - 0.25 * math.log(0.25)) / math.log(2)) / 2
     by_hand = {
@@ -57,7 +57,7 @@ def test_two_tokens() -> None:
         np.testing.assert_allclose(result[name], [[value]], rtol=rounding(20), err_msg=name)
 
 
-def test_special_tokens_count_as_keys_but_their_own_largest_weight_does_not() -> None:
+def test_special_tokens_count_as_keys_but_their_own_largest_weight_does_not():
     rows = [[0.0, 0.0, 1.0], [0.25, 0.5, 0.25], [1.0, 0.0, 0.0]]
     result = statistics(of_rows(rows, ("[CLS]", "film", "[SEP]")))
     assert result["confidence"] == pytest.approx(0.5)
@@ -66,18 +66,18 @@ def test_special_tokens_count_as_keys_but_their_own_largest_weight_does_not() ->
     assert result["sink"] == pytest.approx((1 + 0.25 + 0) / 3)
 
 
-def test_without_a_word_there_is_no_confidence() -> None:
+def test_without_a_word_there_is_no_confidence():
     assert "confidence" not in statistics(of_rows([[0.5, 0.5], [1.0, 0.0]], ("[CLS]", "[SEP]")))
 
 
-def test_of_weights_that_do_not_add_up_to_1_only_shares_remain() -> None:
+def test_of_weights_that_do_not_add_up_to_1_only_shares_remain():
     """The weight on itself is 0.3 of 0.6 in all."""
     result = statistics(of_rows([[0.1, 0.3], [0.0, 0.2]], ("good", "film")))
     assert set(result) == {"previous", "next", "same", "first"}
     assert result["same"] == pytest.approx(0.5)
 
 
-def test_a_head_without_any_weight_looks_nowhere() -> None:
+def test_a_head_without_any_weight_looks_nowhere():
     result = statistics(
         of_rows([[0.0, 0.0], [0.0, 0.0]], ("good", "film"), mask=np.zeros((1, 1, 2, 2), bool))
     )
@@ -87,13 +87,13 @@ def test_a_head_without_any_weight_looks_nowhere() -> None:
 # What an input does not have
 
 
-def test_patches_have_no_neighbour_in_line_and_their_first_token_is_the_class_token() -> None:
+def test_patches_have_no_neighbour_in_line_and_their_first_token_is_the_class_token():
     digit = statistics(capture(tiny.loaded(tiny.DIGIT), np.eye(8, dtype=np.uint8) * 255))
     assert list(digit) == ["entropy", "confidence", "distance", "same", "first", "sink"]
     assert "first" not in statistics(random(4, tokens=None, patch_grid=(2, 2)))
 
 
-def test_keys_of_another_input_are_no_neighbours() -> None:
+def test_keys_of_another_input_are_no_neighbours():
     record = from_arrays(np.array([[[[0.2, 0.8]], [[0.5, 0.5]]]]), ("a",), keys=("x", "[SEP]"))
     result = statistics(record)
     assert list(result) == ["entropy", "confidence", "first", "separator", "sink"]
@@ -134,7 +134,7 @@ def anew(record: AttentionRecord) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize(
     "choice", [MaskChoice(), MaskChoice(kind="causal"), MaskChoice(kind="window", radius=1)]
 )
-def test_of_an_encoder_as_written_anew(choice: MaskChoice) -> None:
+def test_of_an_encoder_as_written_anew(choice):
     record = capture(tiny.loaded(tiny.TEXT), "not great films, not at all", masked(choice))
     result = statistics(record)
     assert tuple(result) == STATISTICS
@@ -144,7 +144,7 @@ def test_of_an_encoder_as_written_anew(choice: MaskChoice) -> None:
         )
 
 
-def test_of_words_whose_pieces_are_merged() -> None:
+def test_of_words_whose_pieces_are_merged():
     record = capture(tiny.loaded(replace(tiny.TEXT, n_positions=20)), "not great films")
     words = view(record, merged=True)
     assert len(words) < len(record)
@@ -157,7 +157,7 @@ def test_of_words_whose_pieces_are_merged() -> None:
 
 
 @given(n=st.integers(1, 12), seed=st.integers(0, 1000))
-def test_of_any_rows_that_add_up_to_1(n: int, seed: int) -> None:
+def test_of_any_rows_that_add_up_to_1(n, seed):
     tokens = ("[CLS]", *"abcdefghij"[: max(n - 2, 0)], "[SEP]")[:n]
     result = statistics(random(n, seed, tokens=tokens))
     slack = rounding(4 * n)
@@ -171,7 +171,7 @@ def test_of_any_rows_that_add_up_to_1(n: int, seed: int) -> None:
     assert (result["sink"] >= 1 / n - slack).all()
 
 
-def test_read_backwards_the_next_token_is_the_one_before() -> None:
+def test_read_backwards_the_next_token_is_the_one_before():
     tokens = tuple("abcdef")
     record = random(6, tokens=tokens)
     turned = from_arrays(record.pattern[:, :, ::-1, ::-1], tokens[::-1])
@@ -182,7 +182,7 @@ def test_read_backwards_the_next_token_is_the_one_before() -> None:
         np.testing.assert_allclose(one[name], other[name], **tolerance, err_msg=name)
 
 
-def test_the_shares_are_the_same_numbers() -> None:
+def test_the_shares_are_the_same_numbers():
     record = random(6, tokens=tuple("abcdef"))
     every = statistics(record)
     result = attention_shares(record)
@@ -191,7 +191,7 @@ def test_the_shares_are_the_same_numbers() -> None:
         np.testing.assert_array_equal(values, every[name])
 
 
-def test_shares_of_every_head_and_the_largest_on_the_next_token() -> None:
+def test_shares_of_every_head_and_the_largest_on_the_next_token():
     record = capture(tiny.loaded(tiny.TEXT), "not great film")
     result = shares_by_kind(record)
     assert set(result) == {
@@ -208,7 +208,7 @@ def test_shares_of_every_head_and_the_largest_on_the_next_token() -> None:
     assert by_hand == pytest.approx(result["the next token"].max())
 
 
-def test_kinds_overlap() -> None:
+def test_kinds_overlap():
     """[CLS] a b c [SEP]: each query gives c 0.4, [CLS] 0.3 and b 0.3."""
     row = np.array([0.3, 0, 0.3, 0.4, 0])
     record = from_arrays(np.tile(row, (1, 1, 5, 1)), ("[CLS]", "a", "b", "c", "[SEP]"))
@@ -226,18 +226,18 @@ def test_kinds_overlap() -> None:
     assert result.short_names == ("neighbours", "itself", "[CLS]", "[SEP]")
 
 
-def test_patches_have_no_next_one() -> None:
+def test_patches_have_no_next_one():
     record = capture(tiny.loaded(tiny.DIGIT), np.eye(8, dtype=np.uint8) * 255)
     assert set(shares_by_kind(record)) == {"the query itself", "the class token"}
     assert np.ravel_multi_index(clearest_head(record), record.pattern.shape[:2]) >= 0
 
 
-def test_reach_goes_through_the_layers() -> None:
+def test_reach_goes_through_the_layers():
     window = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) <= 1
     assert reachable_positions(np.stack([window[None]] * 2), [0]).tolist() == [True, True, True, False, False]
 
 
-def test_one_head_that_sees_is_enough() -> None:
+def test_one_head_that_sees_is_enough():
     mask = np.zeros((1, 2, 3, 3), bool)
     mask[0, 1, 0, 2] = True
     assert reachable_positions(mask, [0]).tolist() == [True, False, True]
@@ -253,19 +253,19 @@ def test_one_head_that_sees_is_enough() -> None:
         (MaskChoice(kind="window", radius=1), True),
     ],
 )
-def test_under_some_masks_the_answer_is_of_no_text(choice: MaskChoice, depends: bool) -> None:
+def test_under_some_masks_the_answer_is_of_no_text(choice, depends):
     loaded = tiny.loaded(tiny.TEXT)
     first, second = (capture(loaded, text, masked(choice)) for text in ("not great film", "great great"))
     assert can_depend_on_input(first) == depends
     assert np.allclose(first.logits, second.logits) != depends
 
 
-def test_a_mean_over_the_positions_depends_on_each() -> None:
+def test_a_mean_over_the_positions_depends_on_each():
     loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
     assert can_depend_on_input(capture(loaded, "great film", masked(MaskChoice(kind="window", radius=0))))
 
 
-def test_of_merged_words_the_next_one_is_a_word() -> None:
+def test_of_merged_words_the_next_one_is_a_word():
     record = capture(tiny.loaded(tiny.TEXT), "not great films")
     words = view(record, merged=True)
     assert "films" in words.tokens
@@ -274,7 +274,7 @@ def test_of_merged_words_the_next_one_is_a_word() -> None:
     np.testing.assert_allclose(result["the next word"], attention_shares(words)["next"])
 
 
-def test_keys_that_are_no_queries_are_no_neighbours() -> None:
+def test_keys_that_are_no_queries_are_no_neighbours():
     record = from_arrays(np.array([[[[0.2, 0.8]], [[0.5, 0.5]]]]), ("a",), keys=("x", "[SEP]"))
     result = shares_by_kind(record)
     assert set(result) == {"the first token", "the separator [SEP]"}

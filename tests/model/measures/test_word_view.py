@@ -26,7 +26,7 @@ def record() -> AttentionRecord:
     return from_arrays(np.array(BY_HAND, np.float32)[None, None], TOKENS)
 
 
-def test_to_a_word_the_sum_and_from_a_word_the_mean_by_hand(record) -> None:
+def test_to_a_word_the_sum_and_from_a_word_the_mean_by_hand(record):
     result = view(record, merged=True)
     assert result.tokens == ("[CLS]", "undo", "it", "[SEP]")
     assert result.roles == ("class", "word", "word", "separator")
@@ -41,7 +41,7 @@ def test_to_a_word_the_sum_and_from_a_word_the_mean_by_hand(record) -> None:
     np.testing.assert_allclose(result.pattern[0, 0], expected, rtol=rounding(8))
 
 
-def test_what_is_hidden_is_given_to_nobody_by_hand(record) -> None:
+def test_what_is_hidden_is_given_to_nobody_by_hand(record):
     result = view(record, hidden=True)
     assert result.labels == ("1 un", "2 ##do", "3 it")
     np.testing.assert_array_equal(result.pattern, record.pattern[..., 1:4, 1:4])
@@ -53,7 +53,7 @@ def test_what_is_hidden_is_given_to_nobody_by_hand(record) -> None:
 
 @tiny.encoders
 @pytest.mark.parametrize("hidden", [False, True])
-def test_against_products_with_the_words_membership(loaded, given_input, hidden: bool) -> None:
+def test_against_products_with_the_words_membership(loaded, given_input, hidden):
     read = "a great films notx xyz [MASK]" if isinstance(given_input, str) else given_input
     record = capture(loaded, read)
     result = view(record, merged=True, hidden=hidden)
@@ -72,14 +72,14 @@ def test_against_products_with_the_words_membership(loaded, given_input, hidden:
     np.testing.assert_array_equal(result.mask, member @ record.mask @ member.T > 0)
 
 
-def test_each_position_is_found_by_the_one_of_the_input(record) -> None:
+def test_each_position_is_found_by_the_one_of_the_input(record):
     result = view(record, merged=True, hidden=True)
     assert [result.position_of(number) for number in range(5)] == [0, 0, 0, 1, 1]
     assert [record.position_of(number) for number in (-1, 0, 4, 9)] == [0, 0, 4, 4]
     assert [result.number(index) for index in range(2)] == [1, 3]
 
 
-def test_of_a_picture_the_class_token_is_hidden_and_the_grid_stays() -> None:
+def test_of_a_picture_the_class_token_is_hidden_and_the_grid_stays():
     record = capture(tiny.loaded(tiny.DIGIT), np.eye(8, dtype=np.uint8) * 255)
     result = view(record, merged=True, hidden=True)
     assert (len(result), result.first_patch, result.patch_grid) == (4, 0, (2, 2))
@@ -87,7 +87,7 @@ def test_of_a_picture_the_class_token_is_hidden_and_the_grid_stays() -> None:
     assert view(record, merged=True) is record
 
 
-def test_keys_that_are_no_queries_are_merged_as_well() -> None:
+def test_keys_that_are_no_queries_are_merged_as_well():
     pattern = np.array([[[[0.25, 0.25, 0.5], [0.0, 1.0, 0.0]]]], np.float32)
     record = from_arrays(pattern, ("a", "b"), keys=("x", "##y", "[SEP]"))
     result = view(record, merged=True, hidden=True)
@@ -96,18 +96,18 @@ def test_keys_that_are_no_queries_are_merged_as_well() -> None:
     assert result.tokens == ("a", "b")
 
 
-def test_nothing_is_hidden_where_nothing_else_is_there() -> None:
+def test_nothing_is_hidden_where_nothing_else_is_there():
     record = from_arrays(np.full((1, 1, 2, 2), 0.5), ("[CLS]", "[SEP]"))
     assert hidden_positions(record) == ()
     assert view(record, merged=True, hidden=True) is record
 
 
-def test_a_piece_whose_word_is_not_there_stands_alone() -> None:
+def test_a_piece_whose_word_is_not_there_stands_alone():
     record = from_arrays(np.full((1, 1, 3, 3), 1 / 3), ("[CLS]", "##s", "a"))
     assert view(record, merged=True) is record
 
 
-def test_a_view_of_a_view_says_where_things_stood_in_the_input(record) -> None:
+def test_a_view_of_a_view_says_where_things_stood_in_the_input(record):
     assert view(view(record, hidden=True), merged=True).numbers == (1, 3)
 
 
@@ -156,7 +156,7 @@ def tokens_of(tokenizer: Tokenizer, words: AlignedWords, text: str, other: str |
     return ["+".join(tokens[position] for position in words.groups[word]) for word in words.matched]
 
 
-def test_words_correspond_by_their_characters_and_special_tokens_by_their_role() -> None:
+def test_words_correspond_by_their_characters_and_special_tokens_by_their_role():
     text = "Good films, good café"
     first = pieces("good", "film", "##s", ",", "caf", "##e")
     second = of_bytes()
@@ -174,7 +174,7 @@ def test_words_correspond_by_their_characters_and_special_tokens_by_their_role()
     assert one.unmatched == other.unmatched == ()
 
 
-def test_words_that_one_tokenizer_splits_are_joined() -> None:
+def test_words_that_one_tokenizer_splits_are_joined():
     text = "it isn't bad"
     first, second = pieces("it", "isn", "'", "t", "bad"), pieces("it", "isn't", "bad")
     second.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -183,14 +183,14 @@ def test_words_that_one_tokenizer_splits_are_joined() -> None:
     assert tokens_of(second, other, text) == ["[CLS]", "it", "isn't", "bad", "[SEP]"]
 
 
-def test_an_unknown_word_is_still_the_word_at_its_place() -> None:
+def test_an_unknown_word_is_still_the_word_at_its_place():
     text = "a quokka a"
     first = pieces("a")
     one, _ = aligned(first, of_bytes(), text)
     assert tokens_of(first, one, text) == ["[CLS]", "a", "[UNK]", "a", "[SEP]"]
 
 
-def test_what_one_side_does_not_read_has_no_counterpart() -> None:
+def test_what_one_side_does_not_read_has_no_counterpart():
     text = "good bad good"
     first, second = pieces("good", "bad"), of_bytes()
     first.enable_truncation(4)  # [CLS] good bad [SEP]
@@ -201,7 +201,7 @@ def test_what_one_side_does_not_read_has_no_counterpart() -> None:
     assert other.unmatched == (3,)
 
 
-def test_without_special_tokens_on_one_side_the_words_remain() -> None:
+def test_without_special_tokens_on_one_side_the_words_remain():
     text = "good bad"
     first, second = pieces("good", "bad"), pieces("good", "bad")
     second.post_processor = processors.TemplateProcessing(single="$A", special_tokens=[])
@@ -210,14 +210,14 @@ def test_without_special_tokens_on_one_side_the_words_remain() -> None:
     assert (other.matched, other.unmatched) == ((0, 1), ())
 
 
-def test_of_a_pair_the_separators_behind_the_same_text_correspond() -> None:
+def test_of_a_pair_the_separators_behind_the_same_text_correspond():
     first, second = pieces("a", "b"), of_bytes()
     one, other = aligned(first, second, "a b", "a")
     assert tokens_of(first, one, "a b", "a") == ["[CLS]", "a", "b", "[SEP]", "a", "[SEP]"]
     assert tokens_of(second, other, "a b", "a") == ["<s>", "·+a", "·+b", "</s>+</s>", "·+a", "</s>"]
 
 
-def test_a_mark_of_white_space_belongs_to_the_word_behind_it() -> None:
+def test_a_mark_of_white_space_belongs_to_the_word_behind_it():
     spans = [None, (0, 2, 2), (0, 2, 4), None]
     marked = Positions(tokens=("<s>", "▁", "no", "</s>"), roles=("class", "word", "unknown", "separator"))
     plain = Positions(tokens=("[CLS]", "no", "[SEP]"), roles=("class", "word", "separator"))
@@ -238,7 +238,7 @@ WEIGHTS_BY_HAND = [
 WORDS = AlignedWords(starts=(0, 1, 3), n_positions=4, matched=(0, 1))
 
 
-def test_weights_to_pieces_are_added_up_and_from_them_averaged_by_hand() -> None:
+def test_weights_to_pieces_are_added_up_and_from_them_averaged_by_hand():
     merged = WORDS.merge(from_arrays([[WEIGHTS_BY_HAND]], ["[CLS]", "un", "##do", "it"]))
     assert merged.tokens == ("[CLS]", "undo", "it")
     assert merged.roles == ("class", "word", "word")
@@ -251,25 +251,25 @@ def test_weights_to_pieces_are_added_up_and_from_them_averaged_by_hand() -> None
     )
 
 
-def test_where_no_word_has_pieces_the_map_is_the_same() -> None:
+def test_where_no_word_has_pieces_the_map_is_the_same():
     record = from_arrays([[WEIGHTS_BY_HAND]], ["a", "b", "c", "d"])
     merged = AlignedWords(starts=(0, 1, 2, 3), n_positions=4, matched=(0, 1, 2, 3)).merge(record)
     np.testing.assert_array_equal(merged.pattern, record.pattern)
     assert merged.units == "words"
 
 
-def test_two_separators_are_one_and_stay_a_separator() -> None:
+def test_two_separators_are_one_and_stay_a_separator():
     record = from_arrays([[WEIGHTS_BY_HAND]], ["<s>", "a", "</s>", "</s>"])
     merged = AlignedWords(starts=(0, 1, 2), n_positions=4, matched=(0, 1, 2)).merge(record)
     assert merged.roles == ("class", "word", "separator")
 
 
-def test_states_of_pieces_are_averaged_by_hand() -> None:
+def test_states_of_pieces_are_averaged_by_hand():
     states = np.array([[[1, 2], [3, 4], [5, 8], [0, 1]]], np.float32)
     np.testing.assert_array_equal(WORDS.matched_states(states), [[[1, 2], [4, 6]]])
 
 
-def test_weight_on_words_without_a_counterpart_is_a_last_key_by_hand() -> None:
+def test_weight_on_words_without_a_counterpart_is_a_last_key_by_hand():
     first = np.array([[0.1, 0.5, 0.4], [0.3, 0.5, 0.2], [0.2, 0.5, 0.3]])
     second = np.array([[0.7, 0.3], [0.4, 0.6]])
     whole = AlignedWords(starts=(0, 1), n_positions=2, matched=(0, 1))

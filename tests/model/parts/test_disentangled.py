@@ -24,7 +24,7 @@ CONFIG = ModelConfig(
 )
 
 
-def test_three_maps_of_two_tokens_add_up_to_the_scores() -> None:
+def test_three_maps_of_two_tokens_add_up_to_the_scores():
     options = Disentangled(furthest=2)
     positions = RelativePositions(CONFIG, options)
     # of the keys at 2 behind the query (which do not occur), 1 behind, at it, 1 before
@@ -59,7 +59,7 @@ def test_three_maps_of_two_tokens_add_up_to_the_scores() -> None:
     np.testing.assert_allclose(scores[0, 0], sum(expected.values()), atol=1e-6)
 
 
-def test_far_positions_share_vectors_and_near_ones_do_not() -> None:
+def test_far_positions_share_vectors_and_near_ones_do_not():
     options = Disentangled(furthest=64, n_buckets=8)
     of_last_query = relative_positions(torch.arange(100), options)[-1].flip(0)
     assert of_last_query[:6].tolist() == [8, 9, 10, 11, 12, 13]
@@ -68,7 +68,7 @@ def test_far_positions_share_vectors_and_near_ones_do_not() -> None:
     assert relative_positions(torch.arange(100), options)[0, 99] == 0
 
 
-def test_without_buckets_the_furthest_positions_share_the_last_vector() -> None:
+def test_without_buckets_the_furthest_positions_share_the_last_vector():
     assert relative_positions(torch.arange(4), Disentangled(furthest=2)).tolist() == [
         [2, 1, 0, 0],
         [3, 2, 1, 0],

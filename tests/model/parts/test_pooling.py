@@ -19,7 +19,7 @@ REAL = torch.tensor([[True, True, False], [True, True, True]])
         ("last", [[3, -2], [6, 2]]),
     ],
 )
-def test_padding_is_not_pooled(pooling: str, pooled: list) -> None:
+def test_padding_is_not_pooled(pooling, pooled):
     np.testing.assert_allclose(pool_tokens([pooling], STATES, REAL), pooled, rtol=1e-6)
     both = pool_tokens([pooling, "class"], STATES, REAL)
     np.testing.assert_allclose(both, np.concatenate([pooled, [[1, -4], [2, 0]]], axis=1), rtol=1e-6)
@@ -27,6 +27,6 @@ def test_padding_is_not_pooled(pooling: str, pooled: list) -> None:
     np.testing.assert_allclose(unpadded, pooled[1:], rtol=1e-6)
 
 
-def test_padding_alone_is_pooled_to_zeros() -> None:
+def test_padding_alone_is_pooled_to_zeros():
     pooled = pool_tokens(["max", "mean", "last"], STATES, torch.zeros_like(REAL))
     np.testing.assert_array_equal(pooled, np.zeros((2, 6)))

@@ -18,16 +18,14 @@ SIZES = [(32, 128), (32, 512), (32, 64), (8, 7), (5, 20), (64, 4096)]
 
 
 @pytest.mark.parametrize(("n_buckets", "furthest"), SIZES)
-def test_buckets_are_those_of_t5(n_buckets: int, furthest: int) -> None:
+def test_buckets_are_those_of_t5(n_buckets, furthest):
     offsets = torch.arange(-2 * furthest, 2 * furthest + 1)
     expected = T5Attention._relative_position_bucket(offsets, True, n_buckets, furthest)
     assert torch.equal(bucket_of_offset(offsets, n_buckets, furthest), expected)
 
 
 @pytest.mark.parametrize(("n_buckets", "furthest", "distance"), [(32, 128, 91), (32, 512, 305), (8, 7, 4)])
-def test_the_last_bucket_begins_where_no_further_key_has_another(
-    n_buckets: int, furthest: int, distance: int
-) -> None:
+def test_the_last_bucket_begins_where_no_further_key_has_another(n_buckets, furthest, distance):
     assert last_bucket_from(n_buckets, furthest) == distance
     for side in (-1, 1):
         buckets = bucket_of_offset(side * torch.arange(2 * furthest), n_buckets, furthest)
@@ -35,7 +33,7 @@ def test_the_last_bucket_begins_where_no_further_key_has_another(
         assert buckets[distance - 1] != buckets[-1]
 
 
-def test_the_pairs_of_a_text_have_the_buckets_of_their_offsets() -> None:
+def test_the_pairs_of_a_text_have_the_buckets_of_their_offsets():
     buckets = relative_buckets(torch.arange(4), 8, 7)
     assert buckets[1].tolist() == bucket_of_offset(torch.tensor([-1, 0, 1, 2]), 8, 7).tolist()
 
@@ -60,7 +58,7 @@ def of_grid(side: int, n_heads: int = 1, seed: int | None = None) -> GridBias:
     return bias
 
 
-def test_a_grid_of_two_by_two_by_hand() -> None:
+def test_a_grid_of_two_by_two_by_hand():
     bias = of_grid(2)
     # the numbers 0 to 8 are for the query's row minus the key's, -1, 0 or 1, and the same of columns:
     #   0 1 2     the query is a row above the key
@@ -81,7 +79,7 @@ def test_a_grid_of_two_by_two_by_hand() -> None:
 
 
 @pytest.mark.parametrize("side", [1, 2, 3, 5])
-def test_every_pair_of_patches_has_the_bias_of_its_offset(side: int) -> None:
+def test_every_pair_of_patches_has_the_bias_of_its_offset(side):
     bias = of_grid(side, n_heads=3, seed=0)
     by_offset, full = bias.by_offset().detach(), bias().detach()
     assert by_offset.shape == (3, 2 * side - 1, 2 * side - 1)
@@ -97,7 +95,7 @@ def test_every_pair_of_patches_has_the_bias_of_its_offset(side: int) -> None:
     torch.testing.assert_close(full[:, 0, 0], itself)
 
 
-def test_the_own_and_the_shared_bias_add_up() -> None:
+def test_the_own_and_the_shared_bias_add_up():
     own, shared = of_grid(2, n_heads=2, seed=1), of_grid(2, n_heads=2, seed=2)
     scores = torch.randn(1, 2, 5, 5, generator=torch.Generator().manual_seed(3))
     for parts in ((own, None), (None, shared), (own, shared)):

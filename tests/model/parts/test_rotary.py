@@ -11,18 +11,18 @@ from model.family_options import Family, Parts, Rotary
 from model.parts.rotary import GridRotated, Rotated, angles, factors, frequencies, rotate
 
 
-def test_two_numbers_at_two_positions_by_hand() -> None:
+def test_two_numbers_at_two_positions_by_hand():
     # one pair with frequency 1: (1, 0) at position 0 stays, at position 1 it is turned by 1 radian
     x = torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]])
     rotated = rotate(x, factors(angles(10_000.0, 2, 2)))[0, 0]
     np.testing.assert_allclose(rotated, [[1.0, 0.0], [math.cos(1), math.sin(1)]], rtol=1e-6)
 
 
-def test_frequencies_by_hand() -> None:
+def test_frequencies_by_hand():
     np.testing.assert_allclose(frequencies(100.0, 4), [1.0, 0.1], rtol=1e-6)
 
 
-def test_rotation_is_a_product_of_complex_numbers() -> None:
+def test_rotation_is_a_product_of_complex_numbers():
     x = torch.randn(2, 3, 5, 8, generator=torch.Generator().manual_seed(0))
     turn = np.exp(1j * np.outer(np.arange(5), 10_000.0 ** (-np.arange(4) / 4)))
     halves, neighbours = (
@@ -37,7 +37,7 @@ def test_rotation_is_a_product_of_complex_numbers() -> None:
     )
 
 
-def test_a_score_depends_on_the_distance_alone() -> None:
+def test_a_score_depends_on_the_distance_alone():
     generator = torch.Generator().manual_seed(1)
     q, k = torch.randn(1, 1, 1, 6, generator=generator), torch.randn(1, 1, 1, 6, generator=generator)
     by_position = [factors(angle[None]) for angle in angles(10_000.0, 6, 9)]
@@ -45,7 +45,7 @@ def test_a_score_depends_on_the_distance_alone() -> None:
     np.testing.assert_allclose(scores, scores[0], rtol=1e-5)
 
 
-def test_only_a_share_of_the_width_is_rotated() -> None:
+def test_only_a_share_of_the_width_is_rotated():
     x = torch.randn(1, 2, 4, 8, generator=torch.Generator().manual_seed(2))
     rotated = Rotated(Rotary(bases=(100.0, 10.0), share=0.5), 1, 8)(x)
     torch.testing.assert_close(rotated[..., 4:], x[..., 4:])
@@ -72,7 +72,7 @@ def of_grid(side: int, n_registers: int, d_k: int) -> GridRotated:
     return GridRotated(ROTARY, 0, config)
 
 
-def test_a_grid_of_two_by_two_by_hand() -> None:
+def test_a_grid_of_two_by_two_by_hand():
     rotated = of_grid(side=2, n_registers=1, d_k=4)
     # centres of patches at -1/2 and 1/2; one pair for the row and one for the column, each of period 1
     half = math.pi
@@ -86,7 +86,7 @@ def test_a_grid_of_two_by_two_by_hand() -> None:
     np.testing.assert_allclose(rotated(x)[0, 0, 2:], -x[0, 0, 2:], atol=1e-5)
 
 
-def test_periods_by_hand() -> None:
+def test_periods_by_hand():
     rotated = of_grid(side=3, n_registers=0, d_k=8)
     # periods 1 and 100^(1/2) = 10; from patch to patch the coordinate grows by 2/3
     step = [2 * math.pi * 2 / 3, 2 * math.pi * 2 / 30]
@@ -99,7 +99,7 @@ def test_periods_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("side", "n_registers", "d_k"), [(2, 0, 4), (3, 4, 12), (5, 1, 8)])
-def test_every_pair_of_every_position_is_turned(side: int, n_registers: int, d_k: int) -> None:
+def test_every_pair_of_every_position_is_turned(side, n_registers, d_k):
     n = side**2 + 1 + n_registers
     x = torch.randn(1, 2, n, d_k, generator=torch.Generator().manual_seed(0))
     result = of_grid(side, n_registers, d_k)(x).numpy()
@@ -118,7 +118,7 @@ def test_every_pair_of_every_position_is_turned(side: int, n_registers: int, d_k
     np.testing.assert_allclose(result, expected, atol=1e-5)
 
 
-def test_a_score_of_patches_depends_on_rows_and_columns_between_them() -> None:
+def test_a_score_of_patches_depends_on_rows_and_columns_between_them():
     generator = torch.Generator().manual_seed(1)
     q, k = (torch.randn(8, generator=generator).expand(1, 2, 17, 8) for _ in range(2))
     rotated = of_grid(side=4, n_registers=0, d_k=8)

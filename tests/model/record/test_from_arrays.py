@@ -10,7 +10,7 @@ PATTERN = np.random.default_rng(0).dirichlet(np.ones(3), (2, 4, 3)).astype(np.fl
 TOKENS = ("[CLS]", "films", "##y")
 
 
-def test_the_numbers_are_what_was_given() -> None:
+def test_the_numbers_are_what_was_given():
     record = from_arrays(PATTERN, TOKENS)
     np.testing.assert_array_equal(record.pattern, PATTERN)
     assert record.mask.shape == PATTERN.shape
@@ -22,7 +22,7 @@ def test_the_numbers_are_what_was_given() -> None:
     assert PATTERN.flags.writeable
 
 
-def test_layers_one_by_one_with_a_batch_of_one_or_without_and_tensors() -> None:
+def test_layers_one_by_one_with_a_batch_of_one_or_without_and_tensors():
     for layers in (list(PATTERN), tuple(layer[None] for layer in PATTERN)):
         np.testing.assert_array_equal(from_arrays(layers, TOKENS).pattern, PATTERN)
     tensors = [torch.from_numpy(layer[None]).requires_grad_() for layer in PATTERN]
@@ -31,11 +31,11 @@ def test_layers_one_by_one_with_a_batch_of_one_or_without_and_tensors() -> None:
     np.testing.assert_allclose(half, PATTERN, rtol=2**-8)
 
 
-def test_rows_that_do_not_sum_to_one_are_not_mended() -> None:
+def test_rows_that_do_not_sum_to_one_are_not_mended():
     np.testing.assert_array_equal(from_arrays(PATTERN * 0.5, TOKENS).pattern, PATTERN * np.float32(0.5))
 
 
-def test_cross_attention_has_other_keys() -> None:
+def test_cross_attention_has_other_keys():
     record = from_arrays(PATTERN[..., :2], TOKENS, keys=("x", "y"))
     assert record.attended.tokens == ("x", "y")
     assert len(record) == 3
@@ -61,7 +61,7 @@ def test_cross_attention_has_other_keys() -> None:
         (["##s", "a"], ["word", "word"]),
     ],
 )
-def test_roles_that_are_not_given_are_read_from_the_spelling(tokens: list[str], roles: list[str]) -> None:
+def test_roles_that_are_not_given_are_read_from_the_spelling(tokens, roles):
     n = len(tokens)
     pattern = np.full((1, 1, n, n), 1 / n)
     assert from_arrays(pattern, tokens).roles == tuple(roles)
@@ -69,7 +69,7 @@ def test_roles_that_are_not_given_are_read_from_the_spelling(tokens: list[str], 
 
 
 @pytest.mark.parametrize("mark", ["Ġ", "▁"])
-def test_the_mark_of_a_space_is_not_shown(mark: str) -> None:
+def test_the_mark_of_a_space_is_not_shown(mark):
     pieces = (f"{mark}The", f"{mark}fil", "ms")
     record = from_arrays(PATTERN, pieces)
     assert (record.tokens, record.pieces) == (("The", "fil", "ms"), pieces)
@@ -87,9 +87,7 @@ def test_the_mark_of_a_space_is_not_shown(mark: str) -> None:
         (("caf", "Ã©</w>", "isn</w>"), "caf é isn", "café isn"),
     ],
 )
-def test_pieces_in_bytes_are_shown_as_their_text(
-    pieces: tuple[str, ...], tokens: str | None, words: str
-) -> None:
+def test_pieces_in_bytes_are_shown_as_their_text(pieces, tokens, words):
     record = from_arrays(np.full((1, 1, len(pieces), len(pieces)), 1 / len(pieces)), pieces)
     if tokens is not None:
         assert " ".join(record.tokens) == tokens
@@ -108,13 +106,13 @@ def test_pieces_in_bytes_are_shown_as_their_text(
         ("Ã", "ï", "b"),
     ],
 )
-def test_words_in_letters_are_left_as_they_are(tokens: tuple[str, ...]) -> None:
+def test_words_in_letters_are_left_as_they_are(tokens):
     record = from_arrays(np.full((1, 1, len(tokens), len(tokens)), 1 / len(tokens)), tokens)
     assert record.tokens == record.pieces == tokens
     assert record.roles[0] == "word"
 
 
-def test_tokens_beside_the_pieces_of_their_tokenizer_are_left_as_they_are() -> None:
+def test_tokens_beside_the_pieces_of_their_tokenizer_are_left_as_they_are():
     record = from_arrays(PATTERN, ("Ã©", "b", "c"), pieces=("ÃĥÂ©", "Ġb", "Ġc"))
     assert (record.tokens, record.pieces) == (("Ã©", "b", "c"), ("ÃĥÂ©", "Ġb", "Ġc"))
     assert record.roles == ("word", "word", "word")
@@ -130,7 +128,7 @@ def test_tokens_beside_the_pieces_of_their_tokenizer_are_left_as_they_are() -> N
         (4, (1, 2), ("[CLS]", "[1]", "r0c0", "r0c1")),
     ],
 )
-def test_patches_are_named_and_what_stands_before_them_is_none(n: int, grid, tokens: tuple[str, ...]) -> None:
+def test_patches_are_named_and_what_stands_before_them_is_none(n, grid, tokens):
     pattern = np.full((1, 1, n, n), 1 / n)
     record = from_arrays(pattern, patch_grid=grid, picture=np.zeros((4, 4), np.uint8))
     assert record.tokens == tokens
@@ -139,18 +137,18 @@ def test_patches_are_named_and_what_stands_before_them_is_none(n: int, grid, tok
 
 
 @pytest.mark.parametrize("n", [7, 8, 12, 35])
-def test_a_grid_that_does_not_follow_from_the_number_of_positions_is_asked_for(n: int) -> None:
+def test_a_grid_that_does_not_follow_from_the_number_of_positions_is_asked_for(n):
     pattern = np.full((1, 1, n, n), 1 / n)
     with pytest.raises(ValueError, match=rf"patch_grid=\(rows, columns\), for {n} positions"):
         from_arrays(pattern, picture=np.zeros((4, 4), np.uint8))
 
 
-def test_of_a_picture_that_is_no_square_the_grid_is_asked_for() -> None:
+def test_of_a_picture_that_is_no_square_the_grid_is_asked_for():
     with pytest.raises(ValueError, match="a picture of 32 × 64 pixels"):
         from_arrays(np.full((1, 1, 16, 16), 1 / 16), picture=np.zeros((32, 64), np.uint8))
 
 
-def test_positions_can_come_after_the_patches() -> None:
+def test_positions_can_come_after_the_patches():
     pattern, tokens = np.full((1, 1, 8, 8), 1 / 8), ["[CLS]", *"abcdef", "[detection 1]"]
     roles = ["class", *["patch"] * 6, "special"]
     record = from_arrays(pattern, tokens, roles=roles, patch_grid=(2, 3))
@@ -185,12 +183,12 @@ def test_positions_can_come_after_the_patches() -> None:
         ((PATTERN, ("a" * 1001, "b", "c")), "more than 1,000 characters"),
     ],
 )
-def test_what_is_no_attention_is_refused(arguments: tuple, why: str) -> None:
+def test_what_is_no_attention_is_refused(arguments, why):
     with pytest.raises(ValueError, match=why):
         from_arrays(*arguments)
 
 
-def test_more_than_can_be_shown_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_can_be_shown_is_refused(monkeypatch):
     monkeypatch.setattr(bare, "MOST_HEADS", 7)
     with pytest.raises(ValueError, match="too large to be shown"):
         from_arrays(PATTERN, TOKENS)

@@ -17,7 +17,7 @@ def in_bytes(text: str) -> str:
 
 
 @given(st.text(LETTERS, min_size=1), st.lists(st.integers(1, 5)))
-def test_the_parts_of_a_text_are_the_text_again(text: str, lengths: list[int]) -> None:
+def test_the_parts_of_a_text_are_the_text_again(text, lengths):
     whole, pieces = in_bytes(text), []
     for length in [*lengths, len(whole)]:
         pieces.append(whole[:length])
@@ -31,13 +31,13 @@ def test_the_parts_of_a_text_are_the_text_again(text: str, lengths: list[int]) -
 
 
 @given(st.text(LETTERS | st.just(" "), min_size=1))
-def test_a_text_in_bytes_is_known_as_such_by_its_pieces_alone(text: str) -> None:
+def test_a_text_in_bytes_is_known_as_such_by_its_pieces_alone(text):
     piece = in_bytes(f" {text}")
     assert BYTES.decode([piece]) == infer_spelling([piece]).decode([piece]) == [f" {text}"]
 
 
 @given(st.text(st.characters(codec="latin-1", categories=("L", "N", "P")), min_size=1))
-def test_a_word_in_latin_letters_is_not_taken_for_bytes(word: str) -> None:
+def test_a_word_in_latin_letters_is_not_taken_for_bytes(word):
     data = word.encode("latin-1")
     # a letter of several bytes may be cut at either end
     middles = [data[start : len(data) - end] for start in range(4) for end in range(4)]
@@ -71,17 +71,17 @@ def _is_text_beyond_ascii(data: bytes) -> bool:
         ("", ""),
     ],
 )
-def test_what_would_be_invisible_is_marked(text: str, expected: str) -> None:
+def test_what_would_be_invisible_is_marked(text, expected):
     assert shown(text) == expected
 
 
-def test_a_space_before_a_word_is_marked_where_the_word_stands_alone() -> None:
+def test_a_space_before_a_word_is_marked_where_the_word_stands_alone():
     assert marked(" film") == "·film"
     assert Spelling(word_end="</w>").entry("film</w>") == "film·"
     assert Spelling(word_end="</w>").entry("film") == "film"
     assert Spelling(space="▁").entry("▁film") == "·film"
 
 
-def test_bytes_whose_letter_was_cut_are_numbers() -> None:
+def test_bytes_whose_letter_was_cut_are_numbers():
     assert BYTES.decode(["ĠðŁ", "ĺ"]) == [" [0xF09F]", "[0x98]"]
     assert infer_spelling(["Ġa", "ðŁĺ"]).byte_level

@@ -1,5 +1,4 @@
 from dataclasses import fields, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,7 +50,7 @@ def assert_same(one: AttentionRecord, other: AttentionRecord) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @tiny.encoders
-def test_a_record_comes_back_bit_for_bit(loaded, given_input, kind: str, tmp_path: Path) -> None:
+def test_a_record_comes_back_bit_for_bit(loaded, given_input, kind, tmp_path):
     saved = capture(loaded, given_input)
     picture = given_input if isinstance(given_input, np.ndarray) else None
     save(saved, tmp_path / f"a{kind}", {"checkpoint": "größer"}, picture)
@@ -65,14 +64,14 @@ def test_a_record_comes_back_bit_for_bit(loaded, given_input, kind: str, tmp_pat
         np.testing.assert_array_equal(result.picture, picture)
 
 
-def test_an_encoder_without_classes_and_an_empty_array_come_back() -> None:
+def test_an_encoder_without_classes_and_an_empty_array_come_back():
     saved = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "a film")
     assert saved.logits.shape == (0,)
     assert_same(saved, from_bytes(dump(saved, {}), "a.npz").record)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_attention_alone_comes_back(kind: str) -> None:
+def test_attention_alone_comes_back(kind):
     cross = from_arrays(PATTERN[..., :2], TOKENS, keys=("x", "##y"), roles=["class", *["word"] * 3])
     assert_same(cross, from_bytes(dump(cross, {}, kind=kind), f"a{kind}").record)
     picture = from_arrays(PATTERN, picture=PICTURE)
@@ -85,7 +84,7 @@ def test_attention_alone_comes_back(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @tiny.encoders
-def test_half_precision_rounds_each_number_by_as_much_as_it_says(loaded, given_input, kind: str) -> None:
+def test_half_precision_rounds_each_number_by_as_much_as_it_says(loaded, given_input, kind):
     saved = capture(loaded, given_input)
     result = from_bytes(dump(saved, {}, kind=kind, half=True), f"a{kind}")
     assert type(result.record) is ForwardRecord
@@ -108,7 +107,7 @@ def test_half_precision_rounds_each_number_by_as_much_as_it_says(loaded, given_i
         )
 
 
-def test_what_was_rounded_says_so_after_it_was_saved_again(record) -> None:
+def test_what_was_rounded_says_so_after_it_was_saved_again(record):
     once = from_bytes(dump(record, {}, half=True), "a.npz")
     again = from_bytes(dump(once.record, once.settings), "a.npz")
     assert_same(once.record, again.record)
@@ -116,7 +115,7 @@ def test_what_was_rounded_says_so_after_it_was_saved_again(record) -> None:
     assert "precision" not in from_bytes(dump(record, {}), "a.npz").settings
 
 
-def test_numbers_too_large_for_half_precision_are_refused(record) -> None:
+def test_numbers_too_large_for_half_precision_are_refused(record):
     large = replace(record, scores=record.scores * np.float32(1e7))
     assert fits_half(record)
     assert not fits_half(large)
@@ -126,7 +125,7 @@ def test_numbers_too_large_for_half_precision_are_refused(record) -> None:
 
 
 @pytest.mark.parametrize("half", [False, True])
-def test_the_size_that_is_said_is_that_of_the_file(half: bool) -> None:
+def test_the_size_that_is_said_is_that_of_the_file(half):
     saved = capture(tiny.loaded(replace(tiny.TEXT, n_positions=200)), " ".join(["film"] * 190))
     for record in (saved, attention_alone(saved)):
         size = len(dump(record, {}, half=half))
@@ -134,7 +133,7 @@ def test_the_size_that_is_said_is_that_of_the_file(half: bool) -> None:
     assert n_bytes(attention_alone(saved)) < n_bytes(saved)
 
 
-def test_the_arrays_have_the_records_names(record, tmp_path: Path) -> None:
+def test_the_arrays_have_the_records_names(record, tmp_path):
     save(record, tmp_path / "a.npz", {})
     with np.load(tmp_path / "a.npz") as file:
         assert set(file) == {*set(AXES) - set(OPTIONAL), "tokens", "roles", "pieces", "settings"}
@@ -143,7 +142,7 @@ def test_the_arrays_have_the_records_names(record, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_tokens_and_pieces_come_back_as_they_were(kind: str, tmp_path: Path) -> None:
+def test_tokens_and_pieces_come_back_as_they_were(kind, tmp_path):
     pieces, keys = ("<s>", "ĠÃĥÂ©", "ðŁ", "ĺĢ"), ("▁a", "▁", "<0xC3>", "<0xA9>")
     saved = from_arrays(PATTERN, pieces, keys=keys)
     assert saved.tokens == ("<s>", "Ã©", "[U+1F600]1/2", "[U+1F600]2/2")
@@ -154,7 +153,7 @@ def test_tokens_and_pieces_come_back_as_they_were(kind: str, tmp_path: Path) -> 
     assert view(result, merged=True).attended.tokens == ("a", "é")
 
 
-def test_a_file_of_somebody_else_needs_no_more_than_pattern_and_tokens(tmp_path: Path) -> None:
+def test_a_file_of_somebody_else_needs_no_more_than_pattern_and_tokens(tmp_path):
     np.savez(tmp_path / "a.npz", pattern=PATTERN.astype(np.float16), tokens=TOKENS)
     result = read_file(tmp_path / "a.npz")
     assert type(result.record) is AttentionRecord
@@ -209,20 +208,20 @@ def damaged(record: ForwardRecord, **changed: object) -> bytes:
         ({"settings": np.array('{"config": {"secret": 1}}')}, "d_model is missing"),
     ],
 )
-def test_a_file_that_contradicts_itself_is_refused_in_one_sentence(record, changed: dict, why: str) -> None:
+def test_a_file_that_contradicts_itself_is_refused_in_one_sentence(record, changed, why):
     with pytest.raises(ValueError, match=why) as refused:
         from_bytes(damaged(record, **changed), "a.npz")
     assert str(refused.value).startswith("a.npz cannot be read: ")
     assert "\n" not in str(refused.value)
 
 
-def test_another_encoders_configuration_is_refused(record) -> None:
+def test_another_encoders_configuration_is_refused(record):
     other = replace(record, config=replace(record.config, n_heads=3))
     with pytest.raises(ValueError, match="config says 3 of 'head', its arrays have 2"):
         from_bytes(dump(other, {}), "a.npz")
 
 
-def test_what_could_not_be_read_again_is_not_written(record) -> None:
+def test_what_could_not_be_read_again_is_not_written(record):
     with pytest.raises(ValueError, match="q holds numbers that are not finite"):
         dump(replace(record, q=np.full_like(record.q, np.inf)), {})
     with pytest.raises(ValueError, match="NUL"):
@@ -231,7 +230,7 @@ def test_what_could_not_be_read_again_is_not_written(record) -> None:
         save(record, "a.bin", {})
 
 
-def test_what_is_wrong_names_no_folder(tmp_path: Path) -> None:
+def test_what_is_wrong_names_no_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"^there is no file a\.npz$"):
         read(tmp_path / "a.npz")
     (tmp_path / "b.npz").write_bytes(b"nothing")
@@ -242,7 +241,7 @@ def test_what_is_wrong_names_no_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-def test_whatever_happens_to_a_file_it_is_read_or_refused_in_one_sentence(record, kind: str, data) -> None:
+def test_whatever_happens_to_a_file_it_is_read_or_refused_in_one_sentence(record, kind, data):
     content = bytearray(dump(record, {"text": "a"}, kind=kind))
     edge = data.draw(st.sampled_from([600, 4000, len(content)]))
     for _ in range(data.draw(st.integers(1, 6))):

@@ -55,7 +55,7 @@ def fetch(server: Hub, name: str = "some/bert", revision: str | None = None, **o
     return hub.download(name, revision, endpoint=server.endpoint, **options)
 
 
-def test_a_download_fetches_what_is_read_and_nothing_else(one: Hub, cache: Path) -> None:
+def test_a_download_fetches_what_is_read_and_nothing_else(one, cache):
     assert fetch(one) == "hub:some/bert"
     assert sorted(one.asked) == sorted(NEEDED)
     assert one.asked[-1] == "config.json"
@@ -66,7 +66,7 @@ def test_a_download_fetches_what_is_read_and_nothing_else(one: Hub, cache: Path)
     assert not list(cache.parent.glob("*.json"))
 
 
-def test_of_two_encoders_in_a_model_each_has_a_name(cache: Path, tmp_path: Path) -> None:
+def test_of_two_encoders_in_a_model_each_has_a_name(cache, tmp_path):
     whole = two_encoders(tmp_path / "clip")
     files = {path.name: path.read_bytes() for path in whole.iterdir()}
     with serving(Hub(files)) as server:
@@ -79,14 +79,14 @@ def test_of_two_encoders_in_a_model_each_has_a_name(cache: Path, tmp_path: Path)
         locations.find("hub:other/clip/text_model", cache)
 
 
-def test_what_is_here_is_not_fetched_again(one: Hub) -> None:
+def test_what_is_here_is_not_fetched_again(one):
     fetch(one)
     one.asked.clear()
     assert fetch(one) == "hub:some/bert"
     assert not one.asked
 
 
-def test_the_progress_goes_up_to_the_sum_of_the_sizes(one: Hub) -> None:
+def test_the_progress_goes_up_to_the_sum_of_the_sizes(one):
     reports = []
     fetch(one, report=lambda *entry: reports.append(entry))
     done = [entry[1] for entry in reports]
@@ -97,7 +97,7 @@ def test_the_progress_goes_up_to_the_sum_of_the_sizes(one: Hub) -> None:
     assert {entry[0] for entry in reports} == set(NEEDED)
 
 
-def test_a_revision_is_told_from_the_main_branch(one: Hub, cache: Path) -> None:
+def test_a_revision_is_told_from_the_main_branch(one, cache):
     assert fetch(one, revision="a-branch") == f"hub:some/bert@{COMMIT[:8]}"
     assert hub.cached_models().names == (f"hub:some/bert@{COMMIT[:8]}",)
     assert locations.find(f"hub:some/bert@{COMMIT[:8]}", cache).name == COMMIT
@@ -105,7 +105,7 @@ def test_a_revision_is_told_from_the_main_branch(one: Hub, cache: Path) -> None:
         locations.find("hub:some/bert", cache)
 
 
-def test_shards_are_those_that_the_index_names(one: Hub) -> None:
+def test_shards_are_those_that_the_index_names(one):
     del one.files["model.safetensors"]
     names = [f"model-0000{number}-of-00002.safetensors" for number in (1, 2)]
     one.files |= {name: WEIGHTS + name.encode() for name in (*names, "other.safetensors")}
@@ -125,7 +125,7 @@ def test_shards_are_those_that_the_index_names(one: Hub) -> None:
 @pytest.mark.parametrize(
     "named", ["../../secret.safetensors", "/etc/x.safetensors", "x.bin", 3, "a/b.safetensors"]
 )
-def test_an_index_that_names_other_places_is_refused(one: Hub, named: object) -> None:
+def test_an_index_that_names_other_places_is_refused(one, named):
     del one.files["model.safetensors"]
     one.files["model.safetensors.index.json"] = json.dumps({"weight_map": {"a": named}}).encode()
     with pytest.raises(ValueError, match=r"^model.safetensors.index.json (names|has no weight_map)"):
@@ -134,7 +134,7 @@ def test_an_index_that_names_other_places_is_refused(one: Hub, named: object) ->
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
-def test_a_wrong_hash_leaves_nothing_that_opens(one: Hub, cache: Path, file: str) -> None:
+def test_a_wrong_hash_leaves_nothing_that_opens(one, cache, file):
     one.sent[file] = bytes(len(NEEDED[file]))
     with pytest.raises(ValueError, match=f"^{file} of some/bert is not the file that the Hub lists"):
         fetch(one)
@@ -145,7 +145,7 @@ def test_a_wrong_hash_leaves_nothing_that_opens(one: Hub, cache: Path, file: str
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "config.json"])
-def test_a_download_that_is_cut_off_leaves_nothing_that_opens(one: Hub, cache: Path, file: str) -> None:
+def test_a_download_that_is_cut_off_leaves_nothing_that_opens(one, cache, file):
     one.cut_off.add(file)
     with pytest.raises(
         ValueError, match=r"^(the download of some/bert is incomplete|the Hub cannot be reached)"
@@ -157,7 +157,7 @@ def test_a_download_that_is_cut_off_leaves_nothing_that_opens(one: Hub, cache: P
     assert fetch(one) == "hub:some/bert"
 
 
-def test_one_that_stops_the_download_leaves_nothing_that_opens(one: Hub) -> None:
+def test_one_that_stops_the_download_leaves_nothing_that_opens(one):
     def stop(_file: str, done: int, _total: int) -> None:
         if done > len(WEIGHTS):
             raise KeyboardInterrupt
@@ -167,7 +167,7 @@ def test_one_that_stops_the_download_leaves_nothing_that_opens(one: Hub) -> None
     assert hub.cached_models().names == ()
 
 
-def test_more_than_may_be_fetched_is_refused_before_anything_is_fetched(one: Hub) -> None:
+def test_more_than_may_be_fetched_is_refused_before_anything_is_fetched(one):
     one.sizes["model.safetensors"] = 7 * 10**9
     with pytest.raises(ValueError, match=r"^some/bert is 7.0 GB; at most 4.3 GB are downloaded here$"):
         fetch(one)
@@ -177,14 +177,14 @@ def test_more_than_may_be_fetched_is_refused_before_anything_is_fetched(one: Hub
     assert not one.asked
 
 
-def test_more_than_was_said_is_not_taken(one: Hub) -> None:
+def test_more_than_was_said_is_not_taken(one):
     one.sizes["model.safetensors"] = 100
     with pytest.raises(ValueError, match="is larger than the Hub says"):
         fetch(one)
     assert hub.cached_models().names == ()
 
 
-def test_what_cannot_be_had_is_said_in_one_sentence(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_had_is_said_in_one_sentence(one, monkeypatch):
     with pytest.raises(ValueError, match=r"^the Hub has no public model some/other$"):
         fetch(one, "some/other")
     with pytest.raises(ValueError, match=r"^some/bert has no revision nowhere$"):
@@ -203,7 +203,7 @@ def test_what_cannot_be_had_is_said_in_one_sentence(one: Hub, monkeypatch: pytes
         fetch(one)
 
 
-def test_no_network_is_said_in_one_sentence(cache: Path) -> None:
+def test_no_network_is_said_in_one_sentence(cache):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(
@@ -216,20 +216,20 @@ def test_no_network_is_said_in_one_sentence(cache: Path) -> None:
 @pytest.mark.parametrize(
     "answer", [b"", b"<html>", b"[]", b"{}", b'{"id": "a", "sha": 3}', b'{"siblings": [{}]}']
 )
-def test_an_answer_that_makes_no_sense_is_refused(one: Hub, answer: bytes) -> None:
+def test_an_answer_that_makes_no_sense_is_refused(one, answer):
     one.answer = answer
     with pytest.raises(ValueError, match=r"^the Hub's answer about some/bert cannot be read$"):
         fetch(one)
 
 
-def test_a_commit_that_is_a_path_is_refused(one: Hub, tmp_path: Path) -> None:
+def test_a_commit_that_is_a_path_is_refused(one, tmp_path):
     one.commit = "../../../../outside"
     with pytest.raises(ValueError, match=r"^the Hub's answer about some/bert cannot be read$"):
         fetch(one)
     assert not list(tmp_path.rglob("outside"))
 
 
-def test_pickles_alone_are_refused_by_name(one: Hub) -> None:
+def test_pickles_alone_are_refused_by_name(one):
     del one.files["model.safetensors"]
     with pytest.raises(
         ValueError, match=r"has no model.safetensors, only pytorch_model.bin, tf_model.h5, which"
@@ -249,14 +249,14 @@ def test_pickles_alone_are_refused_by_name(one: Hub) -> None:
         ("hub:google/bert", ("google/bert", None)),
     ],
 )
-def test_a_name_is_read_off_what_is_typed(typed: str, expected: tuple[str, str | None]) -> None:
+def test_a_name_is_read_off_what_is_typed(typed, expected):
     assert hub.parse_name(typed) == expected
 
 
 @pytest.mark.parametrize(
     "typed", ["", "a/b/c", "../x", "a/..", "a/b@../../x", "a b", "http://elsewhere/x", "a/b@", "x" * 300]
 )
-def test_what_is_no_name_is_refused(typed: str) -> None:
+def test_what_is_no_name_is_refused(typed):
     if typed == "a/b@":
         assert hub.parse_name(typed) == ("a/b", None)
         return
@@ -264,7 +264,7 @@ def test_what_is_no_name_is_refused(typed: str) -> None:
         hub.parse_name(typed)
 
 
-def test_no_token_is_sent(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_token_is_sent(one, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     seen = []
     true = huggingface_hub.utils.build_hf_headers
@@ -278,7 +278,7 @@ def test_no_token_is_sent(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not [headers for headers in seen if "authorization" in map(str.lower, headers)]
 
 
-def test_an_empty_or_damaged_cache_is_no_error(cache: Path) -> None:
+def test_an_empty_or_damaged_cache_is_no_error(cache):
     assert hub.cached_models() == locations.Listing()
     (cache / "models--some--bert" / "snapshots").mkdir(parents=True)
     (cache / "models--some--bert" / "snapshots" / "file").write_text("")
@@ -288,7 +288,7 @@ def test_an_empty_or_damaged_cache_is_no_error(cache: Path) -> None:
     assert hub.cached_models().refused == ("a/b is in the cache, but without model.safetensors",)
 
 
-def test_a_snapshot_that_leads_out_of_the_cache_is_not_read(cache: Path, tmp_path: Path) -> None:
+def test_a_snapshot_that_leads_out_of_the_cache_is_not_read(cache, tmp_path):
     folder = cache / "models--a--b" / "snapshots" / COMMIT
     folder.mkdir(parents=True)
     (cache / "models--a--b" / "refs").mkdir()
@@ -300,7 +300,7 @@ def test_a_snapshot_that_leads_out_of_the_cache_is_not_read(cache: Path, tmp_pat
         locations.find("hub:a/b", tmp_path)
 
 
-def test_a_download_does_not_wait_for_ever() -> None:
+def test_a_download_does_not_wait_for_ever():
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes the connection and never answers
         began = time.monotonic()
         with pytest.MonkeyPatch.context() as patch:

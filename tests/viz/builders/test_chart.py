@@ -32,7 +32,7 @@ SERIES = {"a": ((0, 1, 2), (0.0, 0.5, 1.0)), "b": ((0, 1), (1.0, 1.0))}
 CHANNELS = {"color": ("#112233", "#445566"), "shape": ("circle", "square"), "strokeDash": ([1, 0], [5, 4])}
 
 
-def test_a_column_is_said_once() -> None:
+def test_a_column_is_said_once():
     figure = chart(COLUMNS, layer("point", POINT | {"tooltip": COLUMNS}), drawing={"selected": [True, False]})
     assert table(figure).to_dict("list") == {"n": [3, 1], "share of all": [0.5, 0.25], "name": ["b", "a"]}
     (marks,) = figure.specification["layer"]
@@ -43,19 +43,19 @@ def test_a_column_is_said_once() -> None:
     ]
 
 
-def test_the_last_rows_lie_on_the_others() -> None:
+def test_the_last_rows_lie_on_the_others():
     figure = chart(COLUMNS, layer("point", POINT), last=np.array([[True, False]]))
     assert figure.frame["name"].tolist() == ["a", "b"]
 
 
-def test_a_click_selects_fields_of_its_own_layer() -> None:
+def test_a_click_selects_fields_of_its_own_layer():
     figure = chart(COLUMNS, layer("rule", POINT), None, layer("point", POINT, click=("row", "n", "name")))
     (param,) = figure.specification["params"]
     assert (param["name"], param["select"]["fields"]) == ("row", ["n", "name"])
     assert param["views"] == [figure.specification["layer"][1]["name"]]
 
 
-def test_marks_of_a_condition_with_further_columns() -> None:
+def test_marks_of_a_condition_with_further_columns():
     doubled = layer(
         "point",
         POINT | {"x": "twice:Q", "description": "twice:N"},
@@ -66,14 +66,14 @@ def test_marks_of_a_condition_with_further_columns() -> None:
     assert point["description"] == 2
 
 
-def test_several_layers_show_the_same_rows() -> None:
+def test_several_layers_show_the_same_rows():
     rows = Rows().where("datum.share < 0.4").calculate(twice="2 * datum.n", more="datum.twice + 1")
     marks = [layer(mark, POINT | {"description": "more:N"}, rows) for mark in ("point", "square")]
     points, squares = drawn(chart(COLUMNS, *marks), width=300)
     assert [mark["description"] for mark in (*points, *squares)] == [3, 3]
 
 
-def test_a_layer_sets_what_is_clicked_and_what_is_pointed_at() -> None:
+def test_a_layer_sets_what_is_clicked_and_what_is_pointed_at():
     over = selection("over", "n", on="pointerover", clear="pointerout")
     point = layer("point", POINT, click=("row", "n"), selections=[over])
     further = {"name": "twice", "expr": "2 * end"}
@@ -84,7 +84,7 @@ def test_a_layer_sets_what_is_clicked_and_what_is_pointed_at() -> None:
 
 
 @pytest.mark.parametrize("index", [0, 1])
-def test_the_selected_dot_is_larger(index: int) -> None:
+def test_the_selected_dot_is_larger(index):
     selected = np.arange(2) == index
     figure = chart(
         COLUMNS, dots(POINT, COLUMNS, ("row", "n"), sizes=(90, 10)), drawing={"selected": selected}

@@ -43,7 +43,7 @@ def test_colours_are_kept_on_either_theme():
     assert ink["on_dark"] == ink["on_light"]
 
 
-def test_each_index_of_the_leading_axes_is_a_row() -> None:
+def test_each_index_of_the_leading_axes_is_a_row():
     table = weight_table(WEIGHTS, {"layer": None, "query": ["a", "b", "c"]}, ["x", "y"])
     assert list(table.columns) == ["layer", "query", "x", "y"]
     assert table["layer"].tolist() == [0, 0, 0, 1, 1, 1]
@@ -52,6 +52,6 @@ def test_each_index_of_the_leading_axes_is_a_row() -> None:
     assert table["y"].tolist() == [1, 3, 5, 7, 9, 11]
 
 
-def test_a_key_may_be_called_like_a_kind_of_row() -> None:
+def test_a_key_may_be_called_like_a_kind_of_row():
     table = weight_table(WEIGHTS, {"layer": None, "query": None}, ["query", "layer"])
     assert list(table.columns) == ["layer", "query", "query", "layer"]

@@ -256,7 +256,7 @@ def test_the_recording_of_a_training_fills_a_column_with_letters_of_its_size():
     assert float(name.get("font-size").removesuffix("px")) * scale == pytest.approx(8 * PT, rel=0.06)
 
 
-def test_all_cells_of_a_map_have_their_number() -> None:
+def test_all_cells_of_a_map_have_their_number():
     written = texts(weight_heatmap(WEIGHTS, NAMES, query=0), ALL)
     start = next(index for index in range(len(written)) if written[index : index + 9] == NUMBERS)
     assert start >= 0
@@ -264,11 +264,11 @@ def test_all_cells_of_a_map_have_their_number() -> None:
     assert [text for text in only_query if text in (".25", ".75", ".31")] == [".25", ".75"]
 
 
-def test_no_cell_of_a_map_has_a_number() -> None:
+def test_no_cell_of_a_map_has_a_number():
     assert not {".25", ".75"} & set(texts(weight_heatmap(WEIGHTS, NAMES, query=0), NONE))
 
 
-def test_a_masked_cell_has_no_number() -> None:
+def test_a_masked_cell_has_no_number():
     mask = np.array([[True, False], [True, True]])
     weights = np.array([[0.21, 0.22], [0.23, 0.24]], np.float32)
     written = texts(weight_heatmap(weights, ["a", "b"], mask=mask), ALL)
@@ -284,7 +284,7 @@ def test_a_masked_cell_has_no_number() -> None:
         ([[-25.3, 31.4], [0.2, 9.9]], ["−25", "31", "0", "10"]),
     ],
 )
-def test_a_number_has_the_digits_that_the_largest_needs(values: list, expected: list[str]) -> None:
+def test_a_number_has_the_digits_that_the_largest_needs(values, expected):
     array = np.array(values, np.float32)
     if array.min() < 0:
         figure = score_heatmap(array, ["a", "b"])
@@ -295,21 +295,21 @@ def test_a_number_has_the_digits_that_the_largest_needs(values: list, expected: 
     assert any(written[index : index + 4] == expected for index in range(len(written)))
 
 
-def test_only_the_cells_in_sight_have_numbers() -> None:
+def test_only_the_cells_in_sight_have_numbers():
     weights = np.full((6, 6), 0.11, np.float32)
     weights[2:4, 2:4] = [[0.21, 0.22], [0.23, 0.24]]
     written = texts(weight_heatmap(weights, list("abcdef"), zoom=(2, 3)), ALL)
     assert [text for text in written if text.startswith(".")] == [".21", ".22", ".23", ".24"]
 
 
-def test_several_maps_have_their_numbers() -> None:
+def test_several_maps_have_their_numbers():
     maps = {"a": np.full((2, 2), 0.5), "b": np.full((2, 2), 2.0)}
     written = texts(sum_of_maps(maps, ["x", "y"]), ALL)
     assert written.count("0.5") >= 4
     assert written.count("2.0") >= 4
 
 
-def test_numbers_that_do_not_fit_are_refused() -> None:
+def test_numbers_that_do_not_fit_are_refused():
     tokens = [f"t{number}" for number in range(20)]
     wide = weight_heatmap(np.full((20, 20), 1 / 20, np.float32), tokens)
     with pytest.raises(ValueError, match=r"numbers do not fit: cells would have to be \d\.\d times as large"):
@@ -318,13 +318,13 @@ def test_numbers_that_do_not_fit_are_refused() -> None:
 
 
 @pytest.mark.parametrize("figure", [curves(), head_overview(heads_record(heads()))])
-def test_a_figure_without_cells_refuses_numbers_in_all_of_them(figure) -> None:
+def test_a_figure_without_cells_refuses_numbers_in_all_of_them(figure):
     assert number_choices(figure) == ("drawn",)
     with pytest.raises(ValueError, match="no cells with a number each"):
         svg(figure, ALL)
 
 
-def test_a_grid_of_heads_without_its_numbers() -> None:
+def test_a_grid_of_heads_without_its_numbers():
     figure = grid()
     assert number_choices(figure) == ("drawn", "none")
     drawn, bare, every = (texts(figure, style) for style in (ExportStyle(), NONE, ALL))
@@ -335,7 +335,7 @@ def test_a_grid_of_heads_without_its_numbers() -> None:
     ]
 
 
-def test_tokens_in_colours_are_no_numbers() -> None:
+def test_tokens_in_colours_are_no_numbers():
     read = Positions(tokens=("a", "film"), roles=("word",) * 2)
     strip = weight_strip(read, np.array([0.5, 0.5]), query=0)
     assert number_choices(strip) == ("drawn",)

@@ -1,6 +1,4 @@
 from html import unescape
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +20,7 @@ def parts(page: NotebookPage) -> Parts:
     return Parts(page.page)
 
 
-def test_an_encoder_its_folder_and_its_record_show_the_same_weights(tmp_path: Path) -> None:
+def test_an_encoder_its_folder_and_its_record_show_the_same_weights(tmp_path):
     loaded = tiny.stored(tmp_path / "mine")
     record = capture(loaded, TEXT)
     for page in (show(loaded, TEXT), show(tmp_path / "mine", TEXT), show(str(tmp_path / "mine"), TEXT)):
@@ -35,29 +33,29 @@ def test_an_encoder_its_folder_and_its_record_show_the_same_weights(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_a_shipped_encoder_is_known_by_its_name() -> None:
+def test_a_shipped_encoder_is_known_by_its_name():
     assert show("imdb-pre-ln", TEXT).title == "Attention of imdb-pre-ln"
 
 
-def test_bare_attention_is_shown() -> None:
+def test_bare_attention_is_shown():
     page = show(BARE)
     np.testing.assert_allclose(parts(page).weights(), BARE.pattern, atol=1e-5)
     assert parts(page).data()["script"]["queries"] == ["a", "film"]
 
 
-def test_a_picture_is_shown_with_its_patches() -> None:
+def test_a_picture_is_shown_with_its_patches():
     page = show(tiny.loaded(tiny.DIGIT), np.eye(8, dtype=np.uint8))
     assert parts(page).data()["datasets"]["picture"]["rows"] == [2]
 
 
-def test_a_model_of_transformers_is_shown_with_its_tokenizer() -> None:
+def test_a_model_of_transformers_is_shown_with_its_tokenizer():
     page = show(made("Bert", **MODELS["Bert"]), TEXT, tokenizer=words())
     assert page.title == "Attention of BertModel"
     assert parts(page).settings()["Text"] == TEXT
     assert parts(page).weights().shape[:2] == (2, 4)
 
 
-def test_the_frame_holds_the_page_of_a_file(tmp_path: Path) -> None:
+def test_the_frame_holds_the_page_of_a_file(tmp_path):
     page = show(BARE)
     page.save(tmp_path / "heads.html")
     content = (tmp_path / "heads.html").read_bytes()
@@ -79,11 +77,11 @@ def test_the_frame_holds_the_page_of_a_file(tmp_path: Path) -> None:
         ((made("Bert", **MODELS["Bert"]), TEXT), "a model of transformers needs its tokenizer"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_sentence(arguments: tuple[Any, ...], message: str) -> None:
+def test_what_does_not_fit_is_refused_in_one_sentence(arguments, message):
     with pytest.raises(ValueError, match=message):
         show(*arguments)
 
 
-def test_an_encoder_that_does_not_exist_is_refused() -> None:
+def test_an_encoder_that_does_not_exist_is_refused():
     with pytest.raises(FileNotFoundError, match="no checkpoint 'nothing-of-that-name'"):
         show("nothing-of-that-name", TEXT)

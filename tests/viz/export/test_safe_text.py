@@ -87,11 +87,11 @@ def without_devanagari(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_text, "_known", dict.fromkeys("नमस्ते", False))
 
 
-def test_latin_greek_and_cyrillic_letters_have_a_font() -> None:
+def test_latin_greek_and_cyrillic_letters_have_a_font():
     assert missing(["naïve ü € Ω λ Ж ▲ ₀ …", "a\u0301", "␣"]) == []
 
 
-def test_a_letter_that_no_font_has_is_found_by_how_it_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_letter_that_no_font_has_is_found_by_how_it_is_drawn(monkeypatch):
     monkeypatch.setattr(safe_text, "_known", {})
     assert safe_text._have_fonts(["a", "\U000ffffd", "Ж"]) == {
         "a": True,
@@ -100,12 +100,12 @@ def test_a_letter_that_no_font_has_is_found_by_how_it_is_drawn(monkeypatch: pyte
     }
 
 
-def test_what_is_never_drawn_is_not_missing() -> None:
+def test_what_is_never_drawn_is_not_missing():
     assert missing(["\u200d\u200b\u2028\ud800\x00", UNASSIGNED]) == []
 
 
 @pytest.mark.usefixtures("without_korean")
-def test_each_letter_is_named_once_in_one_sentence() -> None:
+def test_each_letter_is_named_once_in_one_sentence():
     figure = bars(["국", "한국", "film"])
     for kind in ("png", "pdf"):
         assert sentence(figure, kind) == "No font here has 국 한: the file shows � in their place."
@@ -116,7 +116,7 @@ def test_each_letter_is_named_once_in_one_sentence() -> None:
     assert sentence(bars(["film"]), "png") == ""
 
 
-def test_of_many_letters_the_first_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_letters_the_first_are_named(monkeypatch):
     letters = [chr(0x4E00 + index) for index in range(30)]
     monkeypatch.setattr(safe_text, "_known", dict.fromkeys(letters, False))
     assert sentence(bars(letters), "png") == (
@@ -125,7 +125,7 @@ def test_of_many_letters_the_first_are_named(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("without_korean")
-def test_the_picture_says_that_letters_are_unknown_and_the_svg_keeps_them() -> None:
+def test_the_picture_says_that_letters_are_unknown_and_the_svg_keeps_them():
     drawn = svg(KOREAN)
     assert drawn.count(">한국</text>") == 2
     replaced = with_replacements(drawn)
@@ -134,19 +134,19 @@ def test_the_picture_says_that_letters_are_unknown_and_the_svg_keeps_them() -> N
 
 
 @pytest.mark.usefixtures("without_devanagari")
-def test_accents_go_with_their_letter() -> None:
+def test_accents_go_with_their_letter():
     assert with_replacements("<text>नमस्ते न</text>") == "<text>���� �</text>"
 
 
 @pytest.mark.usefixtures("without_korean")
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
-def test_whoever_saves_a_figure_is_warned(kind, tmp_path) -> None:
+def test_whoever_saves_a_figure_is_warned(kind, tmp_path):
     with pytest.warns(UserWarning, match="No font here has 한 국: "):
         save(KOREAN, tmp_path / f"figure.{kind}")
     assert (tmp_path / f"figure.{kind}").stat().st_size
 
 
 @pytest.mark.usefixtures("without_korean")
-def test_a_table_needs_no_font(tmp_path) -> None:
+def test_a_table_needs_no_font(tmp_path):
     save(KOREAN, tmp_path / "figure.csv")
     assert "한국" in (tmp_path / "figure.csv").read_text("utf-8")

@@ -234,7 +234,7 @@ def rows(frame: pd.DataFrame, **options: str) -> list[str]:
     ]
 
 
-def test_texts_stand_at_the_left_and_numbers_at_the_right_without_the_index() -> None:
+def test_texts_stand_at_the_left_and_numbers_at_the_right_without_the_index():
     frame = pd.DataFrame({"role": ["sink"], "n": [3], "is": [True], "share": [0.5]}, index=[7])
     lines = latex_table(frame).splitlines()
     assert lines[:3] == ["% \\usepackage{booktabs}", "{\\small", "\\begin{tabular}{lrrr}"]
@@ -251,7 +251,7 @@ def test_texts_stand_at_the_left_and_numbers_at_the_right_without_the_index() ->
         ("two\nlines\x00", "two lines�"),
     ],
 )
-def test_nothing_in_a_text_or_a_heading_is_a_command(text: str, escaped: str) -> None:
+def test_nothing_in_a_text_or_a_heading_is_a_command(text, escaped):
     assert rows(pd.DataFrame({text: [text]})) == [escaped, escaped]
     assert escaped in latex_table(pd.DataFrame({"n": [1]}), note=text)
 
@@ -269,16 +269,16 @@ def test_nothing_in_a_text_or_a_heading_is_a_command(text: str, escaped: str) ->
         ((0.5, -1e-9), ["$0.500$", "$0.000$"]),
     ],
 )
-def test_a_column_has_the_digits_that_it_needs(values: tuple[float, ...], expected: list[str]) -> None:
+def test_a_column_has_the_digits_that_it_needs(values, expected):
     assert rows(pd.DataFrame({"a": values}))[1:] == expected
 
 
-def test_names_of_columns_may_occur_twice_and_a_table_may_have_no_rows() -> None:
+def test_names_of_columns_may_occur_twice_and_a_table_may_have_no_rows():
     assert rows(pd.DataFrame([[1, 2]], columns=["a", "a"])) == ["a & a", "$1$ & $2$"]
     assert rows(pd.DataFrame({"a": [], "b": []})) == ["a & b"]
 
 
-def test_a_long_table_goes_on_over_pages() -> None:
+def test_a_long_table_goes_on_over_pages():
     lines = latex_table(pd.DataFrame({"n": range(72)}), note="72 numbers").splitlines()
     assert lines[0] == "% \\usepackage{booktabs,longtable}"
     assert lines[2].startswith("\\begin{longtable}")

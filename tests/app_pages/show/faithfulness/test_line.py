@@ -3,7 +3,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -88,9 +87,7 @@ def expected(name: str, model_input: object, layer: int, head: int, kind: str = 
 
 
 @pytest.mark.parametrize("head", [(0, 0), (1, 1)])
-def test_the_sign_is_always_in_sight_and_its_figures_stand_behind_it(
-    open_app: Open, head: tuple[int, int]
-) -> None:
+def test_the_sign_is_always_in_sight_and_its_figures_stand_behind_it(open_app, head):
     options = {"text": TEXT, "checkpoint": "imdb-pre-ln", "layer": str(head[0]), "head": str(head[1])}
     app = open_app(**options)
     (sign,) = signs(app)
@@ -105,7 +102,7 @@ def test_the_sign_is_always_in_sight_and_its_figures_stand_behind_it(
     assert "If all heads attended evenly, the prediction shifts by" in line
 
 
-def test_of_a_masked_word(open_app: Open) -> None:
+def test_of_a_masked_word(open_app):
     """Spearman of the weights from [MASK] with the falls of log P, one forward pass after the other."""
     text = "not [MASK] film a b x"
     app = open_app(
@@ -134,7 +131,7 @@ def test_of_a_masked_word(open_app: Open) -> None:
     np.testing.assert_allclose(points["effect"], effects, atol=1e-5)
 
 
-def test_a_map_of_a_class_is_not_checked_by_a_masked_word(open_app: Open) -> None:
+def test_a_map_of_a_class_is_not_checked_by_a_masked_word(open_app):
     masked = {"text": "not [MASK] film", "checkpoint": "imdb-pre-ln", "answer_of": "masked word"}
     app = open_app(**masked, lens="gradient × attention")
     assert not conclusions(app)
@@ -142,7 +139,7 @@ def test_a_map_of_a_class_is_not_checked_by_a_masked_word(open_app: Open) -> Non
     assert any("choose “whole input” to check it" in block.value for block in app.markdown)
 
 
-def test_of_a_digit(open_app: Open) -> None:
+def test_of_a_digit(open_app):
     app = open_app(kind="Digit", digit="5", knock_out="greyed", faithful="true")
     (line,) = shown_texts(app)
     selection = subject_of(app)
@@ -153,7 +150,7 @@ def test_of_a_digit(open_app: Open) -> None:
     assert signs(app) == ["cannot be told"]
 
 
-def test_other_kinds_of_knock_out(open_app: Open) -> None:
+def test_other_kinds_of_knock_out(open_app):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", knock_out="behind [MASK]", faithful="true")
     (line,) = shown_texts(app)
     value = f"{expected('imdb-pre-ln', TEXT, 0, 0, 'mask'):.2f}".replace("-", "−")
@@ -165,7 +162,7 @@ def test_other_kinds_of_knock_out(open_app: Open) -> None:
     ]
 
 
-def test_faithfulness_follows_from_the_exported_points_alone(open_app: Open) -> None:
+def test_faithfulness_follows_from_the_exported_points_alone(open_app):
     app = open_app(text=TEXT, checkpoint="imdb-post-ln", faithful="true")
     (line,) = shown_texts(app)
     points = table(app, "Score of a map", "score", "effect")
@@ -177,7 +174,7 @@ def test_faithfulness_follows_from_the_exported_points_alone(open_app: Open) -> 
     assert f"**{result:.2f}** over".replace("-", "−") in line
 
 
-def test_details_have_points_and_curves(open_app: Open) -> None:
+def test_details_have_points_and_curves(open_app):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", faithful="true", query="3 film")
     points = table(app, "Score of a map", "score", "effect")
     assert points["position"].tolist() == [1, 2, 3, 4, 5, 6, 7]
@@ -196,14 +193,14 @@ def test_details_have_points_and_curves(open_app: Open) -> None:
     assert "at least 0.5, with p < 0.05" in text
 
 
-def test_merged_words_leave_the_check_as_it_is(open_app: Open) -> None:
+def test_merged_words_leave_the_check_as_it_is(open_app):
     query = {"text": "films not great", "checkpoint": "imdb-pre-ln", "faithful": "true"}
     lines = shown_texts(open_app(**query))
     assert len(lines) == 1
     assert shown_texts(open_app(**query, words="true", hide_special="true")) == lines
 
 
-def test_of_the_mean_of_a_layer(open_app: Open) -> None:
+def test_of_the_mean_of_a_layer(open_app):
     (line,) = shown_texts(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean", faithful="true"))
     record = LiveSubject("imdb-pre-ln", TEXT).record
     positions = list(removable_positions(record))
@@ -212,7 +209,7 @@ def test_of_the_mean_of_a_layer(open_app: Open) -> None:
     assert f"**{value:.2f}** over".replace("-", "−") in line
 
 
-def test_without_classes(open_app: Open, checkpoints: Path) -> None:
+def test_without_classes(open_app, checkpoints):
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=(), pooling="mean"))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     app = open_app(text=TEXT, checkpoint="headless", faithful="true")
@@ -224,7 +221,7 @@ def test_without_classes(open_app: Open, checkpoints: Path) -> None:
     assert f"**{value:.2f}** over".replace("-", "−") in line
 
 
-def test_what_takes_long_stands_behind_a_button(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_long_stands_behind_a_button(open_app, monkeypatch):
     monkeypatch.setattr(module, "AT_ONCE", 0)
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", faithful="true")
     assert not shown_texts(app)
@@ -245,7 +242,7 @@ def test_what_takes_long_stands_behind_a_button(open_app: Open, monkeypatch: pyt
     assert len(table(app, "Deletion", "map")) == 8
 
 
-def test_an_ended_run_leaves_the_button(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ended_run_leaves_the_button(open_app, monkeypatch):
     monkeypatch.setattr(module, "AT_ONCE", 0)
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
 
@@ -261,7 +258,7 @@ def test_an_ended_run_leaves_the_button(open_app: Open, monkeypatch: pytest.Monk
     assert app.button(key="faithfulness_check")
 
 
-def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkpoints: Path) -> None:
+def test_over_a_data_set_it_is_said_where_it_was_measured(open_app, checkpoints):
     folder = checkpoints / "imdb-pre-ln"
     columns = ("lens", "layer", "head", "spearman_mean", "spearman_sd", "share", "n")
     rows = pd.DataFrame(
@@ -279,7 +276,7 @@ def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkp
         assert "films" not in shown_texts(open_app(**options, **other))[0]
 
 
-def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
+def test_a_lens_without_heads_is_one_map_a_layer(checkpoints):
     rows = pd.DataFrame(
         {
             "lens": ["rollout"],
@@ -300,14 +297,14 @@ def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
     assert stored_over_data("imdb-post-ln", "rollout", (0, 0)) is None
 
 
-def test_a_record_from_a_file_has_no_encoder_to_ask(open_app: Open) -> None:
+def test_a_record_from_a_file_has_no_encoder_to_ask(open_app):
     app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), faithful="true")
     assert not shown_texts(app)
     assert signs(app) == ["not checked"]
     assert words.NO_ENCODER in conclusions(app)
 
 
-def test_each_side_of_a_comparison_has_its_line(open_app: Open) -> None:
+def test_each_side_of_a_comparison_has_its_line(open_app):
     app = open_app(
         "app_pages/compare/page.py", text=TEXT, checkpoint="imdb-pre-ln", compare_pairing="of the same number"
     )
@@ -318,7 +315,7 @@ def test_each_side_of_a_comparison_has_its_line(open_app: Open) -> None:
     assert f"(from every query): **{value}** over 7 tokens" in result[0]
 
 
-def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -> None:
+def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app):
     options = {"kind": "Digit", "compare_part": "Knock-out", "knock_out": "greyed"}
     app = open_app("app_pages/compare/page.py", **options)
     assert not app.exception
