@@ -21,8 +21,7 @@ from app_pages.toolkit.gestures import MASKED_ROW
 from model.capture.intervention import MaskChoice
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
-from viz.builders.palette import WEIGHTS
-from viz.builders.token_colours import with_token_colours
+from viz.builders.palette import WEIGHTS, with_token_colours
 from viz.builders.token_label import visible
 
 _ANSWERED = "masks_strokes_answered"  # in the session: how many strokes of the browser were taken

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import torch
 
-from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
+from ..checkpoint.load_or_download import CHECKPOINT, exit_with_one_sentence, load_checkpoint
 from ..loaded import Loaded
 from .dataset_examples import examples_for
 from .linked_inputs import linked_examples

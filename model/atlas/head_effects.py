@@ -1,4 +1,6 @@
-"""Effects of heads over a data set: importance, ablation, greedy pruning, and how well each lens agrees with knocking out tokens."""
+"""Effects of heads over a data set: importance, ablation, greedy pruning, the parts of the answer, and how well each lens agrees with
+knocking out tokens.
+"""
 
 import hashlib
 from collections.abc import Sequence
@@ -11,6 +13,8 @@ from jaxtyping import Float
 from tqdm import tqdm
 
 from ..capture import capture
+from ..config import ModelConfig
+from ..decompositions.answer_parts import answer_parts
 from ..experiments.ablation import AblationKind, ablate_heads, importance
 from ..experiments.faithfulness import Undecidable, faithfulness, head_scores
 from ..experiments.masked_word import LOGITS
@@ -23,7 +27,7 @@ from ..measures.changes import cosine_distance, log_odds
 from .dataset_examples import Examples, Shard, labelled_examples, naming_example
 from .dataset_measure import MomentsMeasure, ProgressCallback, moments_with_prefix
 from .run import PartialResult
-from .running_moments import Arrays, Moments, to_arrays
+from .running_moments import Arrays, Moments, from_arrays, to_arrays
 
 IMPORTANCE, ZERO, MEAN = "importance", "zero", "mean"  # the names of the columns
 CORRELATION, READABLE, COUNTED = "correlation/", "readable/", "counted/"
@@ -262,3 +266,34 @@ def _table_row(row: list[float]) -> list[float | int | None]:
     layer, head, accuracy, loss, *turned_counts = row
     layer_and_head = [None if number == NO_HEAD else int(number) for number in (layer, head)]
     return [*layer_and_head, accuracy, loss, *map(int, turned_counts)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanParts(MomentsMeasure):
+    """The parts of each answer, that of the predicted class (`model.decompositions.answer_parts`), and their sizes."""
+
+    name: ClassVar[str] = "parts"
+    shard: int = 64
+
+    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+        rows = []
+        for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
+            with naming_example(number):
+                frame = answer_parts(loaded, text_or_image).frame
+            rows.append(frame.dropna(subset="layer")["value"])
+            step(1)
+        values = np.array(rows)
+        return to_arrays({"value": Moments.from_examples(values), "size": Moments.from_examples(abs(values))})
+
+
+def mean_parts_rows(arrays: Arrays, config: ModelConfig) -> pd.DataFrame:
+    """Table with the columns of `parts.parquet`: a row for each head and feed-forward, in the order of computation.
+
+    Over the `n` examples, `mean` and `sd` are those of what it adds, and `mean_abs` is the mean of the size |value| of that.
+    """
+    moments = from_arrays(arrays)
+    value, size = moments["value"], moments["size"]
+    of_layer = [("head", head) for head in range(config.n_heads)] + [("feed-forward", None)]
+    rows = [(kind, layer, head) for layer in range(config.n_layers) for kind, head in of_layer]
+    numbers = {"mean": value.spread.mean, "sd": value.spread.sd, "mean_abs": size.spread.mean}
+    return pd.DataFrame(rows, columns=["kind", "layer", "head"]).assign(**numbers, n=value.n.astype(int))

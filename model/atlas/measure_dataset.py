@@ -24,11 +24,12 @@ from .head_effects import (
     Faithfulness,
     Importance,
     LabelledInputs,
+    MeanParts,
     faithfulness_rows,
+    mean_parts_rows,
     pruning_rows,
     split_for_pruning,
 )
-from .mean_parts import MeanParts, mean_parts_rows
 from .parquet import DataSource
 from .relations import Relations, relation_rows, with_link_counts
 from .results import (

@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Meta
 
-from ..files.content import read_bounded
+from ..files.content import read_bounded, replacing
 from ..files.errors import error_text
-from ..files.writing import replacing
 from ..schema import Count, PositiveCount, convert
 
 LARGEST_FILE = 8 * 2**20  # bytes

@@ -23,7 +23,7 @@ from tqdm import tqdm
 from .. import checkpoint
 from ..checkpoint import weights_hash
 from ..device import release_memory
-from ..files.writing import replacing
+from ..files.content import replacing
 from ..loaded import Loaded
 from .dataset_examples import Examples, Shard
 from .dataset_measure import Measure, ProgressCallback

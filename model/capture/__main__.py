@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
+from ..checkpoint.load_or_download import CHECKPOINT, exit_with_one_sentence, load_checkpoint
 from ..files.arrays_file import KINDS
 from ..inputs import Text, prepare
 from ..inputs.picture_file import read_picture

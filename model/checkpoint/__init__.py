@@ -28,11 +28,10 @@ from torch import Tensor
 from .. import huggingface
 from ..config import MOST_PATTERNS, ModelConfig
 from ..device import find_device, torch_seed
-from ..files.content import file_state, folder_and_name, read_object
+from ..files.content import file_state, folder_and_name, new_folder, read_object, replacing
 from ..files.encoder_files import CONFIG, HISTORY, PREDICTIONS, READ, RECORDING, TOKENIZER, WEIGHTS
 from ..files.errors import errors_in_one_sentence
 from ..files.tokenizer_check import open_tokenizer
-from ..files.writing import new_folder, replacing
 from ..huggingface.inner_encoders import folder_name, split_path
 from ..huggingface.weights import LARGEST_FILE, MOST_NUMBERS
 from ..inputs.text import encode

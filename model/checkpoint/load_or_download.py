@@ -3,14 +3,19 @@
 The app never calls this: in it, only `--hub` allows downloads.
 """
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tqdm.auto import tqdm
 
+from ..device import OutOfMemory
+from ..files.errors import exit_on_refusal
 from ..huggingface.inner_encoders import split_name
 from ..loaded import Loaded
-from ..sources import hub
+from ..sources import hub, locations
 from ..sources.names import HUB, printable_name
 from . import find_name_and_folder, load
 
@@ -72,3 +77,30 @@ def _download(model: str, revision: str | None) -> str:
             bar.update(n_done - bar.n)
 
         return hub.download(model, revision, report=report)
+
+
+GPU_TOO_SMALL = "the memory of the GPU is too small for this; --device cpu takes the CPU"
+CHECKPOINT = (
+    "the name of an encoder that comes with the project, the path of a folder, or a name below the folder LOUPE_MODELS; or owner/name "
+    "of a model on the Hugging Face Hub, which is downloaded unless it is in the cache"
+)
+
+
+def load_checkpoint(name_or_path: str, device: str) -> Loaded:
+    """Loads a checkpoint by its name or path; a model of the Hugging Face Hub that is not in the cache is downloaded.
+
+    Encoders in the folder given by the environment variable `LOUPE_MODELS` can be named, too. Raises FileNotFoundError if
+    there is no such checkpoint, and ValueError if the checkpoint or that folder cannot be read.
+    """
+    locations.use_variable(os.environ)
+    return load_or_download(name_or_path, device)
+
+
+@contextmanager
+def exit_with_one_sentence(program: str) -> Iterator[None]:
+    """As `model.files.errors.exit_on_refusal`, also where the memory of the GPU is too small."""
+    with exit_on_refusal(program):
+        try:
+            yield
+        except OutOfMemory as error:
+            raise ValueError(GPU_TOO_SMALL) from error

@@ -14,9 +14,9 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from ..checkpoint.cli import exit_with_one_sentence
+from ..checkpoint.load_or_download import exit_with_one_sentence
+from ..files.content import replacing
 from ..files.encoder_files import INDEX, PICKLES, WEIGHTS
-from ..files.writing import replacing
 
 
 def main(arguments: Sequence[str] | None = None, program: str = f"python -m {__package__}") -> None:

@@ -20,7 +20,7 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from ..checkpoint import record_figures
-from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
+from ..checkpoint.load_or_download import CHECKPOINT, exit_with_one_sentence, load_checkpoint
 from ..device import release_memory
 from ..experiments.batching import batch_size
 from ..files.table_file import table_rows

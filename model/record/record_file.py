@@ -19,9 +19,8 @@ import numpy as np
 
 from ..config import ModelConfig
 from ..files.arrays_file import LARGEST, Contents, read_arrays, write_arrays
-from ..files.content import read_bounded
+from ..files.content import read_bounded, replacing
 from ..files.errors import errors_in_one_sentence
-from ..files.writing import replacing
 from ..schema import convert_closed
 from ..version import VERSION
 from . import AttentionRecord, ForwardRecord

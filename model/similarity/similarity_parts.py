@@ -21,8 +21,7 @@ import torch
 from jaxtyping import Float64
 
 from ..capture import evaluation_mode
-from ..decompositions.linear_maps import Held
-from ..decompositions.state_parts import POOLING_FEED_FORWARD, divide, forward_pass
+from ..decompositions.state_parts import POOLING_FEED_FORWARD, Held, divide, forward_pass
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded

@@ -15,7 +15,7 @@ import torch
 from torch import distributed
 
 from ..checkpoint import CHECKPOINTS, save
-from ..checkpoint.cli import exit_with_one_sentence
+from ..checkpoint.load_or_download import exit_with_one_sentence
 from ..device import find_device
 from .loop import train
 from .prepare import prepare

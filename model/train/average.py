@@ -11,7 +11,7 @@ from pathlib import Path
 from torch import Tensor
 
 from ..checkpoint import save
-from ..checkpoint.cli import exit_with_one_sentence
+from ..checkpoint.load_or_download import exit_with_one_sentence
 from ..transformer import Transformer
 from .starting_checkpoint import StartingCheckpoint
 

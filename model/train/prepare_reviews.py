@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from ..config import ModelConfig
-from ..files.writing import new_folder, replacing
+from ..files.content import new_folder, replacing
 from ..inputs.text import train_tokenizer, train_word_tokenizer
 from .corpus import Corpus, tokenize
 from .datasets import edited_reviews, phrases, reviews

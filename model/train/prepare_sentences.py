@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 from tokenizers import Tokenizer
 
-from ..files.writing import replacing
+from ..files.content import replacing
 from .corpus import tokenize
 from .edits import changed_sentences
 from .negation import HELD_OUT_SENTENCES, NEGATION, negation_sentences

@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from ..files.writing import replacing
+from ..files.content import replacing
 from .snapshot import Snapshots, join_snapshots
 from .step import Precision
 

@@ -19,7 +19,7 @@ from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from ..checkpoint import CHECKPOINTS
-from ..checkpoint.cli import exit_with_one_sentence
+from ..checkpoint.load_or_download import exit_with_one_sentence
 from ..config import preset
 from ..device import find_device
 from ..files.content import replace_text

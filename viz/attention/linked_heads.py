@@ -21,10 +21,9 @@ from ..builders.chart import chart, selection
 from ..builders.figure import VegaFigure, need_shape
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
-from ..builders.palette import TO_ONE, WeightScale, hatching
+from ..builders.palette import TO_ONE, WeightScale, hatching, with_token_colours
 from ..builders.picture_marks import weight_table
 from ..builders.theme import MIDDLE, SMALL
-from ..builders.token_colours import with_token_colours
 from ..builders.token_label import width
 from .linked_data import (
     MOST_CELLS,

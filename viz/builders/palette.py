@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -197,3 +198,11 @@ def _png_uri(image: Image.Image, **options: bytes | int) -> str:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", **options)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def with_token_colours(script: Path) -> str:
+    """The text of `token_colours.js` and of the script that calls its functions, in one: Streamlit's components and offline pages
+    take a single script.
+    """
+    shared = Path(__file__).with_name("token_colours.js")
+    return "".join(path.read_text(encoding="utf-8") for path in (shared, script))

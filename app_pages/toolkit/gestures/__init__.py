@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app_pages.toolkit.callbacks import callback
-from viz.builders.token_colours import with_token_colours
+from viz.builders.palette import with_token_colours
 
 
 def _component(

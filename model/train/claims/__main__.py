@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from ... import checkpoint
-from ...checkpoint.cli import exit_with_one_sentence
+from ...checkpoint.load_or_download import exit_with_one_sentence
 from ...claims.verdict import CLAIMS_FILE, read_measurements, write_measurements
 from .trained import measure_trained
 from .untrained import measure_stored_runs, measure_untrained

@@ -23,7 +23,7 @@ from model.checkpoint import (
     record_figures,
     save,
 )
-from model.files import writing
+from model.files import content
 from model.files.encoder_files import PREDICTIONS, RECORDING
 from model.inputs.text import encode, train_tokenizer, train_word_tokenizer
 from tests.full_disk import FULL, full_after
@@ -315,7 +315,7 @@ def test_a_kill_at_any_moment_leaves_the_old_checkpoint_or_the_new_one(home, tmp
             assert torch.equal(loaded.model.classifier.weight, model.classifier.weight)
         order.append(loaded.history["is"])
         with monkeypatch.context() as patch:
-            patch.setattr(writing, "LEFT_BEHIND", -1)  # as on a later day
+            patch.setattr(content, "LEFT_BEHIND", -1)  # as on a later day
             save(copy / "it", new, {"is": "saved again"})
         assert load("it").history == {"is": "saved again"}
         assert [path.name for path in copy.iterdir()] == ["it"]

@@ -1,13 +1,16 @@
 """Names that are here, and names of the Hub, against a Hub on the loopback address."""
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from huggingface_hub import constants, file_download
 
 from model.checkpoint import load
-from model.checkpoint.load_or_download import load_or_download
+from model.checkpoint.load_or_download import exit_with_one_sentence, load_or_download
 from tests.model.hub_server import COMMIT, Hub, serving
 from tests.model.huggingface.folders import build
 
@@ -124,3 +127,27 @@ def test_a_download_that_is_stopped_is_not_opened(server, cache, monkeypatch):
     assert not list(cache.rglob("config.json"))
     assert load_or_download("some/bert").name == "hub:some/bert"
     assert "config.json" in server.asked
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("the text\nis  empty"), "the text is empty"),
+        (FileNotFoundError("no checkpoint 'it'"), "no checkpoint 'it'"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "No space left on device"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a.npz"), "No space left on device: a.npz"),
+        (
+            torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 ..."),
+            "the memory of the GPU is too small for this; --device cpu takes the CPU",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(error, message, capsys):
+    with pytest.raises(SystemExit) as ended, exit_with_one_sentence("model.it"):
+        raise error
+    assert (ended.value.code, capsys.readouterr().err) == (2, f"model.it: {message}\n")
+
+
+def test_what_is_wrong_in_the_program_is_not_hidden():
+    with pytest.raises(ZeroDivisionError), exit_with_one_sentence("model.it"):
+        1 // 0  # noqa: B018

@@ -33,6 +33,7 @@ from viz.builders.palette import (
     tiles,
     weight_colours,
     weight_scale,
+    with_token_colours,
 )
 
 # Streamlit's pages, and what they have beside them.
@@ -274,3 +275,12 @@ def test_a_scale_reaches_to_one_or_to_the_largest_of_all_that_is_compared():
 
 def test_no_two_kinds_and_no_choice_look_alike():
     assert len({*CATEGORIES, ACCENT}) == len(CATEGORIES) + 1
+
+
+def test_a_script_stands_after_the_functions_that_it_calls(tmp_path):
+    script = tmp_path / "own.js"
+    script.write_text('const red = (share) => between(["#ffffff", "#ff0000"], share);\n', encoding="utf-8")
+    shared, own = with_token_colours(script).split("const red", 1)
+    assert "function between(" in shared
+    assert "function isDark(" in shared
+    assert own.startswith(" = (share)")

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from model.activations import OUTPUT_ACTIVATIONS
-from model.decompositions.linear_maps import Held
+from model.decompositions.state_parts import Held
 from model.parts.pooling import FirstNumbers, UnitLength
 
 MODULES = {
