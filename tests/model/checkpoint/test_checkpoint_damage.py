@@ -82,55 +82,39 @@ def test_a_configuration_with_unknown_or_absurd_values(digit, changes, sentence)
     refused(digit, f"digit/config.json is damaged: {sentence}")
 
 
-ABSURD = [
-    {"d_model": LARGEST},
-    {"n_layers": LARGEST},
-    {"n_heads": LARGEST},
-    {"d_k": LARGEST, "d_v": LARGEST},
-    {"d_ff": LARGEST},
-    {"image_size": 2**17, "patch_size": 2**17, "n_positions": 2},
-    {"image_size": 500, "patch_size": 1, "n_positions": 250_001},
-]
-
-
-@pytest.mark.parametrize("changes", ABSURD, ids=lambda changes: "-".join(changes))
-def test_sizes_far_beyond_the_weights_are_refused_before_anything_is_built(digit, changes, monkeypatch):
-    rewrite(digit / "config.json", **changes)
-    monkeypatch.setattr(checkpoint, "Transformer", None)
-    refused(digit, "the weights of digit cannot be read: .* numbers are too few")
+FEW, MANY = "numbers are too few", "positions are too many"
 
 
 @pytest.mark.parametrize(
-    "changes", [{"vocab_size": LARGEST}, {"d_model": LARGEST, "masked_token_output": True}]
-)
-def test_the_same_for_text(text, changes, monkeypatch):
-    rewrite(text / "config.json", **changes)
-    monkeypatch.setattr(checkpoint, "Transformer", None)
-    refused(text, "the weights of text cannot be read: .* numbers are too few")
-
-
-@pytest.mark.parametrize(
-    ("name", "changes"),
+    ("name", "changes", "sentence"),
     [
-        ("text", {"n_positions": LARGEST}),
-        ("digit", {"image_size": 256, "patch_size": 1, "n_positions": 65_537, "positions": "sinusoidal"}),
+        ("digit", {"d_model": LARGEST}, FEW),
+        ("digit", {"n_layers": LARGEST}, FEW),
+        ("digit", {"n_heads": LARGEST}, FEW),
+        ("digit", {"d_k": LARGEST, "d_v": LARGEST}, FEW),
+        ("digit", {"d_ff": LARGEST}, FEW),
+        ("digit", {"image_size": 2**17, "patch_size": 2**17, "n_positions": 2}, FEW),
+        ("digit", {"image_size": 500, "patch_size": 1, "n_positions": 250_001}, FEW),
+        ("digit", {"class_names": [""] * 20_000}, FEW),
+        ("text", {"vocab_size": LARGEST}, FEW),
+        ("text", {"d_model": LARGEST, "masked_token_output": True}, FEW),
+        # Sinusoidal positions and attention take memory that no weights stand for.
+        ("text", {"n_positions": LARGEST}, MANY),
+        (
+            "digit",
+            {"image_size": 256, "patch_size": 1, "n_positions": 65_537, "positions": "sinusoidal"},
+            MANY,
+        ),
     ],
-    ids=["text", "digit"],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else value,
 )
-def test_more_positions_than_a_page_could_show_are_refused_before_anything_is_built(
-    name, changes, request, monkeypatch
+def test_what_the_weights_cannot_be_is_refused_before_anything_is_built(
+    name, changes, sentence, request, monkeypatch
 ):
-    # Sinusoidal positions and attention take memory that no weights stand for.
     folder = request.getfixturevalue(name)
     rewrite(folder / "config.json", **changes)
     monkeypatch.setattr(checkpoint, "Transformer", None)
-    refused(folder, rf"the weights of {name} cannot be read: .* positions are too many")
-
-
-def test_more_classes_than_the_weights_have_are_refused_before_anything_is_built(digit, monkeypatch):
-    rewrite(digit / "config.json", class_names=[""] * 20_000)
-    monkeypatch.setattr(checkpoint, "Transformer", None)
-    refused(digit, "the weights of digit cannot be read: .* numbers are too few")
+    refused(folder, rf"the weights of {name} cannot be read: .* {sentence}")
 
 
 @pytest.mark.parametrize("name", ["config.json", "history.json"])
@@ -212,38 +196,33 @@ def test_a_tokenizer_that_knows_more_tokens_than_the_encoder(home):
     refused(home / "text", "text knows 50 tokens, its tokenizer numbers them up to ")
 
 
-def test_token_ids_beyond_the_embedding_though_the_tokens_are_few(text):
-    path = text / "tokenizer.json"
-    written = json.loads(path.read_text())
-    written["model"]["vocab"]["film"] = TEXT.vocab_size
-    path.write_text(json.dumps(written))
-    refused(text, "text knows 100 tokens, its tokenizer numbers them up to 100")
+CLS_TOKEN = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
         (
+            lambda written: written["model"]["vocab"].update(film=TEXT.vocab_size),
+            "text knows 100 tokens, its tokenizer numbers them up to 100",
+        ),
+        (
             lambda written: written["post_processor"]["special_tokens"]["[CLS]"].update(ids=[9999]),
             r"adds tokens \(9999, 3\) for which there is no place",
         ),
         (
-            lambda written: written["post_processor"].update(single=[cls_token()] * TEXT.n_positions),
+            lambda written: written["post_processor"].update(single=[CLS_TOKEN] * TEXT.n_positions),
             r"adds tokens .* for which there is no place",
         ),
     ],
-    ids=["unknown number", "no place left"],
+    ids=["token beyond the embedding", "unknown special token", "no place left"],
 )
-def test_special_tokens_for_which_there_is_no_place(text, change, sentence):
+def test_token_ids_that_the_encoder_lacks(text, change, sentence):
     path = text / "tokenizer.json"
     written = json.loads(path.read_text())
     change(written)
     path.write_text(json.dumps(written))
     refused(text, sentence)
-
-
-def cls_token() -> dict:
-    return {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
 
 
 def test_weights_that_are_no_numbers(digit):

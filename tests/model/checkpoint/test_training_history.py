@@ -30,19 +30,7 @@ def test_what_is_told_may_be_much_or_nothing(history):
         ({"recipe": "by heart"}, "recipe must be an object, got 'by heart'"),
         ({"recipe": {"phases": [{}]}}, "recipe phases 0: task is missing"),
         ({"probes": [3]}, "probes 0 must be text, got 3"),
-        ({"log": [{"phase": 0, "step": -1}]}, "log 0 step must be a whole number >= 0, got -1"),
-        ({"log": [{"phase": 0, "step": 1, "loss": "low"}]}, "log 0 must be a number, got {.*'loss': 'low'"),
         ({"log": [WHOLE["log"][0], {"step": 1}]}, "log 1: phase is missing"),
-        ({"log": [{"phase": True, "step": 1}]}, "log 0 must be a number, got {'phase': True"),
-        (
-            {"log": [{"phase": 0, "step": 2**54}]},
-            "log 0 step must be a whole number <= 9007199254740992, got 18014398509481984",
-        ),
-        (
-            {"log": [{"phase": 0, "step": 1, "loss": 1e301}]},
-            r"log 0 holds a number beyond 1e\+300",
-        ),
-        ({"log": [{"phase": 0, "step": 1, "loss": None}]}, "log 0 must be a number, got {.*'loss': None"),
         ({"log": [[0, 1]]}, r"log 0 must be an object, got \[0, 1\]"),
         ({"log": {"0": 2.3}}, "log must be a list, got {'0': 2.3}"),
         ({"evaluations": [{"phase": 1, "step": 1}]}, "evaluations tells of more than the 1 phases"),
@@ -59,13 +47,13 @@ def test_what_the_pages_could_not_read_is_refused(changes, sentence):
     [
         ([], r"log 2 must be an object, got \[\]"),
         ({"phase": 0}, "log 2: step is missing"),
+        ({"phase": 0, "step": -1}, "log 2 step must be a whole number >= 0, got -1"),
+        ({"phase": 0, "step": 1, "loss": "low"}, "log 2 must be a number, got {.*'loss': 'low'"),
+        ({"phase": 0, "step": 1, "loss": 1e301}, r"log 2 holds a number beyond 1e\+300"),
         ({"phase": 0, "step": 1.5}, "log 2 step must be a whole number, got 1.5"),
         ({"phase": 0, "step": math.nan}, "log 2 step must be a whole number, got nan"),
         ({"phase": True, "step": 1}, "log 2 must be a number, got {'phase': True"),
-        (
-            {"phase": 0, "step": 2**53 + 1},
-            "log 2 step must be a whole number <= 9007199254740992, got 9007199254740993",
-        ),
+        ({"phase": 0, "step": 2**53 + 1}, f"log 2 step must be a whole number <= {2**53}, got {2**53 + 1}"),
         ({"phase": 0, "step": 1, "loss": math.inf}, r"log 2 holds a number beyond 1e\+300"),
         ({"phase": 0, "step": 1, "loss": 10**400}, "log 2: Number out of range, got {.*'loss': 1000"),
         ({"phase": 0, "step": 1, "loss": None}, "log 2 must be a number, got {.*'loss': None"),
@@ -73,11 +61,7 @@ def test_what_the_pages_could_not_read_is_refused(changes, sentence):
     ids=str,
 )
 def test_of_many_rows_the_first_odd_one_is_named(row, sentence):
-    good = {
-        "phase": 0,
-        "step": 3,
-        "loss": math.nan,
-    }  # no loss may be known
+    good = {"phase": 0, "step": 3, "loss": math.nan}  # no loss may be known
     with pytest.raises(ValueError, match=f"^{sentence}"):
         check_history(WHOLE | {"log": [good, good, row, row]})
 
@@ -88,9 +72,8 @@ def test_a_log_is_converted_as_one_list(monkeypatch):
     check_history(
         {"log": [{"phase": 0, "step": step} for step in range(100)], "recipe": {"phases": [{"task": "a"}]}}
     )
-    assert (
-        len(converted) == 3
-    )  # the history, its log, its evaluations; a call for each row would take seconds
+    # the history, its log, its evaluations: a call for each row would take seconds
+    assert len(converted) == 3
 
 
 def test_the_sentence_does_not_quote_a_book():
