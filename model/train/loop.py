@@ -1,11 +1,15 @@
-"""The training loop: phases, steps, evaluations and snapshots."""
+"""The training loop: phases, steps, evaluations and snapshots.
+
+bf16 is faster on processors that support it, and many times slower on others: the precision is chosen by timing it.
+"""
 
 import math
 import sys
 import time
+from time import perf_counter
 
 import torch
-from torch import nn
+from torch import distributed, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 from tqdm import tqdm
@@ -16,13 +20,39 @@ from ..theory.digit_training import geometric_steps, learning_rate
 from ..transformer import Transformer
 from .estimate import estimate
 from .estimate import n_steps as steps_of
-from .precision import faster_precision
 from .recipes import Phase, Recipe
 from .run_state import Progress, load_state, phase_of, save_state
 from .snapshot import take_snapshot
-from .step import Precision, autocast, batches, gradients, make_optimizers, rank, set_rate
+from .step import PRECISIONS, Precision, autocast, batches, gradients, make_optimizers, rank, set_rate
 from .task import Task, device_of
 from .training_setup import TrainingSetup
+
+ROUNDS = 3  # the first is slower: it loads kernels and allocates memory
+
+
+def faster_precision(task: Task, model: Transformer, seed: int, batch_size: int) -> Precision:
+    """The precision in which the gradients of one batch take less time; on a GPU bf16, without timing.
+
+    Prints the times on stderr. In a run of several processes all must call this function; they get the result of the first.
+    """
+    if device_of(model).type != "cpu":
+        return "bf16"
+    batch = task.batch(seed, 0, min(batch_size, task.n_examples))
+    shortest_seconds = dict.fromkeys(PRECISIONS, float("inf"))  # seconds
+    for _ in range(ROUNDS):
+        for precision in PRECISIONS:
+            start = perf_counter()
+            gradients(task, model, batch, seed, precision)
+            shortest_seconds[precision] = min(shortest_seconds[precision], perf_counter() - start)
+    model.zero_grad()
+    chosen_precision = [min(PRECISIONS, key=shortest_seconds.__getitem__)]
+    if distributed.is_initialized():
+        distributed.broadcast_object_list(chosen_precision)
+    if rank() == 0:
+        times = " and ".join(f"{1000 * shortest_seconds[name]:.3g} ms in {name}" for name in PRECISIONS)
+        print(f"precision {chosen_precision[0]}: the gradients of a step take {times}", file=sys.stderr)
+    return chosen_precision[0]
+
 
 SAVE_EVERY_S = 60
 

@@ -33,8 +33,7 @@ from ..theory.digit_training import (
     read_runs,
 )
 from ..transformer import Transformer
-from .loop import evaluate
-from .precision import faster_precision
+from .loop import evaluate, faster_precision
 from .prepare import prepare
 from .recipes import recipe
 from .step import PRECISIONS, Precision, autocast, batches, gradients, make_optimizers, set_rate

@@ -94,7 +94,7 @@ def _follows(parts: Parts, text: str, keys: set[Parts], words: set[str], *, is_p
 
 
 def _is_computed(text: str, keys: set[Parts], words: set[str]) -> bool:
-    name, _, number = text.rpartition("_")  # of a side, as in `app_pages.show.side_predictions.beside`
+    name, _, number = text.rpartition("_")  # of a side, as in `app_pages.show.prediction.beside`
     is_side = (name,) in keys and number in words
     return text == "" or text.isdigit() or text in words or is_side or _is_key(text, keys, words)
 

@@ -6,8 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from model.train.loop import train
-from model.train.precision import faster_precision
+from model.train.loop import faster_precision, train
 from model.train.recipes import Phase, Recipe
 from model.train.step import PRECISIONS
 from model.train.training_setup import TrainingSetup
@@ -69,7 +68,7 @@ def test_each_phase_draws_batches_of_its_own_and_drops_out_only_where_it_says(se
 def test_a_run_is_in_the_precision_that_is_faster_and_stays_in_it(slow, setup, monkeypatch, capsys):
     task = setup.tasks["sentiment"]
     task.takes = {slow: 2}
-    monkeypatch.setattr("model.train.precision.perf_counter", lambda: task.clock)
+    monkeypatch.setattr("model.train.loop.perf_counter", lambda: task.clock)
     model, progress = train(RECIPE, setup)
     (fast,) = set(PRECISIONS) - {slow}
     assert progress.precision == fast

@@ -5,6 +5,7 @@ import torch
 from model.config import preset
 from model.train.datasets import edited_reviews, phrases
 from model.train.prepare_reviews import prepare_reviews, review_opening, split_reviews
+from model.train.prepare_sentences import changed_sentences
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +71,26 @@ def test_what_is_judged_on_is_left_to_be_evaluated_on(prepared, few_reviews):
     assert table.label.tolist() == (own.rating > 2).astype(int).tolist()
     for name in ("sentences-with-negation", "edited-reviews", "their-originals", "negation"):
         assert set(pd.read_csv(folder / f"{name}.csv").label) == {0, 1}
+
+
+def test_sentences_that_differ_stand_beside_their_counterparts():
+    before = "I saw it twice. The plot is dull!<br /><br />The end is not good. Go home."
+    after = "I saw it twice. The plot is fine! The end is good. Go home."
+    assert changed_sentences(before, after) == [
+        ("The plot is dull!", "The plot is fine!"),
+        ("The end is not good.", "The end is good."),
+    ]
+
+
+def test_what_has_no_counterpart_is_left_out():
+    assert changed_sentences("It is long. It is bad.", "It is long.") == []
+    assert changed_sentences("It is bad. I left early.", "It is very good.") == []
+
+
+def test_sentences_that_say_different_things_are_no_edit():
+    assert changed_sentences("The plot is dull.", "Everybody laughed all evening.") == []
+
+
+def test_very_long_sentences_are_left_out():
+    long = " ".join(["and on"] * 31)
+    assert changed_sentences(f"It is bad {long}.", f"It is good {long}.") == []
