@@ -23,7 +23,7 @@ TEXT = {"text": "not great film", "checkpoint": "imdb-pre-ln"}
 AT = {"layer": "1", "head": "1", "query": "3 film", "inside_key": "1 not"}
 
 
-def said(app: AppTest, start: str) -> str:
+def shown_text(app: AppTest, start: str) -> str:
     (text,) = (part.value for part in (*app.markdown, *app.caption) if part.value.startswith(start))
     return text
 
@@ -73,24 +73,25 @@ def test_the_numbers_are_those_of_the_library_and_follow_head_query_and_key(
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 1, 3, 1), atol=1e-6)
     score = subject_of(app).record.scores[1, 1, 3, 1]
     sentence = f"for `3 film` in L1 H1, above in the column “÷ √4”, is **{score:.4g}**".replace("-", "−")
-    assert sentence in said(app, "The score of `1 not`")
+    assert sentence in shown_text(app, "The score of `1 not`")
     app.selectbox(key="head").set_value(0)
     app.selectbox(key="query").set_value(2)
     app.selectbox(key="inside_key").set_value(4).run()
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 0, 2, 4), atol=1e-6)
-    assert "for `2 great` in L1 H0" in said(app, "The score of `4 [SEP]`")
+    assert "for `2 great` in L1 H0" in shown_text(app, "The score of `4 [SEP]`")
 
 
 def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened: Open) -> None:
     app = opened(**TEXT, **AT)
     score = subject_of(app).record.scores[1, 1, 3, 1]
     total, recorded = re.search(
-        r"The products sum to (\S+); the encoder's own number: (\S+), difference ", said(app, "The products")
+        r"The products sum to (\S+); the encoder's own number: (\S+), difference ",
+        shown_text(app, "The products"),
     ).groups()
     assert [float(text.replace("−", "-")) for text in (total, recorded)] == pytest.approx(
         [score] * 2, abs=1e-4
     )
-    assert "without a part, the layers after it would write something else" in said(app, "The products")
+    assert "without a part, the layers after it would write something else" in shown_text(app, "The products")
 
 
 def test_the_largest_product_is_put_into_words(opened: Open) -> None:
@@ -99,7 +100,7 @@ def test_the_largest_product_is_put_into_words(opened: Open) -> None:
     assert set(products.index) == {"token", "position", "biases"}
     query, key = products.abs().stack().idxmax()
     sentence = f"Largest product: {query} of `3 film` × {key} of `1 not`: "
-    assert sentence in said(app, "The score of")
+    assert sentence in shown_text(app, "The score of")
 
 
 def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read(
@@ -135,7 +136,7 @@ def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read
 def test_a_key_that_the_query_must_not_attend_to_has_no_reason(opened: Open) -> None:
     app = opened(text="film [PAD] not", checkpoint="imdb-pre-ln", query="1 film", inside_key="2 [PAD]")
     assert (
-        said(app, "`1 film` must not")
+        shown_text(app, "`1 film` must not")
         == "`1 film` must not attend to `2 [PAD]`: its weight is 0, whatever the score."
     )
     assert not [part for part in app.caption if part.value.startswith("The products")]
@@ -148,8 +149,8 @@ def test_of_a_digit_the_parts_were_read_from_patches(opened: Open) -> None:
     record = subject_of(app).record
     positions = [record.labels.index(name) for name in ("r1c0", "r0c1")]
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 0, *positions), atol=1e-6)
-    assert said(app, "The score of `r0c1` for `r1c0` in L1 H0")
-    assert "r1c0 is the patch in row 1 and column 0, counted from 0." in said(app, "The products")
+    assert shown_text(app, "The score of `r0c1` for `r1c0` in L1 H0")
+    assert "r1c0 is the patch in row 1 and column 0, counted from 0." in shown_text(app, "The products")
 
 
 @pytest.mark.parametrize("architecture", ["T5EncoderModel", "DebertaV2Model", "DINOv3ViTModel", "BeitModel"])

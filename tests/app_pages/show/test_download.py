@@ -32,9 +32,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict:
     return arguments
 
 
-def opened(**chosen: object) -> AppTest:
-    app = AppTest.from_function(page)
+def opened(drawn: Callable[[], None] = page, last: dict | None = None, **chosen: object) -> AppTest:
+    """The page `drawn` with an open menu; `last` is what was chosen in another one."""
+    app = AppTest.from_function(drawn)
     app.session_state["file_of_matrix"] = True
+    app.session_state["exported"] = last or {}
     for what, value in chosen.items():
         app.session_state[f"file_of_matrix_{what}"] = value
     app.run()
@@ -62,11 +64,7 @@ def page_with_a_legend_beside_it() -> None:
 
 
 def test_a_file_can_say_what_stands_beside_the_figure_on_the_page(made):
-    app = AppTest.from_function(page_with_a_legend_beside_it)
-    app.session_state["file_of_matrix"] = True
-    app.session_state["file_of_matrix_kind"] = "svg"
-    app.run()
-    assert not app.exception
+    app = opened(page_with_a_legend_beside_it, kind="svg")
     assert "on the page" in app.get("plotly_chart")[0].proto.spec
     content = made["data"]().decode()
     assert "in the file" in content
@@ -86,10 +84,7 @@ def page_with_two_figures_in_one_chart() -> None:
 
 
 def test_one_menu_makes_files_of_all_figures_of_a_chart(made):
-    app = AppTest.from_function(page_with_two_figures_in_one_chart)
-    app.session_state["file_of_matrix"] = True
-    app.session_state["file_of_matrix_kind"] = "svg"
-    app.run()
+    app = opened(page_with_two_figures_in_one_chart, kind="svg")
     assert "one head" in made["data"]().decode()
     app.segmented_control(key="file_of_matrix_figure").set_value("overview").run()
     assert not app.exception
@@ -122,12 +117,6 @@ def test_the_file_is_made_when_it_is_asked_for(made, kind, begins, monkeypatch):
     assert made["file_name"].endswith(f".{kind}")
 
 
-def test_a_column_of_a_paper_in_one_click(made):
-    opened(kind="svg", size=download.COLUMN)
-    drawn = made["data"]().decode()
-    assert 'width="8.50cm"' in drawn
-
-
 @pytest.mark.parametrize("size", [download.COLUMN, download.OWN])
 @pytest.mark.parametrize("theme", [download.LIGHT, download.DARK])
 def test_light_letters_have_a_dark_ground(made, theme, size):
@@ -148,19 +137,21 @@ def page_in_korean() -> None:
 @pytest.mark.parametrize(("kind", "is_told"), [("png", True), ("svg", True), ("pdf", True), ("csv", False)])
 def test_letters_that_no_font_has_are_told_before_the_download(made, kind, is_told, monkeypatch):
     monkeypatch.setattr(safe_text, "_known", {"한": False, "국": False})
-    app = AppTest.from_function(page_in_korean)
-    app.session_state["file_of_matrix"] = True
-    app.session_state["file_of_matrix_kind"] = kind
-    app.run()
-    assert not app.exception
+    app = opened(page_in_korean, kind=kind)
     assert any("No font here has 한 국" in caption.value for caption in app.caption) == is_told
     assert made["data"]()
 
 
-def test_an_own_size(made):
-    opened(kind="svg", size=download.OWN, width_cm=12.0, font_pt=10.0, transparent_light=False)
-    drawn = made["data"]().decode()
-    assert 'width="12.00cm"' in drawn
+@pytest.mark.parametrize(
+    ("chosen", "width"),
+    [
+        ({"size": download.COLUMN}, "8.50cm"),
+        ({"size": download.OWN, "width_cm": 12.0, "font_pt": 10.0, "transparent_light": False}, "12.00cm"),
+    ],
+)
+def test_a_column_of_a_paper_in_one_click_or_an_own_size(made, chosen, width):
+    opened(kind="svg", **chosen)
+    assert f'width="{width}"' in made["data"]().decode()
 
 
 def test_numbers_and_title_are_chosen_behind_one_control(made):
@@ -169,12 +160,8 @@ def test_numbers_and_title_are_chosen_behind_one_control(made):
     assert [control.label for control in details.segmented_control] == ["Numbers in cells"]
     drawn = made["data"].decode()
     # Two cells each, and the colour bar.
-    assert [drawn.count(f">{number}</{tag}>") for tag in ("text", "tspan") for number in (0, 1)] == [
-        2,
-        2,
-        1,
-        1,
-    ]
+    counts = [drawn.count(f">{number}</{tag}>") for tag in ("text", "tspan") for number in (0, 1)]
+    assert counts == [2, 2, 1, 1]
 
 
 def page_of_many_tokens() -> None:
@@ -187,11 +174,7 @@ def page_of_many_tokens() -> None:
 
 
 def test_numbers_that_do_not_fit_are_told_and_no_file_is_offered(made):
-    app = AppTest.from_function(page_of_many_tokens)
-    app.session_state["file_of_matrix"] = True
-    app.session_state["exported"] = {"kind": "svg", "size": download.COLUMN, "numbers": "all"}
-    app.run()
-    assert not app.exception
+    app = opened(page_of_many_tokens, {"kind": "svg", "size": download.COLUMN, "numbers": "all"})
     assert "The numbers do not fit" in app.caption[-1].value
     assert not made
 
@@ -202,10 +185,7 @@ def test_colours_of_the_other_theme(made):
 
 
 def test_what_was_chosen_is_what_the_next_figure_begins_with(made):
-    app = AppTest.from_function(page)
-    app.session_state["file_of_matrix"] = True
-    app.session_state["exported"] = {"kind": "svg", "size": download.COLUMN}
-    app.run()
+    app = opened(last={"kind": "svg", "size": download.COLUMN})
     assert made["file_name"].endswith(".svg")
     assert 'width="8.50cm"' in made["data"]().decode()
     app.segmented_control(key="file_of_matrix_kind").set_value("csv").run()
@@ -227,14 +207,8 @@ def test_the_name_says_what_is_in_the_file(held, key, name, monkeypatch):
 
 
 def test_the_menu_counts_the_columns_of_the_file():
-    app = AppTest.from_function(page_of_many_tokens)
-    app.session_state["file_of_matrix"] = True
-    app.session_state["exported"] = {"kind": "csv"}
-    app.run()
-    assert not app.exception
-    assert next(caption.value for caption in app.caption).endswith(
-        "40 rows × 41 columns."
-    )  # one holds the names
+    app = opened(page_of_many_tokens, {"kind": "csv"})
+    assert app.caption[0].value.endswith("40 rows × 41 columns.")  # one holds the names
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def open_parts(open_app: Open) -> Open:
     return partial(open_app, "app_pages/compare/page.py", **query)
 
 
-def said(app: AppTest) -> str:
+def shown_text(app: AppTest) -> str:
     assert not app.exception
     return "\n".join(part.value for kind in (app.caption, app.info) for part in kind)
 
@@ -83,11 +83,11 @@ def test_both_encoders_are_divided_by_a_class_and_heads_are_taken_away_on_demand
         assert shown["part"].tolist() == frame["part"].tolist()
         np.testing.assert_allclose(shown["effect"], frame["effect"], atol=1e-5)
         rho = format_number(spearmanr(frame["value"], frame["effect"]).statistic, ".2f")
-        assert f"{name} **Spearman {rho}** over 4 heads" in said(app)
+        assert f"{name} **Spearman {rho}** over 4 heads" in shown_text(app)
 
 
 def test_below_stand_the_sums_and_what_is_seen_in_numbers(open_parts):
-    text = said(open_parts(text=TEXT))
+    text = shown_text(open_parts(text=TEXT))
     for name in PAIR:
         parts = answer_parts(load(checkpoint.CHECKPOINTS / name), TEXT, 1)
         assert f"{name} {format_number(parts.recorded, '+.4f')} (difference\u00a0" in text
@@ -142,24 +142,26 @@ def test_where_the_answers_are_of_two_kinds_a_sentence_says_so(open_parts, check
     app = open_parts(checkpoint="imdb-pre-ln", compare_with="states", text=TEXT)
     names = ", ".join(load(checkpoints / "imdb-pre-ln").config.class_names)
     sentence = f"There is no number that both answer: imdb-pre-ln answers {names}; states has no classes."
-    assert sentence in said(app)
+    assert sentence in shown_text(app)
     assert not [chart for chart in app.get("vega_lite_chart") if CHART in chart.proto.spec]
 
 
 def test_effects_that_take_long_wait_for_a_button(open_parts, monkeypatch):
     monkeypatch.setattr(estimated_work, "AT_ONCE", 0)
     app = open_parts(text=TEXT, without_heads="true")
-    assert "Spearman" not in said(app)
+    assert "Spearman" not in shown_text(app)
     for number in range(2):
         button = app.button(key=f"answer_effects_{number}")
         assert button.label.startswith(f"Take away each of the 4 heads of {PAIR[number]}")
         button.click().run()
-    assert said(app).count("Spearman") == 2
+    assert shown_text(app).count("Spearman") == 2
 
 
 def test_an_encoder_that_cannot_be_divided_is_said_to_be_so(open_parts, monkeypatch):
     monkeypatch.setattr(parts_of_answer, "answer_parts", refused)
-    assert "The answers cannot be divided: what Foo makes cannot be divided into parts." in said(open_parts())
+    assert "The answers cannot be divided: what Foo makes cannot be divided into parts." in shown_text(
+        open_parts()
+    )
 
 
 def refused(*_: object) -> None:
@@ -170,7 +172,7 @@ def test_norm_placement_shows_the_parts_of_the_readers_text(open_app):
     app = open_app(NORM_PLACEMENT, text=TEXT, **PARTS)
     one, other = (expected(name, TEXT, 1) for name in PAIR)
     assert_shows(app, pre_LN=one, post_LN=other)
-    assert f"Of “{TEXT}” in imdb-pre-ln and imdb-post-ln:" in said(app)
+    assert f"Of “{TEXT}” in imdb-pre-ln and imdb-post-ln:" in shown_text(app)
     link = next(link for link in app.get("page_link") if link.proto.label == "Side by side →")
     assert "compare_stream=answer+by+part" in link.proto.query_string
 
@@ -178,10 +180,10 @@ def test_norm_placement_shows_the_parts_of_the_readers_text(open_app):
 def test_norm_placement_computes_them_once_they_are_chosen(open_app, monkeypatch):
     monkeypatch.setattr(parts_of_answer, "answer_parts", refused)
     app = open_app(NORM_PLACEMENT)
-    assert "cannot be divided" not in said(app)
+    assert "cannot be divided" not in shown_text(app)
     app.segmented_control(key="norm_figure").set_value(PARTS["norm_figure"]).run()
-    assert "cannot be divided" in said(app)
-    assert f"Of “{first_text()}”" in said(app)
+    assert "cannot be divided" in shown_text(app)
+    assert f"Of “{first_text()}”" in shown_text(app)
 
 
 def test_the_heading_says_what_each_side_answers_and_to_which_class_a_bar_speaks(open_parts):
@@ -196,7 +198,7 @@ def test_the_heading_says_what_each_side_answers_and_to_which_class_a_bar_speaks
 
 
 def test_what_is_too_small_for_a_bar_is_named(open_parts, monkeypatch):
-    assert "too small to be seen" not in said(open_parts(text=TEXT))
+    assert "too small to be seen" not in shown_text(open_parts(text=TEXT))
     monkeypatch.setattr(parts_of_answer, "_VISIBLE", 1e6)
     largest = [
         expected(name, TEXT, 1).set_index("part").loc[["token", "position"], "value"].abs().max()
@@ -206,7 +208,7 @@ def test_what_is_too_small_for_a_bar_is_named(open_parts, monkeypatch):
         f"{name} (at most {format_number(value, '.1g')})" for name, value in zip(PAIR, largest, strict=True)
     )
     sentence = f"Token and position are too small to be seen in {names}; in post-LN each LayerNorm divides"
-    assert sentence in said(open_parts(text=TEXT))
+    assert sentence in shown_text(open_parts(text=TEXT))
 
 
 def test_a_masked_word_can_be_the_answer_that_is_divided(open_parts):

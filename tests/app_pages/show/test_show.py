@@ -71,16 +71,11 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     return Page(monkeypatch)
 
 
-def test_a_click_hands_over_the_fields_of_the_mark(page):
+@pytest.mark.parametrize(("points", "chosen"), [([{"position": 3}], 3), ([], 0)])
+def test_a_click_hands_over_the_fields_of_the_mark_and_beside_the_marks_nothing(page, points, chosen):
     page.run()
-    page.click([{"position": 3}])
-    assert page.chosen == 3
-
-
-def test_a_click_beside_the_marks_changes_nothing(page):
-    page.run()
-    page.click([])
-    assert page.chosen == 0
+    page.click(points)
+    assert page.chosen == chosen
 
 
 def test_the_chart_stays_after_its_own_click(page):

@@ -279,7 +279,7 @@ class Slow(Counted):
         return super().__call__()
 
 
-def asked_by_four(kept: Cache, make: Slow, others: Counted | None = None) -> list[Future]:
+def four_requests(kept: Cache, make: Slow, others: Counted | None = None) -> list[Future]:
     """One thread makes the value, three more ask for it before it is let go."""
     with ThreadPoolExecutor(4) as threads:
         requests = [threads.submit(kept.get, Watched(), make)]
@@ -293,7 +293,7 @@ def asked_by_four(kept: Cache, make: Slow, others: Counted | None = None) -> lis
 
 def test_threads_that_miss_one_key_at_once_make_its_value_once():
     make = Slow(lambda: np.zeros(3))
-    first, *others = (future.result() for future in asked_by_four(Cache(MB), make))
+    first, *others = (future.result() for future in four_requests(Cache(MB), make))
     assert all(other is first for other in others)
     assert make.times == 1
 
@@ -308,26 +308,19 @@ def test_nobody_waits_for_another_key():
         assert waiting.result(PATIENCE) == "slow"
 
 
-def test_an_error_is_not_kept_and_who_waited_tries_again():
-    again = Counted(lambda: "mended")
-    first, *others = asked_by_four(Cache(MB), Slow(lambda: 1 // 0), again)
-    assert type(first.exception()) is ZeroDivisionError
-    assert [future.result() for future in others] == ["mended"] * 3
-    assert again.times == 1
-
-
 class Stopped(BaseException):
     """As Streamlit's, when a session's run is over before its end."""
 
 
-def test_where_one_session_is_stopped_the_others_begin_anew():
-    def stop() -> None:
-        raise Stopped
+@pytest.mark.parametrize("error", [ZeroDivisionError, Stopped])
+def test_an_error_or_a_stopped_session_is_not_kept_and_who_waited_tries_again(error):
+    def fail() -> None:
+        raise error
 
-    again = Counted(lambda: "made")
-    first, *others = asked_by_four(Cache(MB), Slow(stop), again)
-    assert type(first.exception()) is Stopped
-    assert [future.result() for future in others] == ["made"] * 3
+    again = Counted(lambda: "mended")
+    first, *others = four_requests(Cache(MB), Slow(fail), again)
+    assert type(first.exception()) is error
+    assert [future.result() for future in others] == ["mended"] * 3
     assert again.times == 1
 
 
@@ -349,7 +342,7 @@ def test_of_a_checkpoint_and_values():
 
 
 def test_a_replaced_checkpoint_is_noticed(checkpoints):
-    def asked() -> tuple:
+    def values() -> tuple:
         return (
             cache.loaded("mnist-pre-ln"),
             cache.of(shape_of, "mnist-pre-ln"),
@@ -357,12 +350,12 @@ def test_a_replaced_checkpoint_is_noticed(checkpoints):
             cache.loaded("mnist-post-ln"),
         )
 
-    before = asked()
-    assert all(one is other for one, other in zip(before, asked(), strict=True))
+    before = values()
+    assert all(one is other for one, other in zip(before, values(), strict=True))
     checkpoint.save(checkpoints / "mnist-pre-ln", tiny.build(tiny.DIGIT, seed=9), {})
-    after = asked()
+    after = values()
     assert [one is other for one, other in zip(before, after, strict=True)] == [False, False, False, True]
-    assert all(one is other for one, other in zip(after, asked(), strict=True))
+    assert all(one is other for one, other in zip(after, values(), strict=True))
 
 
 def test_a_run_keeps_its_encoder_though_the_files_are_replaced(checkpoints):

@@ -101,10 +101,10 @@ def test_positions_of_texts_correspond_as_far_as_both_reach():
 
 
 def test_one_text_that_two_tokenizers_cut_differently_has_the_class_token_in_common():
-    here, other = text("not great film"), text("film", "another")
-    assert [same_position(here, other, query) for query in range(3)] == [0, None, None]
+    first, other = text("not great film"), text("film", "another")
+    assert [same_position(first, other, query) for query in range(3)] == [0, None, None]
     alike = text("not great film", "another")
-    assert [same_position(here, alike, query) for query in range(3)] == [0, 1, 2]
+    assert [same_position(first, alike, query) for query in range(3)] == [0, 1, 2]
 
 
 def test_of_other_patches_the_class_tokens_alone_correspond():

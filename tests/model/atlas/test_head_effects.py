@@ -161,16 +161,12 @@ def numbers(part: LabelledInputs) -> list[int]:
     return result
 
 
-def test_all_that_do_not_choose_judge(tmp_path):
-    choosing, judging = split_for_pruning(tiny.loaded(tiny.TEXT), texts(tmp_path, 12), 6)
-    assert numbers(choosing) == [1, 5, 9]  # every second of 1, 3, 5, ...
-    assert numbers(judging) == [2, 3, 4, 6, 7, 8, 10, 11, 12]
-
-
-def test_where_the_sample_is_all_there_is_the_other_half_judges(tmp_path):
-    choosing, judging = split_for_pruning(tiny.loaded(tiny.TEXT), texts(tmp_path, 12), 256)
-    assert numbers(choosing) == [1, 3, 5, 7, 9, 11]
-    assert numbers(judging) == [2, 4, 6, 8, 10, 12]
+@pytest.mark.parametrize(("sample", "expected"), [(6, [1, 5, 9]), (256, [1, 3, 5, 7, 9, 11])])
+def test_all_that_do_not_choose_judge(tmp_path, sample, expected):
+    """Every second of a sample chooses: of 1, 3, 5, ..., or of all."""
+    choosing, judging = split_for_pruning(tiny.loaded(tiny.TEXT), texts(tmp_path, 12), sample)
+    assert numbers(choosing) == expected
+    assert sorted([*numbers(choosing), *numbers(judging)]) == list(range(1, 13))
 
 
 def test_of_many_some_at_equal_distances_judge(tmp_path, monkeypatch):

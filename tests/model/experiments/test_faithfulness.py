@@ -421,17 +421,17 @@ def test_of_other_encoders_nothing_can_be_told(made, n, answer, reason):
 
 
 def test_noise_passes_on_at_most_one_input_in_twenty(made):
-    told = passed = 0
+    n_judged = n_passed = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         weights = rng.normal(size=20)
         encoder = made(20, lambda present, weights=weights: present @ weights + 3 - weights.sum())
         maps, untold = encoder.judged(noise=rng.random((20, 20)))
         if untold is None:
-            told += 20
-            passed += int(maps["noise"].readable.sum())
-    assert told > 1_000
-    assert passed / told <= 0.05
+            n_judged += 20
+            n_passed += int(maps["noise"].readable.sum())
+    assert n_judged > 1_000
+    assert n_passed / n_judged <= 0.05
 
 
 # Many maps at once

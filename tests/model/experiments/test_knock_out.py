@@ -65,26 +65,20 @@ def test_a_grey_patch_is_what_the_encoder_sees_there(digit_loaded, image):
     assert positions.first_patch == 1
 
 
-def test_colours_have_a_grey_each():
+@pytest.mark.parametrize(("has_teacher", "first", "side"), [(False, 1, 8), (True, 2, 32)])
+def test_colours_have_a_grey_each(has_teacher, first, side, tmp_path):
+    """Also behind a class and a distillation token, of an encoder whose pixels are normalised colour by colour."""
     loaded = tiny.loaded(replace(tiny.DIGIT, n_channels=3))
-    picture = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
-    inputs, _ = prepare(loaded, picture)
-    inputs[0, :, :4, 4:] = inputs[0].mean(dim=(1, 2))[:, None, None]
-    with torch.inference_mode():
-        expected = loaded.model(inputs).softmax(dim=-1)[0]
-    np.testing.assert_allclose(knock_out(loaded, picture, "grey", [2])[0], expected, **CLOSE)
-
-
-def test_behind_a_class_and_a_distillation_token(tmp_path):
-    """Of an encoder whose pixels are normalised colour by colour."""
-    loaded = encoder(tmp_path / "it", "DeiTForImageClassificationWithTeacher")
-    picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
+    if has_teacher:
+        loaded = encoder(tmp_path / "it", "DeiTForImageClassificationWithTeacher")
+    picture = np.random.default_rng(0).integers(0, 256, (side, side, 3), dtype=np.uint8)
     inputs, positions = prepare(loaded, picture)
-    assert removable_positions(positions) == tuple(range(2, 18))
-    inputs[0, :, :8, 8:16] = inputs[0].mean(dim=(1, 2))[:, None, None]
+    assert removable_positions(positions) == tuple(range(first, first + loaded.config.n_patches))
+    patch = loaded.config.patch_size
+    inputs[0, :, :patch, patch : 2 * patch] = inputs[0].mean(dim=(1, 2))[:, None, None]
     with torch.inference_mode():
         expected = loaded.model(inputs).softmax(dim=-1)[0]
-    np.testing.assert_allclose(knock_out(loaded, picture, "grey", [3])[0], expected, **CLOSE)
+    np.testing.assert_allclose(knock_out(loaded, picture, "grey", [first + 1])[0], expected, **CLOSE)
 
 
 def test_what_cannot_be_taken_away_is_left_out(text_loaded, digit_loaded, image):

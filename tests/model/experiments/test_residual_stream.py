@@ -72,9 +72,7 @@ def test_shares_by_hand():
     past = np.array([[[3.0, 4.0]], [[6.0, 8.0]]])
     outputs = np.array([[[[5.0, 0.0]], [[0.0, 30.0]]]])
     assert shares(past, outputs) == pytest.approx([5 / (5 + 5), 30 / (10 + 30)])
-
-
-def test_shares_are_means_over_the_tokens():
+    # of two tokens the mean
     past = np.array([[[1.0], [1.0]], [[1.0], [1.0]]])
     outputs = np.array([[[[1.0], [3.0]], [[0.0], [0.0]]]])
     assert shares(past, outputs) == pytest.approx([(0.5 + 0.75) / 2, 0])

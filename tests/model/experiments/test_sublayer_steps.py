@@ -159,20 +159,15 @@ def test_a_batch_by_hand():
     assert result.output.tolist() == [[-1, -1], [1, 1]]
 
 
-@given(MATRICES)
-def test_over_features_it_is_torch_layer_norm(values):
-    torch_norm = torch.nn.LayerNorm(values.shape[1], dtype=torch.float64)
+@pytest.mark.parametrize(
+    ("over", "norm"), [("features", torch.nn.LayerNorm), ("batch", torch.nn.BatchNorm1d)]
+)
+@given(values=MATRICES.filter(lambda values: len(values) > 1))  # torch refuses a batch of one
+def test_it_is_the_norm_of_torch(over, norm, values):
+    torch_norm = norm(values.shape[1], dtype=torch.float64)
     assert torch_norm.eps == EPSILON
     expected = torch_norm(torch.tensor(values)).detach().numpy()
-    np.testing.assert_allclose(normalise(values, "features").output, expected, rtol=1e-6, atol=1e-7)
-
-
-@given(MATRICES.filter(lambda values: len(values) > 1))  # torch refuses a batch of one
-def test_over_the_batch_it_is_torch_batch_norm(values):
-    torch_norm = torch.nn.BatchNorm1d(values.shape[1], dtype=torch.float64).train()
-    assert torch_norm.eps == EPSILON
-    expected = torch_norm(torch.tensor(values)).detach().numpy()
-    np.testing.assert_allclose(normalise(values, "batch").output, expected, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(normalise(values, over).output, expected, rtol=1e-6, atol=1e-7)
 
 
 @given(MATRICES, st.floats(0.5, 20), st.floats(-20, 20))

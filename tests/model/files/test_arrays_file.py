@@ -96,16 +96,6 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("content", "why"), HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_damaged_or_hostile_npz_is_refused_in_one_sentence(content, why, monkeypatch):
-    monkeypatch.setattr(arrays_file, "LARGEST", 2**24)
-    with pytest.raises(ValueError, match=why) as refused:
-        read_arrays(content, "a.npz", WANTED)
-    assert str(refused.value).startswith("a.npz cannot be read: ")
-    assert "\n" not in str(refused.value)
-
-
 def test_a_changed_byte_is_noticed():
     content = bytearray(zipped(("pattern.npy", npy((64,), values=np.random.default_rng(0).bytes(256)))))
     content[200] ^= 1
@@ -131,11 +121,19 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize(("content", "why"), DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_or_hostile_safetensors_is_refused_in_one_sentence(content, why):
+@pytest.mark.parametrize(
+    ("file", "content", "why"),
+    [
+        *(pytest.param("a.npz", *HOSTILE[name], id=f"npz, {name}") for name in HOSTILE),
+        *(pytest.param("a.safetensors", *DAMAGED[name], id=f"safetensors, {name}") for name in DAMAGED),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_damaged_or_hostile_file_is_refused_in_one_sentence(file, content, why, monkeypatch):
+    monkeypatch.setattr(arrays_file, "LARGEST", 2**24)
     with pytest.raises(ValueError, match=why) as refused:
-        read_arrays(content, "a.safetensors", WANTED)
-    assert str(refused.value).startswith("a.safetensors cannot be read: ")
+        read_arrays(content, file, WANTED)
+    assert str(refused.value).startswith(f"{file} cannot be read: ")
     assert "\n" not in str(refused.value)
 
 

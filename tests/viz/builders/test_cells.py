@@ -77,12 +77,6 @@ def test_small_values_are_written_in_a_smaller_unit():
     assert "thousandths" in str(figure.specification["title"])
 
 
-def test_rounding_has_no_colour():
-    cells, *_ = drawn(grid(np.array([[2e-7, -1e-7]]), selected=(0, 0)))
-    opacity = [float(cell["fill"].rstrip(")").split(",")[-1]) for cell in cells]
-    assert max(opacity) < 1e-6
-
-
 def test_no_heads_make_an_empty_chart():
     assert drawn(grid(np.zeros((0, 0)))) == [[], [], []]
 
@@ -105,8 +99,15 @@ def test_the_chosen_head_is_framed_and_lies_on_top():
     assert cells[-1]["description"] == "L0 H1"
 
 
-def test_rounding_is_not_drawn_as_a_change():
-    cells, *_ = drawn(entropy_change(BEFORE, BEFORE + 1e-9, selected=(0, 0)))
+@pytest.mark.parametrize(
+    "figure",
+    [
+        grid(np.array([[2e-7, -1e-7]]), selected=(0, 0)),
+        entropy_change(BEFORE, BEFORE + 1e-9, selected=(0, 0)),
+    ],
+)
+def test_rounding_has_no_colour(figure):
+    cells, *_ = drawn(figure)
     opacity = [float(cell["fill"].rstrip(")").split(",")[-1]) for cell in cells]
     assert max(opacity) < 1e-6
 
