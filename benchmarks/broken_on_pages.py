@@ -132,7 +132,7 @@ async def open_all(
         if result.broke:
             print(result, flush=True)
         if len(results) % 20 == 0:
-            print(f"{len(results):,} checkpoints, {sum(each.views for each in results):,} views", flush=True)
+            print(f"{len(results):,} checkpoints, {sum(item.views for item in results):,} views", flush=True)
     return results
 
 

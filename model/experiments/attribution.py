@@ -186,8 +186,8 @@ def gradient_times_input(loaded: Loaded, model_input: InputLike, answer: Explain
     >>> gradient_times_input(load("checkpoints/imdb-pre-ln"), "A gripping film.").values.shape
     (6,)
     """
-    given = given_answer(loaded.config, answer)
-    if isinstance(given, Similarity) and given.other is None:
+    read_answer = given_answer(loaded.config, answer)
+    if isinstance(read_answer, Similarity) and read_answer.other is None:
         raise ValueError(
             "at the input the similarity with its own pooled state is largest, so its gradient is 0: "
             "compare with another input, or use integrated gradients"

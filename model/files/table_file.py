@@ -82,8 +82,8 @@ def read_table(lines: Iterable[str], *columns: str) -> Table:
     if separator is None:
         names = max((_names(header, separator) for separator in SEPARATORS), key=len)
         missing = next((name for name in columns if name not in names), columns[0])
-        found = f"“{header.strip()[:120]}”" if header.strip() else "empty"
-        raise ValueError(f"it lacks the column {missing}: name it in the first line, which is {found}")
+        shown = f"“{header.strip()[:120]}”" if header.strip() else "empty"
+        raise ValueError(f"it lacks the column {missing}: name it in the first line, which is {shown}")
     reader = csv.reader(
         chain([header], lines),
         delimiter=separator,

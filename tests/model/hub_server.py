@@ -26,7 +26,7 @@ class Hub:
     sizes: dict[str, int | None] = field(default_factory=dict)  # in the place of the true size
     answer: bytes | None = None  # in the place of what is said of the repository
     status: int = 200
-    asked: list[str] = field(default_factory=list)  # files, by name
+    requested: list[str] = field(default_factory=list)  # files, by name
     endpoint: str = ""
 
     def listed(self) -> bytes:
@@ -68,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
         name, _, file = path.removeprefix("/").partition("/resolve/")
         file = file.partition("/")[2]
         if with_body:
-            hub.asked.append(file)
+            hub.requested.append(file)
         if hub.refuses_files:
             self._send(403, b"", {"X-Error-Code": "GatedRepo"})
         elif name != hub.name or file not in hub.files:

@@ -34,8 +34,8 @@ from viz.builders.number_format import THIN, format_number, percent, told_apart
 class OverData(NamedTuple):
     """Number of examples on which a head's map can be judged, and the share on which it is readable as an explanation."""
 
-    share: float | None  # of the `told` examples, from 0 to 1; None where there are none
-    told: int  # on which maps can be judged
+    share: float | None  # of the judged examples, from 0 to 1; None where there are none
+    n_judged: int  # on which maps can be judged
     n: int
     data: str  # as it stands on screen
 
@@ -186,7 +186,7 @@ def over_data_sentence(held: OverData) -> str:
     if held.share is None:
         return f"This cannot be told on any of {held.n:,} {held.data}."
     return (
-        f"Over a data set: this can be told on {held.told:,} of {held.n:,} {held.data}, and on "
+        f"Over a data set: this can be told on {held.n_judged:,} of {held.n:,} {held.data}, and on "
         f"{percent(held.share, 0)} of those this map explains the answer."
     )
 

@@ -16,10 +16,10 @@ class TooLarge:
     """`model.checkpoint.load` on a machine whose GPU is too small, for the weights or for what is made with them."""
 
     def __init__(self, when: str) -> None:
-        self.when, self.asked, self._load = when, [], checkpoint.load
+        self.when, self.requested, self._load = when, [], checkpoint.load
 
     def __call__(self, name: str, device: str = "auto") -> Loaded:
-        self.asked.append((name, device))
+        self.requested.append((name, device))
         if device == "auto" and self.when == "loading":
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
         encoder = self._load(name, "cpu")
@@ -51,7 +51,7 @@ def test_an_encoder_too_large_for_the_gpu_runs_on_the_cpu_from_then_on(too_large
     assert cache.is_on_cpu_instead("mnist-pre-ln")
     assert cache.loaded("mnist-pre-ln").device.type == "cpu"
     assert cache.of(where, "mnist-pre-ln", "another input") == "cpu"
-    assert too_large.asked == [("mnist-pre-ln", "auto"), ("mnist-pre-ln", "cpu")]
+    assert too_large.requested == [("mnist-pre-ln", "auto"), ("mnist-pre-ln", "cpu")]
     assert not cache.is_on_cpu_instead("mnist-post-ln")
 
 

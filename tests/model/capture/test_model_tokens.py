@@ -11,9 +11,8 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, proce
 from model.capture.from_transformers import from_transformers
 from model.capture.model_tokens import token_positions, tokenizer_encoding
 from model.inputs.text import encode
-from model.measures.word_view import view
 from model.record import Positions
-from model.record.from_arrays import from_arrays
+from tests.model.inputs.test_text import words_of
 
 NAMES = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 MODERNBERT = Regex(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
@@ -60,14 +59,6 @@ def read(tokenizer: Any, model_input: Any) -> Positions:
     else:
         ids = tokenizer(*((model_input,) if isinstance(model_input, str) else model_input))["input_ids"]
     return token_positions(tokenizer, ids, tokenizer_encoding(tokenizer, model_input, ids))
-
-
-def words_of(positions: Positions) -> list[str]:
-    n = len(positions)
-    record = from_arrays(
-        np.full((1, 1, n, n), 1 / n), positions.tokens, roles=positions.roles, pieces=positions.pieces
-    )
-    return list(view(record, merged=True).tokens)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -47,12 +47,12 @@ def test_a_model_of_the_hub_is_downloaded_once_by_its_name(server, tmp_path):
     encoder = load_or_download("some/bert", "cpu")
     assert encoder.name == "hub:some/bert"
     assert encoder.n_parameters == load(tmp_path / "bert").n_parameters
-    assert not {"pytorch_model.bin", "modeling_bert.py"} & set(server.asked)
-    server.asked.clear()
+    assert not {"pytorch_model.bin", "modeling_bert.py"} & set(server.requested)
+    server.requested.clear()
     for name in ("some/bert", "hub:some/bert"):
         assert load_or_download(name).name == "hub:some/bert"
     assert load_or_download("some/bert", revision="main").name == "hub:some/bert"
-    assert not server.asked
+    assert not server.requested
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_a_model_of_the_hub_is_downloaded_once_by_its_name(server, tmp_path):
 )
 def test_a_revision_is_downloaded_once_and_named_by_its_commit(server, name, revision):
     for n_files in (1, 0):  # from the Hub, and from the cache
-        server.asked.clear()
+        server.requested.clear()
         assert load_or_download(name, revision=revision).name == f"hub:some/bert@{COMMIT[:8]}"
-        assert server.asked.count("model.safetensors") == n_files
+        assert server.requested.count("model.safetensors") == n_files
 
 
 def test_one_of_two_encoders_is_downloaded_by_its_name(server, tmp_path):
@@ -79,7 +79,7 @@ def test_what_is_here_comes_first(server, tmp_path, monkeypatch):
     (tmp_path / "some-bert").rename(tmp_path / "some" / "bert")
     assert load_or_download("some/bert").folder == Path("some/bert")
     assert load_or_download("imdb-pre-ln").name == "imdb-pre-ln"
-    assert not server.asked
+    assert not server.requested
 
 
 @pytest.mark.parametrize("name", ["bert", "./bert", "/some/bert", "a/b/c", "~/bert", "a b/c", "file/a"])
@@ -113,7 +113,7 @@ def test_why_nothing_can_be_downloaded_is_one_sentence(server, monkeypatch):
         ValueError, match=r"^there is no folder some/bert, and the Hub cannot be reached: there is no network"
     ):
         load_or_download("some/bert")
-    assert not [file for file in server.asked if file.endswith(".bin")]
+    assert not [file for file in server.requested if file.endswith(".bin")]
 
 
 def test_a_download_that_is_stopped_is_not_opened(server, cache, monkeypatch):
@@ -126,7 +126,7 @@ def test_a_download_that_is_stopped_is_not_opened(server, cache, monkeypatch):
             load_or_download("some/bert")
     assert not list(cache.rglob("config.json"))
     assert load_or_download("some/bert").name == "hub:some/bert"
-    assert "config.json" in server.asked
+    assert "config.json" in server.requested
 
 
 @pytest.mark.parametrize(

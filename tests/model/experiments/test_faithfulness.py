@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from model.capture import activations, capture
+from model.capture import capture
 from model.capture.intervention import at_temperature, permuted_attention, without_keys
 from model.checkpoint import load
 from model.experiments import faithfulness as measure
@@ -44,6 +44,7 @@ from model.inputs import prepare
 from model.measures.changes import log_odds
 from model.record.from_arrays import from_arrays
 from tests.model import tiny
+from tests.model.experiments.test_masked_word import log_p as log_p_of
 from tests.model.tiny import CLOSE, encoders
 
 TEXT = "not great film a b c"
@@ -468,13 +469,7 @@ MASKED_TEXT, WORD = "not [MASK] film a b", MaskedWord(2, 40)
 
 
 def log_p(loaded, intervention=None) -> float:
-    """log P of the word, from the state at [MASK] alone, with a log-softmax of its own."""
-    last = f"blocks.{loaded.config.n_layers - 1}.resid_post"
-    (states,) = activations(loaded, [MASKED_TEXT], [last], intervention=intervention).values()
-    with torch.inference_mode():
-        logits = loaded.model.predict_tokens(loaded.model.final_norm(states[0, [WORD.position]]))[0].double()
-    highest = logits.max()
-    return float(logits[WORD.token_id] - highest - (logits - highest).exp().sum().log())
+    return log_p_of(loaded, MASKED_TEXT, WORD, intervention)
 
 
 @pytest.fixture(scope="module")

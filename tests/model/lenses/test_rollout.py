@@ -106,11 +106,11 @@ def test_the_gradient_by_hand(number, row):
     np.testing.assert_allclose(result[0, 0], [row, [0, 0]], atol=1e-6)
 
 
-def relevance_by_definition(loaded, given, score, step=1e-5):
+def relevance_by_definition(loaded, model_input, score, step=1e-5):
     """Chefer et al. 2021, equations 5 and 6, with the gradient as a difference of two forwards."""
     layers = range(loaded.config.n_layers)
     names = [f"blocks.{layer}.attention.pattern" for layer in layers]
-    patterns = [pattern[0].numpy() for pattern in activations(loaded, [given], names).values()]
+    patterns = [pattern[0].numpy() for pattern in activations(loaded, [model_input], names).values()]
     result = [np.eye(patterns[0].shape[-1])]
     for name, pattern in zip(names, patterns, strict=True):
         gradient = np.zeros(pattern.shape)
@@ -124,7 +124,7 @@ def relevance_by_definition(loaded, given, score, step=1e-5):
                     return seen
 
                 with watch(loaded.model, {name: moved}):
-                    ends.append(score(activations(loaded, [given], ["logits"])["logits"][0].numpy()))
+                    ends.append(score(activations(loaded, [model_input], ["logits"])["logits"][0].numpy()))
             gradient[cell] = (ends[0] - ends[1]) / (2 * step)
         cam = np.maximum(gradient * pattern, 0).mean(axis=0)
         result.append(result[-1] + cam @ result[-1])
@@ -134,25 +134,25 @@ def relevance_by_definition(loaded, given, score, step=1e-5):
 @pytest.mark.parametrize("number", first_of([None, 0]))
 @pytest.mark.parametrize("name", ["pre", "post", "mean", "without classes"])
 def test_as_the_paper_defines_it(name, number, tmp_path):
-    loaded, given = read_by(name, tmp_path)
-    record = capture(loaded, given)
+    loaded, model_input = read_by(name, tmp_path)
+    record = capture(loaded, model_input)
     loaded.model.double()  # or the differences were of rounding
-    answer = activations(loaded, [given], ["logits"])["logits"][0].numpy()
+    answer = activations(loaded, [model_input], ["logits"])["logits"][0].numpy()
     chosen = int(answer.argmax()) if number is None else number
 
     def score(values):
         return float(values @ answer if name == "without classes" else values[chosen])
 
-    expected = relevance_by_definition(loaded, given, score)
+    expected = relevance_by_definition(loaded, model_input, score)
     expected /= expected.max(axis=(1, 2), keepdims=True)
-    result = relevance(record, gradient_weighted_attention(loaded, given, number)).pattern[:, 0]
+    result = relevance(record, gradient_weighted_attention(loaded, model_input, number)).pattern[:, 0]
     np.testing.assert_allclose(result, expected, rtol=1e-3, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_rows_keep_their_sizes(name, tmp_path):
-    loaded, given = read_by(name, tmp_path)
-    result = through(RELEVANCE, loaded, given)
+    loaded, model_input = read_by(name, tmp_path)
+    result = through(RELEVANCE, loaded, model_input)
     assert result.pattern.shape[:2] == (loaded.config.n_layers, 1)
     assert (result.pattern >= 0).all()
     np.testing.assert_allclose(result.pattern.max(axis=(1, 2, 3)), 1)
@@ -168,18 +168,18 @@ def test_a_head_without_output_has_no_relevance(name, tmp_path):
 
 
 def test_nothing_flows_into_the_last_layer_but_where_the_class_is_read(tmp_path):
-    loaded, given = read_by("pre", tmp_path)
-    assert not gradient_weighted_attention(loaded, given)[-1, 1:].any()
-    assert gradient_weighted_attention(loaded, given)[-1, 0].any()
+    loaded, model_input = read_by("pre", tmp_path)
+    assert not gradient_weighted_attention(loaded, model_input)[-1, 1:].any()
+    assert gradient_weighted_attention(loaded, model_input)[-1, 0].any()
 
 
 @pytest.mark.parametrize("number", [-1, 2])
 def test_a_class_that_is_not_there(number, tmp_path):
-    loaded, given = read_by("pre", tmp_path)
+    loaded, model_input = read_by("pre", tmp_path)
     with pytest.raises(IndexError, match="none of the 2 classes"):
-        through(RELEVANCE, loaded, given, number)
+        through(RELEVANCE, loaded, model_input, number)
 
 
 def test_the_record_is_that_of_the_input(tmp_path):
-    loaded, given = read_by("pre", tmp_path)
-    assert through(RELEVANCE, loaded, given).tokens == capture(loaded, given).tokens
+    loaded, model_input = read_by("pre", tmp_path)
+    assert through(RELEVANCE, loaded, model_input).tokens == capture(loaded, model_input).tokens

@@ -57,8 +57,8 @@ def fetch(server: Hub, name: str = "some/bert", revision: str | None = None, **o
 
 def test_a_download_fetches_what_is_read_and_nothing_else(one, cache):
     assert fetch(one) == "hub:some/bert"
-    assert sorted(one.asked) == sorted(NEEDED)
-    assert one.asked[-1] == "config.json"
+    assert sorted(one.requested) == sorted(NEEDED)
+    assert one.requested[-1] == "config.json"
     folder = locations.find("hub:some/bert", cache)
     result = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
     assert {name: path.read_bytes() for name, path in result.items()} == NEEDED
@@ -81,9 +81,9 @@ def test_of_two_encoders_in_a_model_each_has_a_name(cache, tmp_path):
 
 def test_what_is_here_is_not_fetched_again(one):
     fetch(one)
-    one.asked.clear()
+    one.requested.clear()
     assert fetch(one) == "hub:some/bert"
-    assert not one.asked
+    assert not one.requested
 
 
 def test_the_progress_goes_up_to_the_sum_of_the_sizes(one):
@@ -113,8 +113,8 @@ def test_shards_are_those_that_the_index_names(one):
         {"weight_map": dict(zip("ab", names, strict=True))}
     ).encode()
     assert fetch(one) == "hub:some/bert"
-    assert set(names) < set(one.asked)
-    assert "other.safetensors" not in one.asked
+    assert set(names) < set(one.requested)
+    assert "other.safetensors" not in one.requested
     folder = hub.snapshot("some/bert")
     (folder / names[1]).unlink()
     assert hub.cached_models().names == ()
@@ -174,7 +174,7 @@ def test_more_than_may_be_fetched_is_refused_before_anything_is_fetched(one):
     one.sizes["model.safetensors"] = None
     with pytest.raises(ValueError, match=r"does not say how large model\.safetensors"):
         fetch(one)
-    assert not one.asked
+    assert not one.requested
 
 
 def test_more_than_was_said_is_not_taken(one):
@@ -235,7 +235,7 @@ def test_pickles_alone_are_refused_by_name(one):
         ValueError, match=r"has no model.safetensors, only pytorch_model.bin, tf_model.h5, which"
     ):
         fetch(one)
-    assert not one.asked
+    assert not one.requested
 
 
 @pytest.mark.parametrize(

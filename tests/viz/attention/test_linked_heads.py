@@ -32,7 +32,7 @@ def texts(figure: VegaFigure) -> list[str]:
     return [str(item["text"]) for item in items if item.get("text") and item.get("opacity", 1) > 0]
 
 
-def told(figure: VegaFigure, **message: object) -> VegaFigure:
+def with_message(figure: VegaFigure, **message: object) -> VegaFigure:
     """The figure, after the script of its channel sent it this message."""
     parameters = [
         {**parameter, "value": {"a": message}} if parameter["name"] == "asked" else parameter
@@ -195,28 +195,28 @@ def test_with_a_channel_the_chart_brings_no_weights() -> None:
 def test_the_chart_shows_what_its_script_tells_it() -> None:
     figure = linked_heads(NOT_GOOD, channel="a")
     assert not any("attends to" in text for text in texts(figure))
-    assert {"0.975", "0.025", "L0 H0"} <= set(texts(told(figure, **message(0))))
-    assert {"1.000", "L0 H1"} <= set(texts(told(figure, **message(1, head=1))))
+    assert {"0.975", "0.025", "L0 H0"} <= set(texts(with_message(figure, **message(0))))
+    assert {"1.000", "L0 H1"} <= set(texts(with_message(figure, **message(1, head=1))))
 
 
 def test_what_was_chosen_for_another_text_is_not_shown() -> None:
     figure = linked_heads(NOT_GOOD, channel="a")
     stale = message(1, head=1) | {"stamp": "0123456789ab"}
-    assert texts(told(figure, **stale)) == texts(figure)
+    assert texts(with_message(figure, **stale)) == texts(figure)
 
 
 def test_a_head_that_is_pointed_at_is_shown_and_the_chosen_one_stays_framed() -> None:
     figure = linked_heads(NOT_GOOD, channel="a")
-    pointed = told(figure, **message(1), over_layer=0, over_head=1)
+    pointed = with_message(figure, **message(1), over_layer=0, over_head=1)
     assert {"L0 H1", "1.000"} <= set(texts(pointed))
-    assert len(framed(told(figure, **message(1)))) == 1
+    assert len(framed(with_message(figure, **message(1)))) == 1
     assert len(framed(pointed)) == 2
 
 
 def test_while_a_query_is_pointed_at_each_small_map_names_its_strongest_key() -> None:
     figure = linked_heads(NOT_GOOD, channel="a")
-    kept = texts(told(figure, **message(1)))
-    pointed = texts(told(figure, **message(1), over_query=1))
+    kept = texts(with_message(figure, **message(1)))
+    pointed = texts(with_message(figure, **message(1), over_query=1))
     assert pointed.count("good") == kept.count("good") + 2  # one for each head
     assert {"0.75", "1.00"} <= set(pointed)
     assert not {"0.75", "1.00"} & set(kept)
@@ -226,8 +226,8 @@ def test_a_head_whose_weights_are_not_there_has_no_numbers(monkeypatch: pytest.M
     monkeypatch.setattr(module, "MOST_WEIGHTS", 7)
     figure = linked_heads(NOT_GOOD, channel="a")
     sent = message(0) | {"is_whole": False}
-    assert {"0.975", "0.025"} <= set(texts(told(figure, **sent)))
-    other = texts(told(figure, **sent, over_layer=0, over_head=1))
+    assert {"0.975", "0.025"} <= set(texts(with_message(figure, **sent)))
+    other = texts(with_message(figure, **sent, over_layer=0, over_head=1))
     assert "L0 H1" in other
     assert not [text for text in other if re.fullmatch(r"[01]\.\d{3}", text)]
 

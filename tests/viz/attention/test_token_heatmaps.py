@@ -121,17 +121,17 @@ def test_it_says_the_strongest_keys_of_its_query():
     weights = np.array([[0.5, 0.25, 0.15, 0.1], [0.97, 0.03, 0, 0], [0, 0.002, 0.9, 0.098], [0, 0, 0, 0]])
     tokens = ["a", "b", "c", "d"]
 
-    def told(query, **options):
+    def strongest(query, **options):
         description = weight_heatmap(weights, tokens, query=query, **options).description
         return description.removeprefix("Attention, queries down, keys across")
 
-    assert told(0) == ". Query a: a 0.50, b 0.25, c 0.15"
-    assert told(2) == ". Query c: c 0.90, d 0.10"
-    assert told(3) == ""
-    assert told(None) == ". Strongest: b to a 0.97, c to c 0.90, a to a 0.50"
+    assert strongest(0) == ". Query a: a 0.50, b 0.25, c 0.15"
+    assert strongest(2) == ". Query c: c 0.90, d 0.10"
+    assert strongest(3) == ""
+    assert strongest(None) == ". Strongest: b to a 0.97, c to c 0.90, a to a 0.50"
     mask = np.ones((4, 4), bool)
     mask[0, 0] = False
-    assert told(0, mask=mask) == ". Query a: b 0.25, c 0.15, d 0.10"
+    assert strongest(0, mask=mask) == ". Query a: b 0.25, c 0.15, d 0.10"
 
 
 def test_of_scores_and_differences_the_largest_in_size_are_the_strongest():
