@@ -126,15 +126,13 @@ def answers_under(
     return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
 
 
-def written_answers(
-    subject: LiveSubject, changes: Iterable[Any], text: str, answer: AnswerRead = None
-) -> Expression:
+def written_answers(subject: LiveSubject, changes: Iterable[Any], text: str) -> Expression:
     """The result of `answers_under`; the changes may be expressions."""
     changes = tuple(changes)
     values = [change() if isinstance(change, Expression) else change for change in changes]
     inputs = [as_python.model_input(subject)]
-    answers = call(probabilities, as_python.encoder(subject.checkpoint), inputs, [*changes], answer)[0]
-    return named("answers", answers, lambda: answers_under(subject, values, text, answer))
+    answers = call(probabilities, as_python.encoder(subject.checkpoint), inputs, [*changes])[0]
+    return named("answers", answers, lambda: answers_under(subject, values, text))
 
 
 def similarity(first: ForwardRecord, second: ForwardRecord) -> str:

@@ -164,7 +164,6 @@ def download(
     revision: str | None = None,
     *,
     report: Report = lambda *_: None,
-    at_most: int = LARGEST,
     endpoint: str | None = None,
 ) -> str:
     """Downloads the files of an encoder into the cache, and returns the encoder's name in this app.
@@ -186,9 +185,9 @@ def download(
             raise ValueError(f"{name} has no {CONFIG}, so it cannot be opened here")
         modules = [file for file in files if PART_OF_SENTENCE_ENCODER.fullmatch(file)]
         names = [*weights, *modules, *(file for file in BESIDE if file in files), CONFIG]
-        if (n_bytes := sum(_checked_size(name, files, file) for file in names)) > at_most:
+        if (n_bytes := sum(_checked_size(name, files, file) for file in names)) > LARGEST:
             raise ValueError(
-                f"{name} is {n_bytes / GB:.1f} GB; at most {at_most / GB:.1f} GB are downloaded here"
+                f"{name} is {n_bytes / GB:.1f} GB; at most {LARGEST / GB:.1f} GB are downloaded here"
             )
         n_done = 0
         for file in names:
