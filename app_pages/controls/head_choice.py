@@ -24,7 +24,7 @@ from model.record import AttentionRecord, Role
 from viz.builders.palette import ColourScale, WeightScale, weight_scale
 
 LONG = 64  # positions
-_WAS_LONG = "scale_of_long"  # in the session: the scale was last chosen for so many
+_WAS_FAINT = "scale_of_faint"  # in the session: the scale was last chosen for an input with faint weights
 _ROLES: dict[Role, str] = {
     "class": "at the beginning stands for the whole",
     "register": "is a register, which the encoder has for its own use",
@@ -77,7 +77,7 @@ def choose_head(
     scale: ColourScale = "fixed"
     if with_colours:
         with slots.view:
-            scale = choose_scale(len(subject.record))
+            scale = choose_scale(subject.record)
     if with_roles and lens.has_heads:
         with slots.controls:
             draw_head_name(subject, layer, head)
@@ -124,16 +124,17 @@ def _choose_layer_and_head(record: AttentionRecord, has_heads: bool) -> tuple[in
     return layer, head
 
 
-def choose_scale(n_positions: int = 1) -> ColourScale:
+def choose_scale(record: AttentionRecord | None = None) -> ColourScale:
     """Draws the control of the colour scale: whether colours reach to weight 1 or to each map's own maximum.
 
-    Beyond `LONG` positions it opens at each map's own maximum, since few weights of so many are far from 0.
+    For a `record` of a picture, or of more than `LONG` positions, it opens at each map's own maximum: a query that spreads its
+    weight over so many leaves each of them little, and a scale to 1 nearly white.
     """
-    is_long = n_positions > LONG
-    begin = "to own maximum" if is_long else "to 1"
-    if st.session_state.get(_WAS_LONG, is_long) != is_long:
+    is_faint = record is not None and (record.patch_grid is not None or len(record) > LONG)
+    begin = "to own maximum" if is_faint else "to 1"
+    if st.session_state.get(_WAS_FAINT, is_faint) != is_faint:
         SCALE.take(begin)
-    st.session_state[_WAS_LONG] = is_long
+    st.session_state[_WAS_FAINT] = is_faint
     return SCALES[SCALE.choose(default=begin)]
 
 

@@ -17,7 +17,7 @@ from viz.builders.palette import POST_LN, PRE_LN
 Open = Callable[..., AppTest]
 
 TEXT = "not great film"
-OWN = "to own maximum"
+OWN, TO_ONE = "to own maximum", "to 1"
 HEAT = {"inside": "Why √d_k", "inside_scale": "temperature", "inside_temperature": "5"}
 PAGES = [
     ("attention", {}, 1),
@@ -52,23 +52,30 @@ def reaches(app: AppTest) -> list[float]:
     return result
 
 
-@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
+@pytest.mark.parametrize("chosen", first_of([{"kind": "Text"}, {"kind": "Digit", "scale": TO_ONE}]))
 @pytest.mark.parametrize(("page", "query", "n"), one_of_each(PAGES))
-def test_colours_reach_to_one_unless_something_else_is_chosen(
-    open_app: Open, kind: str, page: str, query: dict[str, str], n: int
+def test_colours_of_a_text_reach_to_one_unless_something_else_is_chosen(
+    open_app: Open, chosen: dict[str, str], page: str, query: dict[str, str], n: int
 ) -> None:
-    app = open_app(f"app_pages/{page}/page.py", kind=kind, text=TEXT, **query)
+    app = open_app(f"app_pages/{page}/page.py", text=TEXT, **chosen, **query)
     assert reaches(app) == [1.0] * n
 
 
-@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
+@pytest.mark.parametrize("chosen", first_of([{"kind": "Digit"}, {"kind": "Text", "scale": OWN}]))
 @pytest.mark.parametrize(("page", "query", "n"), one_of_each(PAGES))
-def test_what_is_compared_shares_a_maximum_too(
-    open_app: Open, kind: str, page: str, query: dict[str, str], n: int
+def test_a_digit_has_the_colours_of_its_own_maximum_and_what_is_compared_shares_one(
+    open_app: Open, chosen: dict[str, str], page: str, query: dict[str, str], n: int
 ) -> None:
-    result = reaches(open_app(f"app_pages/{page}/page.py", kind=kind, text=TEXT, scale=OWN, **query))
+    result = reaches(open_app(f"app_pages/{page}/page.py", text=TEXT, **chosen, **query))
     assert len(result) == n
     assert 0 < min(result) == max(result) < 1
+
+
+def test_another_kind_of_input_begins_with_its_own_scale(open_app: Open) -> None:
+    app = open_app(text=TEXT)
+    for kind, scale in (("Digit", OWN), ("Text", TO_ONE), ("Digit", OWN)):
+        app.segmented_control(key="kind").set_value(kind).run()
+        assert app.segmented_control(key="scale").value == scale
 
 
 def test_the_maximum_is_that_of_the_larger_side(open_app: Open) -> None:

@@ -66,6 +66,9 @@ _LABEL = 14  # letters of a token at most
 _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
 _KEYS_MOST = 190  # pixels: the list of strongest keys where there is room
 _NAME, _LINE = 24, 13  # pixels that the name of a head takes, such as H11, and a line of names
+_LARGE_SHARE = (
+    0.58  # of the width for two figures side by side, which the one that is looked at takes at most
+)
 _WIDE = 900  # pixels of the chart from which the strongest keys have a place of their own
 
 
@@ -153,9 +156,8 @@ def linked_heads(
         "names_above": [name_height],
         "unit": [unit_of(record)],
         "quantity": [scale.what],
-        "reach": [
-            reach if tops is None or picture is None else f"{reach}, on the picture of the shown query"
-        ],
+        "reach": [reach],
+        "own_tops": [tops is not None],
         "even": [1 / n_keys if even and tops is None else -1],
         "even_text": [even if tops is None else ""],
         "notes": ["; ".join(notes)],
@@ -179,7 +181,7 @@ def linked_heads(
         heads["hatched"] = [hatching(record.mask[index]) for index in indices]
     if picture is not None:
         frames |= patch_frames(record, picture, indices if is_whole else [], stamp)
-        state |= {"on_picture": [on_picture], "row_query": [-1], "own_tops": [tops is not None]}
+        state |= {"on_picture": [on_picture], "row_query": [-1]}
         if not is_whole:
             shown_query = 0 if query is None or query < 0 else query
             state["row_query"] = [shown_query]
@@ -200,7 +202,7 @@ def linked_heads(
         *small_maps(shows),
         *large_map(shows, compact),
         *(large_picture(shows.photo) if shows.picture else strongest_keys()),
-        *legend_marks(),
+        *legend_marks(shows.picture),
         pointed_cells(shows, [_hovered(channel), *clicks]),
         drawing=heads,
         frames=frames,
@@ -253,7 +255,9 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
     narrow, side = "width - left - state.names - 2 * gap", "height - top - below"
     # In a narrow and high place the large map stands below the small ones.
     is_stacked = "width < 480 && height > 1.3 * width" if compact and not is_picture else "false"
-    of_width = "(width < 520 ? 0.22 : 0.255) * width" if compact else f"({narrow} - keys_width) / 2"
+    of_both = f"({narrow} - keys_width)"  # the small maps take what the large one cannot use
+    of_large = f"min(height - 22 - state.names_above - below, {_LARGE_SHARE} * {of_both})"
+    of_width = "(width < 520 ? 0.22 : 0.255) * width" if compact else f"({of_both} - {of_large})"
     of_tiles = f"height - {ABOVE} - below"
     names = {
         "state": "data('state')[0]",
@@ -284,12 +288,12 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
             "top": f"{ABOVE}",
             "step": f"min(({of_tiles}) / state.n_layers, (state.n_heads > 8 ? 0.4 : {0.33 if compact else 0.28}) * width / state.n_heads, 150)",
             "picture_x": "left + step * state.n_heads + gap",
-            "picture_side": f"max(60, min({side}, (width - picture_x - gap - 4) / 2))",
+            "picture_side": f"max(60, min({side}, {_LARGE_SHARE} * (width - picture_x - gap - 4)))",
             # As wide and as high as the picture is: only a square fills its place.
             "share_x": f"min(1, {PICTURE}.aspect)",
             "share_y": f"min(1, 1 / {PICTURE}.aspect)",
             "map_x": "picture_x + picture_side + gap",
-            "map_side": "picture_side",
+            "map_side": f"max(60, min({side}, width - map_x - 4))",
         }
     else:
         names |= {

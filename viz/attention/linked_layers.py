@@ -45,7 +45,8 @@ _SHOWN = "datum.layer == layer && datum.head == head"
 _FRAMED = f"({_KEPT}) || ({_SHOWN})"
 _HAS_KEY = "isNumber(pointed_key)"
 _POINTED_KEY = f"({_HAS_KEY} ? pointed_key : 0)"
-SHOWN_HEAD = "data('frame')[state.n_heads * layer + head]"
+_SHOWN_INDEX = "state.n_heads * layer + head"
+SHOWN_HEAD = f"data('frame')[{_SHOWN_INDEX}]"
 PICTURE = "data('picture')[0]"
 _SCALE = alt.Scale(
     domain=[0, 1], range=list(WEIGHTS), interpolate="rgb", clamp=True, reverse=alt.expr(ON_DARK)
@@ -245,7 +246,7 @@ def large_map(shows: Shows, compact: bool) -> list[Layer]:
                 state,
                 "map_x",
                 "top - 6",
-                "'rows: queries, columns: keys' + (width - map_x < 380 ? '' : '; r2c1: the patch in row 2, column 1, from 0')",
+                "'rows: queries, columns: keys' + (width - map_x < 340 ? '' : '; r2c1: the patch in row 2, column 1, from 0')",
                 fontSize=SMALL,
             ),
         ]
@@ -325,7 +326,7 @@ def strongest_keys() -> list[Layer]:
 def large_picture(is_photo: bool) -> list[Layer]:
     """The picture with the weights of its patches, which can be pointed at: a photo below them, ink above them."""
     patches = _weights_of("patches").calculate(
-        level=f"datum.weight / ({_row_top('state.n_heads * layer + head')})", weight="datum.level"
+        level=f"datum.weight / ({_row_top(_SHOWN_INDEX)})", weight="datum.level"
     )
     size_x, size_y = _patch_size("picture_side")
     x, y = f"picture_x + {size_x} * datum.column", f"top + {size_y} * datum.row"
@@ -353,9 +354,12 @@ def large_picture(is_photo: bool) -> list[Layer]:
     return [image, weights, changes, frames] if is_photo else [weights, changes, image, frames]
 
 
-def legend_marks() -> list[Layer]:
-    """The colour scale, once for all maps, with the evenly spread weight on it."""
+def legend_marks(is_picture: bool) -> list[Layer]:
+    """The colour scale, once for all maps, with the evenly spread weight on it, or where it ends for the shown head and query."""
     state = Rows("state")
+    number = "format({}, '.3~r')"
+    of_query = f" + '; on the picture ' + {number.format(_row_top(_SHOWN_INDEX))}" if is_picture else ""
+    ends = f"(datum.own_tops ? ' (here ' + {number.format('top_weight')}{of_query} + ')' : '')"
     y, bar = "height - 14", "(width < 520 ? 100 : 180)"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
     return [
@@ -373,7 +377,7 @@ def legend_marks() -> list[Layer]:
             state,
             f"left + 18 + {bar}",
             y,
-            "datum.reach + '   ' + datum.quantity + (datum.even_text ? '   ' + datum.even_text : '')"
+            f"datum.reach + {ends} + '   ' + datum.quantity + (datum.even_text ? '   ' + datum.even_text : '')"
             " + (datum.notes ? '   ' + datum.notes : '')",
             fontSize=SMALL,
             limit=alt.expr(f"width - left - 20 - {bar}"),
