@@ -9,7 +9,8 @@ from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Slider, Tab
 from model.capture.intervention import MaskKind
 from model.record import ForwardRecord
 
-OPENED = "masks_opened"  # in the session: something was blocked, or the page was drawn
+_SHOWN = "masks_shown_units"  # in the session: of which kinds of input something was blocked or shown
+EXAMPLE = "masks_example"  # in the session: what the page blocked by itself, as the address holds it
 Blocked = tuple[int, ...]  # (key,), or (query, key) of a cell
 
 
@@ -77,8 +78,16 @@ def block(code: Code, positions: Iterable[Blocked]) -> None:
 def block_in(record: ForwardRecord, key: int) -> None:
     """Callback: blocks one key of this input, and no others; in another text it is free again."""
     BLOCKED_KEYS.is_of_other_text(record.tokens)
-    st.session_state[OPENED] = True
+    is_first(record)
     block(BLOCKED_KEYS, [(key,)])
+
+
+def is_first(record: ForwardRecord) -> bool:
+    """Whether this is the first call in this session for an input of this kind, a text or a picture."""
+    units: set[str] = st.session_state.setdefault(_SHOWN, set())
+    is_new = record.unit not in units
+    units.add(record.unit)
+    return is_new
 
 
 def unblock_in_other_text(record: ForwardRecord) -> None:

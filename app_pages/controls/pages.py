@@ -143,6 +143,7 @@ MASKS = Page(
     "Masks",
     "What if it could not see a word?",
     f"Hide tokens from the {_HEADS}: see what they attend to instead, and whether the prediction changes.",
+    f"Hide patches from the {_HEADS}: see what they attend to instead, and whether the prediction changes.",
 )
 POSITIONS = Page(
     "positions",

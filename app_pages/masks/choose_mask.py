@@ -8,9 +8,17 @@ from app_pages.controls import masks_controls as controls
 from app_pages.controls.address import Code, opened_bare
 from app_pages.controls.chosen_word import first_query
 from app_pages.controls.head_choice import take_head
-from app_pages.controls.input_controls import OTHER_KIND
-from app_pages.controls.map_controls import HEAD, LAYER, QUERY
-from app_pages.controls.masks_controls import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
+from app_pages.controls.map_controls import QUERY
+from app_pages.controls.masks_controls import (
+    BLOCKED_KEYS,
+    EXAMPLE,
+    Blocked,
+    block,
+    block_in,
+    blocked,
+    is_first,
+    unblock_in_other_text,
+)
 from app_pages.subject.answer import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, MaskKind, without_keys
@@ -35,34 +43,40 @@ def _choose_middle_query(n: int) -> None:
 
 
 def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
-    """Blocks the position on which the answer depends most, if nothing was chosen when the app was opened.
+    """Blocks, as an example, the position on which the answer depends most, where the page shows a text or a picture for the
+    first time, unless the session begins with a link that says what is blocked.
 
-    The query, and where it shows next to nothing the head too, become those in which that is seen.
+    In a session that begins here the query, and where it shows next to nothing the head too, become those in which that is seen.
     """
-    is_untouched = opened_bare() and not st.session_state.get(OPENED) and not controls.BLOCKED_KEYS.read()
-    if is_untouched and (influential := most_influential_position(subject)):
-        block_in(record, influential.position)
-        after = subject.under(without_keys(influential.position)).record
+    unblock_in_other_text(record)
+    began_elsewhere = "opened" in st.session_state
+    if not is_first(record) or BLOCKED_KEYS.read() or not (opened_bare() or began_elsewhere):
+        return
+    if (influential := most_influential_position(subject)) is not None:
+        key = influential.position
+    elif patches := record.positions_with_role("patch"):  # too many to try
+        layer, head = clearest_head(record)
+        key = max(patches, key=record.pattern[layer, head, first_query(record)].__getitem__)
+    else:
+        return
+    block_in(record, key)
+    st.session_state[EXAMPLE] = BLOCKED_KEYS.read()
+    if not began_elsewhere:
+        after = subject.under(without_keys(key)).record
         _choose_changed(record, total_variation(record.pattern, after.pattern))
-    st.session_state[OPENED] = True
+
+
+def is_example(choice: MaskChoice) -> bool:
+    """Whether the mask is the one that `block_at_first` chose."""
+    return choice.kind == "keys" and BLOCKED_KEYS.read() == st.session_state.get(EXAMPLE)
 
 
 def _choose_changed(record: ForwardRecord, changes: np.ndarray) -> None:
-    """Chooses the query whose row changes most, as `changes` [layer, head, query] from 0 to 1.
-
-    A head and a query that are already chosen stay if they show the change.
-    """
-    n_layers, n_heads, n_queries = changes.shape
+    """Chooses the query whose row changes most, as `changes` [layer, head, query] from 0 to 1."""
     head = clearest_head(record)
-    if st.session_state.get("opened"):
-        head = min(LAYER.held(0), n_layers - 1), min(HEAD.held(0), n_heads - 1)
-        query = QUERY.held(first_query(record))
-        if query < n_queries and changes[head][query] > SEEN:
-            return
     if changes[head].max() < SEEN:
         layer, index, _ = np.unravel_index(changes.argmax(), changes.shape)
         head = int(layer), int(index)
-    st.session_state.pop(OTHER_KIND, None)
     st.session_state["opened"] = True
     take_head(*head)
     QUERY.take(int(changes[head].argmax()))
@@ -75,15 +89,12 @@ def choose_mask(
 
     `record` is that of the input without a mask; single cells are blocked in the row of `query`.
     """
-    unblock_in_other_text(record)
     radius, n_padding = 0, 0
     keys: tuple[int, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
     positions: tuple[Blocked, ...] = ()
     # Both are read in every kind of mask: what is not read is lost from the address with a change of page.
-    all_blocked = {
-        code: blocked(code, len(record)) for code in (controls.BLOCKED_KEYS, controls.BLOCKED_CELLS)
-    }
+    all_blocked = {code: blocked(code, len(record)) for code in (BLOCKED_KEYS, controls.BLOCKED_CELLS)}
     with controls_in:
         if kind == "window":
             widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
@@ -91,7 +102,7 @@ def choose_mask(
         elif kind == "padding":
             n_padding = _choose_padding(record)
         else:
-            code = controls.BLOCKED_CELLS if kind == "cells" else controls.BLOCKED_KEYS
+            code = controls.BLOCKED_CELLS if kind == "cells" else BLOCKED_KEYS
             positions = all_blocked[code] if kind in ("keys", "cells") else ()
             st.button(
                 "Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not positions
@@ -103,7 +114,7 @@ def choose_mask(
     layers = heads = None
     with more_in:
         if kind == "keys":
-            _choose_positions("Blocked keys", controls.BLOCKED_KEYS, record, ())
+            _choose_positions("Blocked keys", BLOCKED_KEYS, record, ())
         elif kind == "cells":
             _choose_positions(f"Keys blocked for query {query}", controls.BLOCKED_CELLS, record, (query,))
         if kind != "none" and not (kind == "padding" and record.unit == "token"):

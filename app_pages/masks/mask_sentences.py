@@ -72,11 +72,11 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
         case "keys":
             of_class_token = ""
             if record.begins_with_class_token and not is_text:
-                of_class_token = " The class token has no patch: block it in the box."
+                of_class_token = " The class token has no patch: hide it under View."
             where = "" if everywhere else " in the chosen layers and heads; the others still do"
             return (
-                f"Click a {record.unit} to block it as a key for every query; a second click unblocks it.{of_class_token} No {record.unit} "
-                f"reads from a blocked one any more{where}. It is not taken out: the encoder still computes its state."
+                f"No {record.unit} reads from a hidden one any more{where}. It is not taken out: the encoder still computes its "
+                f"state.{of_class_token}"
             )
         case "cells":
             return "A cell is a pair of a query (row) and a key (column); where it is blocked, that query does not see that key. A click blocks it, a second one unblocks it."

@@ -22,7 +22,7 @@ from app_pages.controls.masks_controls import (
     blocked,
 )
 from app_pages.inputs.row import choose_input
-from app_pages.masks.choose_mask import block_at_first, choose_kind, choose_mask
+from app_pages.masks.choose_mask import block_at_first, choose_kind, choose_mask, is_example
 from app_pages.masks.mask_sentences import NOTHING, explained, has_own_mask, named, without_or_with
 from app_pages.masks.methods import draw_methods, draw_worked_example
 from app_pages.masks.word_stroke import MaskedInput, draw_word_stroke
@@ -51,7 +51,7 @@ from viz.masks.cell_board import attention_shift, cell_board
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 MOST_DRAWN = 512  # positions; with three maps of 1,370 × 1,370 cells a browser was busy for minutes
-TITLES = {"scores": "Scores", "pattern": "Weights", "change": "Their change"}
+TITLES = {"scores": "Scores", "pattern": "Weights", "change": "Change"}
 LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
 
 NAMED = 3  # keys that are named one by one
@@ -116,6 +116,8 @@ def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice, ans
     `before` is the plain input, `after` is under the mask.
     """
     mask = without_or_with(choice, before.record)
+    if is_example(choice):
+        mask = f"For example: {mask[0].lower()}{mask[1:]}"
     if mask == NOTHING:
         own = " besides what the encoder masks itself" if has_own_mask(before.record) else ""
         clause = answer.value_clause and f": {answer.value_clause}"
@@ -237,6 +239,8 @@ def draw_click_target(view: MaskedInput, source: Expression) -> None:
     if after.unit == "token":
         draw_word_stroke(view)
         return
+    if view.hides:
+        st.caption("Click a patch to hide it, and again to show it.")
     input_in_colours(
         as_python.seen_picture(view.subject),
         source,
@@ -312,6 +316,8 @@ def draw_maps(
                     height="stretch",
                     in_file=draw(**whole),
                 )
+    if not after.is_text:
+        st.caption("r2c1: the patch in row 2, column 1, counted from 0.")
     scores = score_formula(after.record.config)
     with st.expander("How these maps come about", icon=":material/function:"):
         st.markdown(

@@ -93,7 +93,7 @@ class Stroke {
     if (keys.length && !data.masks)
       return `${what}, but not in ${data.head}: it changes only if what it reads was changed in the layers before.`;
     const shared = keys.length ? `${what}: ${reader} gives all its weight to the others` : what;
-    if (!this.waits) return `${shared}.`;
+    if (!this.waits) return `${shared}. Click a token to hide or show it.`;
     return data.exact ? `${shared}; exact in layer 0.` : `${shared}; a first guess until the encoder has computed it.`;
   }
 

@@ -78,7 +78,7 @@ def test_how_far_windows_reach_through_the_layers(text: ForwardRecord, digit: Fo
 
 
 def test_a_blocked_token_is_unread_only_where_the_mask_holds(text: ForwardRecord) -> None:
-    everywhere = "No token reads from a blocked one any more"
+    everywhere = "No token reads from a hidden one any more"
     n_layers, n_heads = text.pattern.shape[:2]
     blocked = MaskChoice(kind="keys", keys=(1,))
     every = {"layers": tuple(range(n_layers)), "heads": tuple(range(n_heads))}

@@ -106,7 +106,7 @@ def test_the_box_blocks_and_frees(open_masks: Open) -> None:
 
 def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(open_app: Open) -> None:
     app = open_app("app_pages/masks/page.py")
-    assert "Without “" in headline(app)
+    assert "For example: without “" in headline(app)
     name, text = encoder_and_input(app)
     record = LiveSubject(name, text).record
     (blocked,) = app.multiselect(key="masks_positions").value
@@ -129,6 +129,36 @@ def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(
 
 def test_a_link_hides_nothing_that_it_does_not_name(open_masks: Open) -> None:
     assert "Nothing is masked" in headline(open_masks())
+
+
+def test_of_a_digit_too_one_patch_is_hidden_as_an_example_once(open_masks: Open) -> None:
+    app = open_masks()
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert "For example: without the patch in row " in headline(app)
+    (hidden,) = app.multiselect(key="masks_positions").value
+    subject = subject_of(app)
+    assert isinstance(subject, LiveSubject)
+    label = subject.record.predicted_class
+
+    def probability(patch: int) -> float:
+        changed = masked(MaskChoice(kind="keys", keys=(patch,)))
+        return float(subject.under(changed).record.probabilities[label])
+
+    assert probability(hidden) == pytest.approx(
+        min(map(probability, subject.record.positions_with_role("patch"))), abs=1e-6
+    )
+    assert "Click a patch to hide it, and again to show it." in [caption.value for caption in app.caption]
+    app.button(key="masks_free").click().run()
+    app.number_input(key="digit").set_value(1).run()
+    assert "Nothing is masked" in headline(app)
+
+
+def test_a_word_that_is_hidden_as_an_example_leaves_the_chosen_query(open_app: Open) -> None:
+    app = open_app("app_pages/attention/page.py")
+    query = app.selectbox(key="query").value
+    app.switch_page("app_pages/masks/page.py").run()
+    assert "For example: without “" in headline(app)
+    assert app.selectbox(key="query").value == query
 
 
 def test_a_causal_mask_is_looked_at_from_the_middle(open_masks: Open) -> None:
