@@ -145,7 +145,7 @@ class ClassAnswer(Answer):
             fall=f"fall of the log-odds of {name}, nats",
             hidden=f"Purple: without this {{unit}}, “{name}” gets less likely; gold: more likely.",
             loss="the cross-entropy with the predicted class (Michel et al. take the right one)",
-            value_clause=f"the encoder says {name} ({percent(share_of(record.probabilities, followed), 2)})",
+            value_clause=f"the encoder says {name} ({percent(share_of(record.probabilities, followed))})",
         )
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
@@ -161,10 +161,10 @@ class ClassAnswer(Answer):
         before, changed = self.record.probabilities, after.record.probabilities
         new_class = int(changed.argmax())
         old, new = share_of(before, self.followed), share_of(changed, self.followed)
-        former, latter = percent(old, 2), percent(new, 2)
+        former, latter = percent(old), percent(new)
         if new_class != self.followed:
             new_name, reached = self.record.class_names[new_class], share_of(changed, new_class)
-            most, latter = told_apart(reached, new, ".2%")
+            most, latter = told_apart(reached, new, ".1%")
             return f"{what}, the prediction changes from {self.name} ({former}) to {new_name} ({most}); {self.name} now has {latter}."
         shares = f"{former} before, {latter} after"
         if former == latter:
@@ -184,7 +184,7 @@ class ClassAnswer(Answer):
 
     def without(self, token: str, answers: np.ndarray) -> str:
         now, then = (
-            percent(share_of(read_answers(logits, "choice"), self.followed), 2)
+            percent(share_of(read_answers(logits, "choice"), self.followed))
             for logits in (self.record.logits, answers)
         )
         change = format_number(float(self.changes(answers)), "+.2f")

@@ -84,8 +84,7 @@ def weight_strip(
 ) -> VegaFigure:
     """The tokens at `positions` in lines like text, coloured by any `weights` [position].
 
-    The token `query` is outlined; None if the query is not one of these tokens. The pieces of a word touch each other
-    and are written without the tokenizer's prefix. Lines break in the browser, so they fit any width. A click on a
+    The token `query` is outlined; None if the query is not one of these tokens. The pieces of a word touch each other. Lines break in the browser, so they fit any width. A click on a
     token sets the point selection `token`, field `position`.
 
     With `allowed` [position], forbidden tokens (False) are struck through, and a click sets the point selection `key`,
@@ -228,7 +227,7 @@ def _in_lines() -> tuple[Rows, Kwargs, Kwargs]:
 def _boxes(positions: "Positions") -> dict[str, Any]:
     """Columns with one value for each token, laid out in one line: start and end of its box, and start of its word."""
     continues = [role == "continuation" and index > 0 for index, role in enumerate(positions.roles)]
-    labels = [label(piece, _LONGEST_TOKEN) for piece in positions.without_prefix(positions.tokens)]
+    labels = [label(token, _LONGEST_TOKEN) for token in positions.tokens]
     box_starts, box_ends, word_starts = [], [], []
     word_start = box_end = 0.0
     for index, (text, is_continued) in enumerate(zip(labels, continues, strict=True)):

@@ -69,10 +69,10 @@ def test_in_a_table_a_prediction_of_nothing_is_none():
     [
         (
             (0.8, 0.2),
-            "changes from positive (75.00\u2009%) to negative (80.00\u2009%); positive now has 20.00\u2009%.",
+            "changes from positive (75.0\u2009%) to negative (80.0\u2009%); positive now has 20.0\u2009%.",
         ),
-        ((0.1, 0.9), "stays positive: 75.00\u2009% before, 90.00\u2009% after."),
-        ((0.25, 0.75), "stays positive: 75.00\u2009%, as before."),
+        ((0.1, 0.9), "stays positive: 75.0\u2009% before, 90.0\u2009% after."),
+        ((0.25, 0.75), "stays positive: 75.0\u2009%, as before."),
     ],
 )
 def test_what_became_of_the_answer(after, end):

@@ -56,7 +56,7 @@ def test_the_pieces_of_a_word_touch_and_stay_on_one_line():
         assert mas["x2"] == pytest.approx(ter["x"])
         assert ter["x2"] == pytest.approx(piece["x"])
         assert mas["y"] == ter["y"] == piece["y"]
-        assert [text["text"] for text in texts[12:15]] == ["mas", "ter", "piece"]
+        assert [text["text"] for text in texts[12:15]] == ["mas", "##ter", "##piece"]
 
 
 def test_two_hashes_of_the_text_itself_are_kept():
@@ -139,11 +139,11 @@ def test_no_tokens_no_boxes():
     assert not any(drawn(weight_strip(text([]), np.zeros(0), query=0)))
 
 
-def test_what_marks_a_piece_is_the_tokenizers():
+def test_a_piece_is_written_as_in_the_vocabulary():
     read = Positions(tokens=("mas", "@@ter"), roles=("word", "continuation"), continuing_prefix="@@")
     boxes, texts, _ = drawn(weight_strip(read, np.ones(2), query=0))
     assert boxes[0]["x2"] == pytest.approx(boxes[1]["x"])
-    assert [text["text"] for text in texts] == ["mas", "ter"]
+    assert [text["text"] for text in texts] == ["mas", "@@ter"]
 
 
 def test_positions_of_a_view_are_those_of_the_input_and_its_notes_stand_above():
