@@ -19,7 +19,6 @@ from app_pages.heads.effects import (
     written_answers_without_parts,
 )
 from app_pages.heads.numbers import measuring_sentence
-from app_pages.heads.patch_effect import Columns, quantity
 from app_pages.heads.prune import draw_pruning
 from app_pages.inputs.row import choose_input
 from app_pages.show.all_heads import overview_of
@@ -40,7 +39,6 @@ from model.experiments.ablation import ablated
 from model.measures.head_measures import head_summary
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number, head_name
-from viz.builders.palette import weight_scale
 from viz.heads.part_grids import ATTENTION, FEED_FORWARD, ablation_grid
 
 HISTORY = "ablated_history"  # in the session
@@ -135,7 +133,7 @@ def draw_ablation() -> None:
         return
     with input_place:
         subject, slots = choose_input(containers)
-    chosen = choose_head(subject, slots, with_colours=False, with_roles=False)
+    chosen = choose_head(subject, slots, with_roles=False)
     stored = subject.stored_heads
     record = subject.record
     restore_tokens_of_other_text(record)
@@ -159,7 +157,7 @@ def draw_ablation() -> None:
     with grid:
         _draw_effects(subject, chosen, answer, ablated_now, stored, means)
     with input_column:
-        _draw_input(chosen, after, ablated_now, query)
+        _draw_input(chosen, before, after, ablated_now, query)
         if any(ablated_now) and (more := answer.more_of_change(after.subject)):
             st.caption(more)
     _draw_maps(chosen, before, after, query)
@@ -282,15 +280,11 @@ def _draw_effects(
         stamp=subject.checkpoint,
         width="content",
     )
-    largest, data = "", "" if answer.word else f" {_over_data_sentence(subject, chosen, stored, spread)}"
-    if not np.isnan(effects).any():
-        parts_alone = np.delete(effects, n_heads, axis=1)  # without those that are all heads
-        columns = Columns.of(record.config, "z")
-        largest = f" {quantity(answer, normalised=False).largest_sentence(parts_alone, columns)}"
+    data = "" if answer.word else f" {_over_data_sentence(subject, chosen, stored, spread)}"
     st.caption(
         f"{ATTENTION}: all heads of the layer at once (the bias of W_O stays); {FEED_FORWARD}: all that the layer's "
         "feed-forward puts out, its bias included. Framed: taken away now. "
-        f"{NO_PROOF}{largest}{data}"
+        f"{NO_PROOF}{data}"
     )
 
 
@@ -306,14 +300,13 @@ def _over_data_sentence(
     )
 
 
-def _draw_input(chosen: HeadChoice, after: Side, ablated_now: AblatedParts, query: int) -> None:
+def _draw_input(chosen: HeadChoice, before: Side, after: Side, ablated_now: AblatedParts, query: int) -> None:
     """Draws the text or the picture; a click takes a token or patch out of the keys of all heads."""
     record, head, source = after.record, (chosen.layer, chosen.head), as_python.record(after.subject)
     unit = record.unit
     st.markdown(f"**The input: a click takes a {unit} away**")
     allowed = np.ones(len(record), bool)
     allowed[list(ablated_now.positions)] = False
-    weights = record.pattern[head][query]
 
     def take(positions: set[int]) -> None:
         others = {part for part in ablated_parts(record).parts if part[0] != "p"}
@@ -324,7 +317,7 @@ def _draw_input(chosen: HeadChoice, after: Side, ablated_now: AblatedParts, quer
         source,
         source.pattern[head][query],
         query=query,
-        scale=weight_scale("own", "the largest of this row", weights),
+        scale=chosen.of_head(before.record, record),
         key="ablate_input",
         allowed=allowed,
         toggling=Toggling(ablated_now.positions, take),
@@ -344,7 +337,7 @@ def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> Non
             st.markdown(f"**All heads, {when}**")
             key = f"ablate_overview_{when}"
             source = as_python.record(side.subject)
-            overview_of(source, head_summary(record), selected=head, scale="own", key=key, small=True)
-    st.caption("Each map from 0 to its own maximum. A click chooses the head that is shown below.")
-    scale = weight_scale("own", "the maximum of both", *(side.record.pattern[head] for side in sides))
+            overview_of(source, head_summary(record), selected=head, scale=chosen.scale, key=key)
+    st.caption("A click chooses the head that is shown below.")
+    scale = chosen.of_head(*(side.record for side in sides))
     draw_changed_maps(before, after, head, query=query, scale=scale, key="ablate_map")

@@ -44,7 +44,8 @@ from model.measures.head_roles import (
 )
 from model.measures.head_statistics import statistics, statistics_of_even_weights
 from model.record import AttentionRecord
-from viz.builders.number_format import head_name, percent
+from viz.builders.number_format import format_number, head_name, percent
+from viz.heads.part_grids import effect_decimals
 
 LINKS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
 ABLATED = ("zero", "mean")  # columns that say what becomes of the answer without a head
@@ -99,6 +100,12 @@ class Numbers:
     def is_signed(self, name: str) -> bool:
         """Whether the column says how far the answer falls, or what is added to it; over a data set there are sizes of changes."""
         return name == "adds" or (name in ABLATED and self.first == HERE and self.answer.signed)
+
+    def written(self, name: str, value: float) -> str:
+        """A number of the column `name` as text; what becomes of the answer to this input has the decimals of Ablate."""
+        if name not in ABLATED or self.first != HERE:
+            return COLUMNS[name].written(value, signed=self.is_signed(name))
+        return format_number(value, f"{'+' * self.is_signed(name)}.{effect_decimals(self.here[name])}f")
 
     def in_words(self, name: str, text: str) -> str:
         """The `text`, which describes the column `name`, with all that depends on the input and its answer filled in."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -162,13 +162,14 @@ def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: N
         x = controls.ACROSS.choose(names, COLUMNS[first].title)
         y = controls.UP.choose(names, COLUMNS[second].title)
         say_head(subject, chosen)
-    units = {COLUMNS["distance"].title: f" ({numbers.record.units})"}
+    units = {COLUMNS[name].title: column_unit(numbers, name) for name in values if not COLUMNS[name].is_share}
+    x_title, y_title = (f"{title} ({units[title]})" if title in units else title for title in (x, y))
     written = written_numbers(subject, numbers)
     chart = call(
         head_scatter,
         written[names[x]],
         written[names[y]],
-        titles=(x + units.get(x, ""), y + units.get(y, "")),
+        titles=(x_title, y_title),
         selected=(chosen.layer, chosen.head),
         roles=[", ".join(role.name for role in numbers.roles(*index)) for index in numbers.heads],
         source="this input" if numbers.first == controls.HERE else f"means over {numbers.data}",
@@ -265,7 +266,7 @@ def _headings(
         {
             "name": "roles",
             "title": "role",
-            "help": "What the head is called after where it looks. Point at a name for its rule; “no role”: no rule fits.",
+            "help": "What the head is called after where it looks. Point at a name for its rule; –: no rule fits.",
         },
         *([_RELATION_HEADING] if has_relations else []),
         *(
@@ -283,14 +284,12 @@ def _table_row(
         "head": {"name": "head", "text": head.name, "is_header": True, "is_button": True},
         "roles": {
             "name": "roles",
-            "text": "",
-            "small": "" if head.roles else controls.NONE,
+            **_words_or_dash(head.roles, "no role"),
             "terms": [{"text": role.name, "help": role.rule} for role in head.roles],
         },
         "relations": {
             "name": "relations",
-            "text": "",
-            "small": "" if head.relations else "none",
+            **_words_or_dash(head.relations, "no relation"),
             "terms": [
                 {
                     "text": f"{linked_words(best.relation, best.direction)} {percent(best.share, 0, brief=True)}",
@@ -308,10 +307,15 @@ def _table_row(
     }
 
 
+def _words_or_dash(words: Sequence[Any], meaning: str) -> dict[str, str]:
+    """The text of a cell of `words`, which stand there by themselves: without any a dash, and what that means as its help."""
+    return {"text": ""} if words else {"text": "–", "help": meaning}
+
+
 def _number_cell(numbers: Numbers, name: str, head: Head) -> TableCell:
     column, values, index = COLUMNS[name], numbers.values[name], (head.layer, head.head)
     value = float(values[index])
-    text = column.written(value, signed=numbers.is_signed(name))
+    text = numbers.written(name, value)
     if numbers.first == controls.OVER:
         text += f" ± {column.written(numbers.spreads[name].sd[index])}"
     largest = 1.0 if column.is_share else float(np.nanmax(np.abs(values), initial=0)) or 1.0

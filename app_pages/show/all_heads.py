@@ -38,7 +38,6 @@ def overview_of(
     selected: tuple[int, int] | None,
     scale: ColourScale,
     key: str,
-    small: bool = False,
     notes: Sequence[str] = (),
     lens: Lens = LENSES[ATTENTION],
 ) -> None:
@@ -53,7 +52,6 @@ def overview_of(
         selected=selected,
         measures=named("measures", call(head_summary, record), lambda: measures),
         colours=scale,
-        small=small,
         notes=notes,
         scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
         by_layer=not lens.has_heads,

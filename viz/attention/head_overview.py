@@ -34,7 +34,6 @@ def head_overview(
     measures: Mapping[str, np.ndarray] | None = None,
     colours: ColourScale = "fixed",
     clickable: bool = True,
-    small: bool = False,
     notes: Sequence[str] = (),
     scale: WeightScale = TO_ONE,
     by_layer: bool = False,
@@ -44,10 +43,10 @@ def head_overview(
     """A tile for each head of the record; the `selected` (layer, head), if any, is framed.
 
     The tooltip shows the `measures` [layer, head] under their names. The `colours` are "fixed", from 0 to 1, or each
-    tile's "own", from 0 to its maximum. `notes` are lines above the tiles. A `small` figure has the smallest tiles and no
-    lines. Of `scale` only the name of the weights and whether rows sum to 1 are used. With `by_layer`, the record has one
-    map for each layer. With a `picture`, uint8 [height, width] or [height, width, 3], whose patches the positions are, each
-    tile is that picture over the weights with which the `query` attends to its patches.
+    tile's "own", from 0 to its maximum. `notes` are lines above the tiles. Of `scale` only the name of the weights and whether
+    rows sum to 1 are used. With `by_layer`, the record has one map for each layer. With a `picture`, uint8 [height, width] or
+    [height, width, 3], whose patches the positions are, each tile is that picture over the
+    weights with which the `query` attends to its patches.
 
     If it is `clickable`, a click sets the point selection `head`, fields `layer` and `head`. In Streamlit, let the
     widget's key change with `selected`: after the arrow keys moved the selection, the browser would not report another
@@ -64,7 +63,7 @@ def head_overview(
         step, largest = _HEIGHT // max(n_layers, 1), _HEIGHT // 4
     else:
         step, largest = _WIDTH // max(n_heads, 1), _LARGEST
-    step = _SMALLEST if small else int(np.clip(step, _SMALLEST, largest))
+    step = int(np.clip(step, _SMALLEST, largest))
     side = step - _GAP
     at_most = min(AT_MOST, side)  # a browser that shrinks a picture would fade a lone strong weight
     maps, labels = record.pattern, position_labels(record.tokens, record.numbers)
@@ -150,7 +149,7 @@ def head_overview(
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
         autosize="pad",  # Streamlit would squeeze the tiles to make room for the labels
-        **lines_above(() if small else lines),
+        **lines_above(lines),
         description=f"{quantity} of {map_count}; {selection_text}.",
     )
 

@@ -27,6 +27,11 @@ _BORDERED = 36  # positions; between more cells lines would cover the colours
 HEIGHT = 300
 
 
+def effect_decimals(effects: np.ndarray) -> int:
+    """Decimals of the effects of heads: of small ones more, or all would be 0.00."""
+    return int(np.clip(1 - np.floor(np.log10(largest(effects, at_least=ROUNDING))), 2, 4))
+
+
 def ablation_grid(
     effects: np.ndarray, away: np.ndarray, *, what: str, signed: bool, over: np.ndarray | None = None
 ) -> VegaFigure:
@@ -41,8 +46,7 @@ def ablation_grid(
     names = [*(f"H{head}" for head in range(n_columns - 2)), ATTENTION, FEED_FORWARD]
     layers, columns = np.indices(effects.shape).reshape(2, -1)
     sign = "+" if signed else ""
-    # Of small effects more decimals, or all would be 0.00.
-    decimals = int(np.clip(1 - np.floor(np.log10(largest(effects[:, :-2], at_least=ROUNDING))), 2, 4))
+    decimals = effect_decimals(effects[:, :-2])
     means = np.full(effects.shape, np.nan) if over is None else over
     return grid(
         [

@@ -36,6 +36,8 @@ from tests.app_pages.heads.conftest import source
 from tests.app_pages.linked import linked
 from tests.model import tiny
 from tests.model.measures.roles import roles_on_input
+from viz.builders.number_format import format_number
+from viz.heads.part_grids import effect_decimals
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -332,10 +334,11 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
     answers = ablate_heads(loaded, [TEXT], answer="logits")[0].reshape(4, -1)
     zeroed = -class_changes(before, answers, int(before.logits.argmax()))
     slopes = importance(loaded, [TEXT])[0].ravel()
+    form = f"+.{effect_decimals(zeroed)}f"
     for row, fall, slope in zip(rows(app).values(), zeroed, slopes, strict=True):
         shown = [cell["text"] for cell in row["numbers"][-3:]]
         # the stored means are zeros: then both ablations are one
-        expected = [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(fall, signed=True)] * 2]
+        expected = [COLUMNS["importance"].written(slope), *[format_number(fall, form)] * 2]
         assert shown == expected
 
 
@@ -420,13 +423,14 @@ def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) 
     before = probabilities(loaded, [text], answer=word)[0, 0, 0]
     falls = before - ablate_heads(loaded, [text], answer=word)[0, ..., 0].ravel()
     slopes = importance(loaded, [text], answer=word)[0].ravel()
+    form = f"+.{effect_decimals(falls)}f"
     for row, fall, slope in zip(rows(app).values(), falls, slopes, strict=True):
         cells = row["numbers"]
         written = [cell["text"] for cell in cells[-3:]]
         # the stored means are zeros: then both ablations are one
         assert written == [
             COLUMNS["importance"].written(slope),
-            *[COLUMNS["zero"].written(fall, signed=True)] * 2,
+            *[format_number(fall, form)] * 2,
         ]
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
     assert "fall of log P\\(“great” at \\[MASK\\]\\), nats, with zeros" in listed

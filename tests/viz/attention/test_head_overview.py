@@ -161,18 +161,11 @@ def test_no_measures_are_needed():
     assert chart.frame["name"].tolist() == ["L0 H0", "L0 H1"]
 
 
-def test_small_ones_are_small_and_leave_out_how_to_read_them():
-    pictures, _ = drawn(overview(2, 2, small=True))
-    assert {picture["width"] for picture in pictures} == {38}
-    assert "title" not in overview(2, 2, small=True).specification
-
-
 def test_notes_stand_above_the_tiles():
     figure = overview(n=200, notes=["words: merged"])
     first, second = figure.specification["title"]["text"]
     assert first == "words: merged"
     assert second.startswith("a pixel is the largest of")
-    assert "title" not in overview(small=True, notes=["words: merged"]).specification
 
 
 def test_on_a_picture_each_tile_has_the_weights_of_the_query_on_the_patches_below_the_ink():
