@@ -53,10 +53,10 @@ class View:
         """Number of keys that are not drawn."""
         return self.n - len(self.keys)
 
-    def name(self, position: int) -> str:
-        """Label of a position, with a long token shortened."""
+    def name(self, position: int, longest: int = 14) -> str:
+        """Label of a position, with a token of more than `longest` letters shortened."""
         token = self.record.tokens[position]
-        return self.record.labels[position].removesuffix(token) + label(token, 14)
+        return self.record.labels[position].removesuffix(token) + label(token, longest)
 
     def ordered(self, *, by_weight: bool) -> list[int]:
         """The drawn keys by position, or with the largest weight first."""

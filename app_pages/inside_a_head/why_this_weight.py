@@ -16,13 +16,14 @@ from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import as_code, plain
 from model.decompositions.score_parts import OTHERS, ScoreParts, score_parts
 from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
-from viz.builders.number_format import format_number
+from viz.builders.number_format import format_number, head_name
 from viz.inside.score_products import score_products
 
 MOST = 8  # parts of each side with a row or a column of their own
-_OPENS = " A click on a name with → opens that head; the browser's Back returns."
+_OPENS = " A click on a name with → opens that head."
 _PATCHES = " r1c0 is the patch in row 1 and column 0, counted from 0."
 _FOLD = "why_this_weight"  # in the session: whether it is open
+_BEFORE = "why_before"  # in the session: layer, head, query and key from which others were opened, the last one last
 _TERMS = {
     BIAS: "from the bias by distance, whatever the two tokens are",
     CONTENT_TO_POSITION: "from the query's content and the key's relative position (c → p)",
@@ -80,11 +81,10 @@ def _draw_parts(view: View) -> None:
     def take(point: dict[str, Any]) -> None:
         opened = [heads[field, point[field]] for field in fields if (field, point[field]) in heads]
         if opened:
-            layer, head, query, key = map(int, opened[0])
-            take_head(layer, head)
-            take_query(query)
-            KEY.take(key)
+            st.session_state.setdefault(_BEFORE, []).append(where)
+            _open(*map(int, opened[0]))
 
+    _draw_way_back(view)
     clickable(
         call(score_products, written_products, query=view.name(view.query), key=view.name(view.key)),
         key="inside_score",
@@ -100,6 +100,25 @@ def _draw_parts(view: View) -> None:
         help=f"Drawn are the {drawn} parts of each side. What is added to the scores of all keys alike changes no weight. A head opens "
         "with the token at which it wrote as query and the token that it read as key; on a product of two heads, it is the query's.",
     )
+
+
+def _open(layer: int, head: int, query: int, key: int) -> None:
+    take_head(layer, head)
+    take_query(query)
+    KEY.take(key)
+
+
+def _draw_way_back(view: View) -> None:
+    """Draws a button to the head from which this one was opened, where this input has its query and key too."""
+    before = st.session_state.get(_BEFORE)
+    if not before or max(before[-1][2:]) >= view.n:
+        return
+
+    def go_back() -> None:
+        _open(*before.pop())
+
+    name = head_name(*before[-1][:2])
+    st.button(f"← Back to {name}", key="inside_back_to", type="tertiary", on_click=go_back)
 
 
 def _score_sentence(view: View, parts: ScoreParts) -> str:

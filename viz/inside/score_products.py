@@ -10,9 +10,9 @@ from ..builders.cells import INK_ON_SIGNED, strong
 from ..builders.chart import Column, chart, layer
 from ..builders.figure import Columns, Kwargs, VegaFigure, tip, value
 from ..builders.number_format import cell_numbers, format_number
-from ..builders.palette import FALLS, NEUTRAL, RISES, largest
+from ..builders.palette import CATEGORIES, FALLS, LETTERS, NEUTRAL, RISES, largest
 from ..builders.picture_marks import pixel_y
-from ..builders.theme import INK, MIDDLE, heading
+from ..builders.theme import DARK_INK, INK, LIGHT_INK, MIDDLE, ON_DARK, heading
 from ..builders.token_label import shortened
 from ..builders.vega_colours import colour
 
@@ -24,6 +24,12 @@ _FEWEST = 9  # columns that there is room for, in layer 0 too
 _LONGEST_TOKEN = 14  # letters
 _POINTED = 5  # widths of a cell: how far the name of a column can be pointed at
 _HEAD = re.compile(r"L\d+ H\d+")  # what the name of a head's part begins with
+# Names of heads, which can be opened, have the colour of links.
+_OPENS = "indexof(datum.text, '→') > 0"
+_ON_LIGHT, _ON_DARK = LETTERS[CATEGORIES[0]]
+_NAME_INK = alt.expr(
+    f"{ON_DARK} ? ({_OPENS} ? '{_ON_DARK}' : '{LIGHT_INK}') : {_OPENS} ? '{_ON_LIGHT}' : '{DARK_INK}'"
+)
 _READING = "a cell: a part of the query × a part of the key; a bar: the sum of its row or column"
 
 
@@ -106,7 +112,9 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
         layer("rect", box | {"color": colour("product", signed=True)}, aria=False),
         layer("text", text | {"x": alt.X("middle:Q", **x)}, **style | {"color": INK_ON_SIGNED}),
         layer("rect", box | {"fill": alt.Fill("colour:N", scale=None)}, "bars", aria=False),
-        layer("text", text, "texts", align=alt.expr("datum.align"), limit=limit, **style),
+        layer(
+            "text", text, "texts", align=alt.expr("datum.align"), limit=limit, **style | {"color": _NAME_INK}
+        ),
         layer("text", text, "sides", align=alt.expr("datum.align"), fontWeight="bold", **style),
         layer("rect", cover, "covers", calculate=description, fill="transparent"),
         layer(
