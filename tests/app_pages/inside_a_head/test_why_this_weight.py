@@ -133,6 +133,19 @@ def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read
             assert taken == {"head": (layer, head), "query": wrote, "key": read}
 
 
+def test_the_head_from_which_this_one_was_opened_is_a_click_away(opened: Open) -> None:
+    app = opened(**TEXT, **AT)
+    assert "inside_back_to" not in [button.key for button in app.button]
+    app.session_state["why_before"] = [(0, 1, 2, 4)]
+    assert app.run().button(key="inside_back_to").label == "← Back to L0 H1"
+    app.button(key="inside_back_to").click().run()
+    boxes = ("layer", "head", "query", "inside_key")
+    assert tuple(app.selectbox(key=key).value for key in boxes) == (0, 1, 2, 4)
+    assert "inside_back_to" not in [button.key for button in app.button]
+    app.session_state["why_before"] = [(0, 1, 2, 40)]  # of a longer text
+    assert "inside_back_to" not in [button.key for button in app.run().button]
+
+
 def test_a_key_that_the_query_must_not_attend_to_has_no_reason(opened: Open) -> None:
     app = opened(text="film [PAD] not", checkpoint="imdb-pre-ln", query="1 film", inside_key="2 [PAD]")
     assert (

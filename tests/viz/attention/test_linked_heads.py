@@ -138,7 +138,7 @@ def test_the_scale_is_drawn_once_with_the_even_weight() -> None:
     own = linked_heads(NOT_GOOD, tops=PATTERN.max(axis=(-2, -1)), reach="each map's own maximum")
     assert own.frame["top"].tolist() == [0.975, 1.0]
     written = texts(own)
-    assert any(text.startswith("each map's own maximum") for text in written)
+    assert any(text.startswith("each map's own maximum (here 0.975) ") for text in written)
     assert not any("same weight" in text for text in written)
 
 
