@@ -198,6 +198,18 @@ def deletion(
     The insertion curve of an order is its reverse's deletion curve read backwards, since keeping the first k positions
     removes the first n - k of the reversed order: `deletion(loaded, model_input, [order[::-1]])[0, ::-1]`.
     """
+    answers = deletion_answers(loaded, model_input, orders, kind, answer)
+    return answer_falls(loaded.config, answers[0, 0], answers, answer)
+
+
+def deletion_answers(
+    loaded: Loaded,
+    model_input: InputLike,
+    orders: Sequence[Sequence[int]],
+    kind: KnockOutKind = "keys",
+    answer: MaskedWord | None = None,
+) -> Float[np.ndarray, "order step answer"]:
+    """The answers of which `deletion` measures the drop: logits, pooled states of an encoder without classes, or log P of a masked word."""
     counts = removal_counts(len(orders[0]))
     removed_sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
     distinct_sets = list(dict.fromkeys(removed_sets))  # all orders begin and end with the same
@@ -207,10 +219,9 @@ def deletion(
         knock_out_interventions(loaded, model_input, distinct_sets, kind),
         answer or LOGITS,
     )[0]
-    unchanged = answers[distinct_sets.index(())]
-    drops = answer_falls(loaded.config, unchanged, answers, answer)
-    drop_by_set = dict(zip(distinct_sets, drops.tolist(), strict=True))
-    return np.array([drop_by_set[removed] for removed in removed_sets]).reshape(len(orders), len(counts))
+    row_by_set = {removed: row for row, removed in enumerate(distinct_sets)}
+    rows = [row_by_set[removed] for removed in removed_sets]
+    return answers[rows].reshape(len(orders), len(counts), -1)
 
 
 def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, "*curves"]:

@@ -7,13 +7,13 @@ What no patch carries is one number: what heads read from the class token, the e
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
-from jaxtyping import Float32, Float64
+from jaxtyping import Float, Float32, Float64
 
 from ..capture import activations, evaluation_mode
 from ..decompositions.state_parts import POOLING_FEED_FORWARD, divide, forward_pass
@@ -26,7 +26,7 @@ from ..record import Positions, read_answers
 from .pooled_state import pooled_length, sum_by_source
 
 POOLING_PATTERN = "attention_pooling.attention.pattern"
-MOST_TEXTS = 20  # with a product for each text, head, query and key of a layer, all held at once
+MOST_TEXTS = 20  # with a vector for each text, head and patch of a layer, all held at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,10 @@ class TextOnPicture:
     recorded: Float64[
         np.ndarray, " text"
     ]  # the logits, of the pooled states that the forward passes computed
+    scale: float  # the model's own, by which cosines are multiplied
+    bias: float  # the model's own, added to each product
     kind: Answers  # "choice": CLIP's softmax over the texts; "each": SigLIP's probability for each text
+    directions: Float64[np.ndarray, "text d_pooled"]  # pooled states of the texts, of length 1
     pooled_from: Float64[np.ndarray, " patch"] | None  # attention of SigLIP's pooling, mean over its heads
 
     @property
@@ -57,15 +60,25 @@ class TextOnPicture:
         """Of the texts, by the model's own rule (`kind`)."""
         return read_answers(self.recorded.astype(np.float32), self.kind)
 
+    def falls(self, pooled: Float[np.ndarray, "*pictures d_pooled"]) -> Float64[np.ndarray, "*pictures text"]:
+        """How far each text's logit falls from the recorded one to those of other pooled states, such as of a changed picture."""
+        cosines = pooled @ self.directions.T / np.linalg.norm(pooled, axis=-1, keepdims=True)
+        return self.recorded - self.scale * cosines - self.bias
+
 
 def text_on_picture(
-    pictures: Loaded, texts: Loaded, picture: InputLike, sentences: Sequence[str]
+    pictures: Loaded,
+    texts: Loaded,
+    picture: InputLike,
+    sentences: Sequence[str],
+    *,
+    step: Callable[[float], None] | None = None,
 ) -> TextOnPicture:
     """What each patch of a `picture` adds to the logit of each of the `sentences`.
 
     `pictures` and `texts` are the two encoders of one folder: `load("my-clip/vision_model")` and `load("my-clip/text_model")`. All
-    divisors are held as in `answer_parts`. Raises ValueError for any other two encoders, for fewer than 1 and more than 20 sentences, and as
-    `model.inputs.prepare` does.
+    divisors are held as in `answer_parts`. `step` is called with the share that is done. Raises ValueError for any
+    other two encoders, for fewer than 1 and more than 20 sentences, and as `model.inputs.prepare` does.
 
     >>> from loupe import text_on_picture
     >>> text_on_picture(pictures, texts, picture, ["a cat", "a dog"]).maps.shape  # doctest: +SKIP
@@ -74,15 +87,19 @@ def text_on_picture(
     scale, bias, kind = _scale(pictures, texts)
     if not 1 <= len(sentences) <= MOST_TEXTS:
         raise ValueError(f"1 to {MOST_TEXTS} sentences are compared with a picture, got {len(sentences)}")
-    t = torch.cat([activations(texts, [sentence], ["logits"])["logits"] for sentence in sentences])
-    lengths = torch.stack([pooled_length(texts, vector) for vector in t])
+    directions = []
+    for number, sentence in enumerate(sentences, start=1):
+        t = activations(texts, [sentence], ["logits"])["logits"][0]
+        directions.append(t / pooled_length(texts, t))
+        if step is not None:
+            step(number / (len(sentences) + 1))  # the picture takes about as long as a sentence
     model, n_layers = pictures.model, pictures.config.n_layers
     forward = forward_pass(
         pictures, picture, n_layers, (POOLING_FEED_FORWARD, POOLING_PATTERN, "logits"), by_token=True
     )
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
         pooled = forward.seen["logits"].clone()  # of an encoder without classes it is the pooled state
-        factors = scale * (t / lengths[:, None]).to(pooled) / pooled_length(pictures, pooled)
+        factors = scale * torch.stack(directions).to(pooled) / pooled_length(pictures, pooled)
         parts, values = divide(
             forward, n_layers, lambda x: factors @ model.pool(model.final_norm(x)[None], forward.inputs)[0]
         )
@@ -93,7 +110,10 @@ def text_on_picture(
         maps=shares[:, forward.positions.patches],
         elsewhere=np.delete(shares, forward.positions.patches, axis=1).sum(axis=1) + bias,
         recorded=(factors @ pooled).double().cpu().numpy() + bias,
+        scale=scale,
+        bias=bias,
         kind=kind,
+        directions=torch.stack(directions).double().cpu().numpy(),
         pooled_from=None if weights is None else weights[:, 0].mean(dim=0).double().cpu().numpy(),
     )
 

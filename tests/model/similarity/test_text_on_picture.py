@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from scipy.linalg import hadamard
 from scipy.special import expit, softmax
 
 from model.checkpoint import load
+from model.experiments.faithfulness import deletion_answers, removal_counts, sort_by_score
 from model.inputs import prepare
 from model.loaded import Loaded
 from model.similarity.text_on_picture import text_on_picture
@@ -32,9 +34,18 @@ def both(folder: Path) -> tuple[Loaded, Loaded]:
     return load(folder / "vision_model"), load(folder / "text_model")
 
 
-def logits(model: torch.nn.Module, pictures: Loaded, texts: Loaded, image: np.ndarray) -> np.ndarray:
-    """Those of `transformers`, of one picture and the SENTENCES, each by itself."""
+def logits(
+    model: torch.nn.Module,
+    pictures: Loaded,
+    texts: Loaded,
+    image: np.ndarray,
+    greyed: tuple[int, ...] = (),
+) -> np.ndarray:
+    """Those of `transformers`, of one picture and the SENTENCES, each by itself; each pixel of `greyed` patches is the picture's mean."""
     pixels, _ = prepare(pictures, image)
+    mean = pixels.mean(dim=(-2, -1), keepdim=True)
+    for row, column in (divmod(patch, 4) for patch in greyed):
+        pixels[..., 8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = mean
     pixels = (pixels - pictures.model.embedding.means) / pictures.model.embedding.deviations
     with torch.inference_mode():
         outputs = [
@@ -43,17 +54,25 @@ def logits(model: torch.nn.Module, pictures: Loaded, texts: Loaded, image: np.nd
     return np.array([output.logits_per_image.item() for output in outputs])
 
 
-@pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
-def test_maps_and_the_rest_sum_to_the_logits_of_transformers(kind: str, tmp_path: Path) -> None:
-    model = build(tmp_path, f"{kind}Model", **BOTH if kind == "Siglip" else {})
+def build_with_scale(folder: Path, kind: str) -> torch.nn.Module:
+    model = build(folder, f"{kind}Model", **BOTH if kind == "Siglip" else {})
     with torch.no_grad():
         model.logit_scale.fill_(math.log(20))
         if kind == "Siglip":
             model.logit_bias.fill_(-3)
-    model.save_pretrained(tmp_path)
+    model.save_pretrained(folder)
+    return model
+
+
+@pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
+def test_maps_and_the_rest_sum_to_the_logits_of_transformers(kind: str, tmp_path: Path) -> None:
+    model = build_with_scale(tmp_path, kind)
     pictures, texts = both(tmp_path)
-    image = picture(32)
-    result = text_on_picture(pictures, texts, image, SENTENCES)
+    image, read = picture(32), []
+    result = text_on_picture(pictures, texts, image, SENTENCES, step=read.append)
+    assert read == pytest.approx([1 / 3, 2 / 3])
+    assert result.scale == pytest.approx(20, rel=1e-6)
+    assert result.bias == pytest.approx(-3 if kind == "Siglip" else 0)
     expected = logits(model, pictures, texts, image)
     np.testing.assert_allclose(result.recorded, expected, atol=1e-4)
     np.testing.assert_allclose(result.totals, expected, atol=1e-4)
@@ -67,6 +86,23 @@ def test_maps_and_the_rest_sum_to_the_logits_of_transformers(kind: str, tmp_path
     else:
         assert result.pooled_from.shape == (16,)
         assert result.pooled_from.sum() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
+def test_logits_fall_as_those_of_transformers_when_patches_are_greyed(kind: str, tmp_path: Path) -> None:
+    model = build_with_scale(tmp_path, kind)
+    pictures, texts = both(tmp_path)
+    image = picture(32)
+    result = text_on_picture(pictures, texts, image, SENTENCES)
+    first = result.positions.patches.start
+    order = tuple(first + patch for patch in sort_by_score(result.maps[1], range(16)))
+    falls = result.falls(deletion_answers(pictures, image, [order], "grey"))[0]
+    expected = [
+        result.recorded - logits(model, pictures, texts, image, tuple(index - first for index in order[:n]))
+        for n in removal_counts(16)
+    ]
+    np.testing.assert_allclose(falls, expected, atol=1e-4)
+    assert np.abs(falls[-1]).max() > 1e-3
 
 
 def test_a_planted_patch_is_the_largest_of_its_text(tmp_path: Path) -> None:
@@ -98,6 +134,12 @@ def test_a_planted_patch_is_the_largest_of_its_text(tmp_path: Path) -> None:
     assert [patches[index] for index in result.maps.argmax(axis=1)] == ["r1c2", "r3c0"]
     assert (np.sort(result.maps)[:, -1] > 0).all()
     assert (np.sort(result.maps)[:, -2] < 0).all()
+    first = result.positions.patches.start
+    planted = result.maps.argmax(axis=1)
+    without = deletion_answers(pictures, image, [(first + int(index),) for index in planted], "grey")
+    falls = result.falls(without[:, 1])
+    assert (np.diag(falls) > 0).all()
+    assert (falls[[0, 1], [1, 0]] < 0).all()  # what speaks for one text speaks against the other
 
 
 def load_token(folder: Path, word: str) -> int:
@@ -120,4 +162,13 @@ def test_what_is_no_pair_of_one_folder_is_refused(tmp_path: Path) -> None:
 def test_vectors_of_different_widths_are_refused(tmp_path: Path) -> None:
     build(tmp_path, "SiglipModel")
     with pytest.raises(ValueError, match="of one folder, with vectors of one width"):
+        text_on_picture(*both(tmp_path), picture(32), SENTENCES)
+
+
+def test_weights_without_a_scale_are_refused(tmp_path: Path) -> None:
+    build(tmp_path, "CLIPModel")
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["logit_scale"]
+    save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ValueError, match="has no logit_scale, the number by which its logits are multiplied"):
         text_on_picture(*both(tmp_path), picture(32), SENTENCES)
