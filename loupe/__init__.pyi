@@ -51,6 +51,7 @@ from .viz.export.save import save as save_figure
 from .viz.inside.score_products import score_products
 from .viz.similarity.patch_map import patch_map
 from .viz.similarity.similarity_matrix import similarity_matrix
+from .viz.similarity.text_map import text_map
 
 SOURCES: dict[str, tuple[str, str]]  # the module of each name, and its name there
 
@@ -113,6 +114,7 @@ __all__ = [
     "show",
     "similarity_matrix",
     "similarity_parts",
+    "text_map",
     "text_on_picture",
     "through",
     "token_strip",

@@ -22,7 +22,7 @@ from ..builders.vega_colours import SIGNED_ENDS, attention_colour, colour, colou
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
 
-_SIDE, _SMALL_SIDE = 420, 364  # pixels, of the longer side
+_SIDE, SMALL_SIDE = 420, 364  # pixels, of the longer side
 OPACITY = 0.55  # the picture lies over the colours, and they must still show
 
 
@@ -36,16 +36,16 @@ def picture_overlay(
     scale: WeightScale = TO_ONE,
     allowed: np.ndarray | None = None,
     notes: Sequence[str] = (),
+    without_query: str = "the class token",
 ) -> VegaFigure:
     """A uint8 image [height, width] or [height, width, 3], drawn over the attention weights [patch] of the `query`.
 
-    `n_keys` is the number of keys that the query may attend to, the class token included. `notes` are lines above. With `allowed` [patch],
+    `n_keys` is the number of keys that the query may attend to, the class token included. `notes` are lines above; `without_query`
+    names what attends where `query` is None. With `allowed` [patch],
     forbidden patches (False) are hatched, and a click sets the point selection `key`, fields `position` and `blocked`,
     so that a second click on a patch is reported, too.
     """
-    query_name = (
-        "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
-    )
+    query_name = without_query if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
     description = f"The picture over the attention of {query_name} to its {len(weights)} patches"
     legend = weight_legend(scale, n_keys)
     return _patches_figure(
@@ -120,22 +120,25 @@ def signed_patches(
     limit: float,
     what: str,
     name: str = "value",
-    description: str,
+    side: int = SMALL_SIDE,
+    has_legend: bool = True,
+    **properties: Any,
 ) -> VegaFigure:
     """A picture drawn over signed `values` [patch], gold above 0 and purple below; the colours end at ±`limit`.
 
-    `what` says what a value is, `name` is its column.
+    `what` says what a value is, `name` is its column. The picture's longer side has `side` pixels; `properties` are those of `chart`,
+    such as its `description`.
     """
     legend = colour_legend(what, SIGNED_ENDS, labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'")
     return _patches_figure(
         image,
         Column(name, values, what, "+.4f"),
-        colour(name, signed=True, legend=legend),
+        colour(name, signed=True, legend=legend if has_legend else None),
         query,
         patch_grid,
-        _SMALL_SIDE,
+        side,
         values={"largest": limit},
-        description=description,
+        **properties,
     )
 
 
