@@ -1,4 +1,4 @@
-"""Side by side: two encoders on one input, or two inputs in one encoder."""
+"""Side by side: two encoders on one input, two inputs in one encoder, or a picture and texts in the two encoders of one folder."""
 
 from dataclasses import replace
 
@@ -6,9 +6,18 @@ import streamlit as st
 
 from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
-from app_pages.compare.sides import KNOCKED_OUT, WEIGHTS, choose_comparison, choose_sides, parts, say_rule
+from app_pages.compare.sides import (
+    KNOCKED_OUT,
+    WEIGHTS,
+    choose_comparison,
+    choose_sides,
+    parts,
+    say_rule,
+    take_encoder_of_pictures,
+)
 from app_pages.compare.similarity import draw_similarity
 from app_pages.compare.stream import draw_stream
+from app_pages.compare.text_on_picture import draw_text_on_picture
 from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots, bar
@@ -28,6 +37,7 @@ from viz.builders.number_format import head_name
 
 
 def draw() -> None:
+    take_encoder_of_pictures()
     part = controls.PART.choose(parts())
     above = st.container()
     places = control_bar, _ = bar("controls")
@@ -35,6 +45,10 @@ def draw() -> None:
         what = choose_comparison()
     with above:
         subject, slots = choose_input(places, with_answer=False)
+    if what == controls.TEXTS_ON_PICTURE:
+        draw_text_on_picture(subject)
+        return
+    with above:
         sides = choose_sides(subject, slots, what)
     if isinstance(sides, str):
         stop(sides)

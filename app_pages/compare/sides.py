@@ -6,7 +6,7 @@ import streamlit as st
 
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.input_controls import CHECKPOINT, DIGIT, DISAGREE, TEXT
+from app_pages.controls.input_controls import CHECKPOINT, DIGIT, DISAGREE, KIND, TEXT
 from app_pages.inputs.digit_input import ordered, take_digit
 from app_pages.inputs.picture_input import second_picture
 from app_pages.inputs.text_input import one_word_changed
@@ -40,16 +40,47 @@ TITLES = {
 
 
 def parts() -> list[str]:
-    """The tabs of the page: cross-attention and similarity need two inputs."""
-    has_two_inputs = controls.COMPARED.held(st.query_params.get(controls.COMPARED.key)) == controls.INPUTS
+    """The tabs of the page: cross-attention and similarity need two inputs, and a picture and texts have only their similarity."""
+    if _compared() == controls.TEXTS_ON_PICTURE and _picture_and_texts():
+        return [controls.SIMILARITY]
+    has_two_inputs = _compared() == controls.INPUTS
     return [
         part for part in controls.PART.options or () if has_two_inputs or part not in controls.OF_TWO_INPUTS
     ]
 
 
 def choose_comparison() -> str:
-    """Draws the control that chooses between two encoders and two inputs; returns the choice."""
-    return controls.COMPARED.choose(on_change=_begin_with_two_inputs)
+    """Draws the control of what is compared; returns the choice. A picture and texts are offered where the encoder's folder has one for each."""
+    offered = [controls.ENCODERS, controls.INPUTS]
+    if _picture_and_texts():
+        offered.append(controls.TEXTS_ON_PICTURE)
+    return controls.COMPARED.choose(offered, on_change=_begin_with_two_inputs)
+
+
+def take_encoder_of_pictures() -> None:
+    """Where a picture and texts are compared and the encoder of the texts is chosen, chooses that of the pictures; called before
+    encoders are drawn.
+    """
+    names = _picture_and_texts() if _compared() == controls.TEXTS_ON_PICTURE else None
+    if names is not None and KIND.held(encoders.TEXT) == encoders.TEXT:
+        KIND.take(encoders.PICTURE)
+        CHECKPOINT.take(names[0])
+        if names[0] not in encoders.checkpoints(encoders.PICTURE):
+            session_encoders.open_(names[0])
+
+
+def _compared() -> str | None:
+    return controls.COMPARED.held(st.query_params.get(controls.COMPARED.key))
+
+
+def _picture_and_texts() -> tuple[str, str] | None:
+    """The two encoders of the folder of the chosen one, before that is drawn; None where it has not both, or another kind of input is chosen."""
+    kind = KIND.held(st.query_params.get(KIND.key, encoders.TEXT))
+    name = CHECKPOINT.held(st.query_params.get(CHECKPOINT.key)) or next(
+        iter(encoders.checkpoints(kind)), None
+    )
+    names = encoders.picture_and_texts(name)
+    return names if name and encoders.kind_of(name) == kind else None
 
 
 def _begin_with_two_inputs() -> None:

@@ -5,7 +5,7 @@ from app_pages.controls.input_controls import DigitNumber, second_example
 
 HEADS, KNOCK_OUT, STREAM, CROSS, SIMILARITY = "Heads", "Knock-out", "Stream", "Cross-attention", "Similarity"
 OF_TWO_INPUTS = CROSS, SIMILARITY
-ENCODERS, INPUTS = "two encoders", "two inputs"
+ENCODERS, INPUTS, TEXTS_ON_PICTURE = "two encoders", "two inputs", "a picture and texts"
 ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
 ALL_HEADS, DIFFERENCE, DISTANCES = "all heads", "difference", "distances of all heads"
 NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS = (
@@ -26,11 +26,14 @@ PART = Tabs("compare_part", (HEADS, KNOCK_OUT, STREAM, CROSS, SIMILARITY))
 COMPARED = Row(
     "compare_what",
     "Compare",
-    (ENCODERS, INPUTS),
+    (ENCODERS, INPUTS, TEXTS_ON_PICTURE),
     label_visibility="collapsed",
 )
 OTHER_ENCODER = Box[str]("compare_with", "with", width=170, label_visibility="collapsed")
 SECOND_TEXT = TextBox("compare_text", "Second text", "The film is not bad at all.")
+TEXTS = TextBox(
+    "compare_texts", "Texts, one a line", "a photo of a cat\na photo of a dog\na photo of a cup", by_line=True
+)
 SECOND_DIGIT = DigitNumber("compare_digit", "Second digit, test digit number", 1, width=160)
 SECOND_PICTURE = second_example("compare_picture")
 PAIRING = Row[str](
@@ -51,3 +54,4 @@ STREAM_PART = Box(
 SIMILARITY_VIEW = Box[str]("similarity_view", "Show", width=230)
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))
 WITHOUT_HEADS = Toggle("without_heads", "Take each head away (dots)")
+CHECKED_TEXT = Box[str]("compare_checked", "Text", width=320, label_visibility="collapsed")

@@ -10,6 +10,7 @@ from app_pages.subject.file_states import States, file_state
 from app_pages.subject.shipped_inputs import test_digits
 from model import checkpoint, inputs
 from model.config import DIGITS, ModelConfig
+from model.huggingface import inner_encoders
 from model.sources.names import split_seed
 
 TEXT, DIGIT, PICTURE, RECORD = "Text", "Digit", "Picture", "Record"  # kinds of input
@@ -107,3 +108,12 @@ def _pair_among(name: str, names: list[str]) -> tuple[str, str] | None:
     stem, seed = seedless.removesuffix("-pre-ln").removesuffix("-post-ln"), name.removeprefix(seedless)
     pair_names = (f"{stem}-pre-ln{seed}", f"{stem}-post-ln{seed}")
     return pair_names if name in pair_names and set(pair_names) <= set(names) else None
+
+
+def picture_and_texts(name: str | None) -> tuple[str, str] | None:
+    """Names of the encoder of pictures and of that of texts in the folder to which `name` belongs, such as one of CLIP; None unless both
+    are there.
+    """
+    folder, inner = inner_encoders.split_name(name or "")
+    names = f"{folder}/{inner_encoders.VISION}", f"{folder}/{inner_encoders.TEXT}"
+    return names if inner and [*map(kind_of, names)] == [PICTURE, TEXT] else None

@@ -21,6 +21,7 @@ from model import checkpoint
 from model.atlas.results import HEADS, read_heads
 from tests.model import tiny
 from tests.model.huggingface.folders import SENTENCE, build
+from tests.model.similarity.test_text_on_picture import BOTH
 from tests.slow import one_of_each
 from viz.builders.figure import Figure
 from viz.builders.heatmap_figure import Heatmap
@@ -273,6 +274,14 @@ def test_python_of_two_pictures_without_classes(
     app = open_app(PAGES["compare"], checkpoint="states", **query)
     assert not app.exception, app.exception
     run_all(drawn, "answer_parts")
+
+
+def test_python_of_a_picture_and_texts(open_app: Callable, drawn: dict[str, Any], checkpoints: Path) -> None:
+    build(checkpoints / "own", "SiglipModel", **BOTH)
+    query = {"kind": "Picture", "checkpoint": "own/vision_model", "compare_what": "a picture and texts"}
+    app = open_app(PAGES["compare"], **query, compare_texts="the film\na story")
+    assert not app.exception, app.exception
+    run_all(drawn, "text_map_0 text_map_1 text_pooling text_falls")
 
 
 def test_numbers_measured_in_this_session_cannot_be_written(
