@@ -39,7 +39,7 @@ SUPPORTED = f"""
 For `torch.nn.TransformerEncoder` you write a small `config.json` (`docs/your_own.md`).
 Weights are read from `model.safetensors`, or from its shards and their index; nothing is ever unpickled. Output
 layers are used where the folder has them: classification head, masked-token output, token classification, sentence
-embedding.
+embedding. Of a CLIP or SigLIP folder, which holds two encoders, Side by side compares a picture with texts.
 """
 CONVERT = f"{START} convert FOLDER --trusted"
 

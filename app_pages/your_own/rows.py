@@ -10,9 +10,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from app_pages.controls.compare_controls import COMPARED, TEXTS_ON_PICTURE
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import HEAD, LAYER
-from app_pages.controls.pages import ATTENTION, go_to
+from app_pages.controls.pages import ATTENTION, COMPARE, go_to
 from app_pages.controls.tour_controls import TOUR, current_stop
 from app_pages.subject import cache, encoders, session_encoders
 from app_pages.subject.cache import cached
@@ -84,6 +85,15 @@ def _draw_row(name: str) -> None:
                 st.button("Delete", key=f"remove_{name}", on_click=session_encoders.remove, args=(name,))
             if st.button("Open", key=f"open_{name}", disabled=info.problem is not None):
                 _open(name)
+        names = encoders.picture_and_texts(name)
+        if names is not None and name == names[0] and info.problem is None:
+            st.button(
+                "A picture and texts",
+                key=f"texts_{name}",
+                on_click=_open_with_texts,
+                args=names,
+                help="Opens both encoders of the folder: how well texts fit a picture, and which patches speak for each.",
+            )
 
 
 def _as_html(name: str, info: Description) -> str:
@@ -140,6 +150,16 @@ def _open_in_attention(name: str) -> None:
     if current_stop() is not None:
         TOUR.take("1")  # which begins again with this encoder
     go_to(ATTENTION, CHECKPOINT.to(name), *([KIND.to(kind)] if kind != encoders.TEXT else []))
+
+
+def _open_with_texts(name: str, of_texts: str) -> None:
+    """Callback: opens the encoders of pictures and of texts of one folder, and the page Side by side with both."""
+    for opened in (of_texts, name):
+        session_encoders.open_(opened)
+    KIND.take(encoders.PICTURE)
+    CHECKPOINT.take(name)
+    choices = CHECKPOINT.to(name), KIND.to(encoders.PICTURE), COMPARED.to(TEXTS_ON_PICTURE)
+    go_to(COMPARE, *choices)
 
 
 def _as_key(name: str) -> str:

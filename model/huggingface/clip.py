@@ -122,7 +122,7 @@ def read_clip_pictures(
     if "attention_pooling" in layout.family:
         layout.notes.append(
             "The embedding is read by a learned query that attends to all patches (attention pooling). That attention belongs "
-            "to no layer and is not shown; the library returns it: activations(encoder, [picture], "
+            "to no layer: Side by side shows it for a picture and texts, and the library returns it: activations(encoder, [picture], "
             '["attention_pooling.attention.pattern"]).'
         )
     elif not is_siglip and table.final_norm:

@@ -18,6 +18,7 @@ from tests.app_pages.shown_text import html
 from tests.app_pages.your_own.conftest import Allow
 from tests.model import tiny
 from tests.model.hub_server import COMMIT, Hub, serving
+from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]
 ATTENTION = "app_pages/attention/page.py"
@@ -97,6 +98,21 @@ def test_an_encoder_of_pictures_opens_with_pictures(open_own: Open) -> None:
     app = press(open_own(), "open_team/my-vit")
     assert app.session_state["kind"] == "Digit"
     assert app.selectbox(key="checkpoint").value == "team/my-vit"
+
+
+def test_both_encoders_of_a_folder_open_with_a_picture_and_texts(open_own: Open, root: Path) -> None:
+    build(root / "my-clip", "CLIPModel")
+    app = open_own()
+    assert [item.key for item in app.button if item.label == "A picture and texts"] == [
+        "texts_my-clip/vision_model"
+    ]
+    press(app, "texts_my-clip/vision_model")
+    assert app.segmented_control(key="compare_what").value == "a picture and texts"
+    assert app.selectbox(key="checkpoint").value == "my-clip/vision_model"
+    assert app.get("vega_lite_chart")
+    app.switch_page(ATTENTION).run()
+    app.segmented_control(key="kind").set_value("Text").run()
+    assert "my-clip/text_model" in app.selectbox(key="checkpoint").options
 
 
 @pytest.mark.usefixtures("root")
