@@ -173,8 +173,9 @@ def divide(
             attention, name = model.blocks[part.layer].attention, f"blocks.{part.layer}.attention"
             g_z = (g @ attention.w_o.weight).unflatten(-1, (attention.n_heads, -1))
             if forward.by_token:  # Σ_i g_i · A_ij v_j
-                of_keys = torch.einsum("nqhd,hkd->nqhk", g_z, seen[f"{name}.v"])
-                products = torch.einsum("nqhk,hqk->hkn", of_keys, seen[f"{name}.pattern"][:, positions])
+                # queries first: a number for each query and key would fill gigabytes for 20 texts and 729 patches
+                of_keys = torch.einsum("nqhd,hqk->nhkd", g_z, seen[f"{name}.pattern"][:, positions])
+                products = torch.einsum("nhkd,hkd->hkn", of_keys, seen[f"{name}.v"])
             else:
                 products = torch.einsum("nqhd,hqd->hn", g_z, seen[f"{name}.z"][:, positions])
         indices = product(*map(range, products.shape[:-1]))  # head, and the position that it read
