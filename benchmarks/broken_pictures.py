@@ -29,7 +29,7 @@ from PIL import Image
 from app_pages.inputs.drawing import from_hex
 from app_pages.inputs.drawing.code import from_code, to_code
 from app_pages.inputs.drawing.picture import LONGER_SIDE, from_file, in_colour
-from app_pages.many_inputs.pictures import from_files
+from app_pages.inputs.pictures import from_files
 from benchmarks.broken_folders import in_child
 from model.inputs.picture_file import read_picture
 

@@ -12,10 +12,10 @@ from app_pages.controls.input_controls import KIND
 from app_pages.controls.many_inputs_controls import AS_GIVEN, CONTAINED, HARDEST, ORDER, WRONG, WRONG_ONLY
 from app_pages.controls.pages import ATTENTION, HEADS, go_to, notify
 from app_pages.inputs import input_list
+from app_pages.inputs.enter_list import draw_list_entry, example_list, round_number
 from app_pages.inputs.input_list import InputList, Item
 from app_pages.inputs.row import choose_usable_encoder, stop
 from app_pages.many_inputs.accuracy import RowFilter, accuracy_text, chosen_cell, draw_accuracy, say_filter
-from app_pages.many_inputs.enter_list import draw_list_entry, example_list, round_number
 from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.subject import cache, encoders

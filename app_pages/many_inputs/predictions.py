@@ -2,21 +2,16 @@
 nearest input.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain
-from typing import Any
 
 import numpy as np
 
-from app_pages.controls.estimated_work import A_SECOND, multiply_adds
 from app_pages.inputs.input_list import Item
-from app_pages.subject import cache, encoders
+from app_pages.inputs.read_list import in_list_order, readable_inputs, too_long
+from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint
-from app_pages.subject.subject import encoded_text
 from app_pages.toolkit.markdown import beginning, counted
-from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
 from model.experiments.answers import (
     answers,
@@ -28,15 +23,13 @@ from model.experiments.answers import (
 )
 from model.experiments.masked_word import LOGITS
 from model.experiments.probabilities import probabilities
-from model.inputs import Input, Text
+from model.inputs import Input
 from model.inputs.text import Encoded
 from model.measures.predicted_classes import class_index_of, hardest_first
 from model.record import read_answers
 from viz.builders.number_format import format_number, percent, share_of
 from viz.builders.token_label import visible
 
-AT_ONCE = 20  # inputs between two movements of the bar at most; fewer where each takes long
-NAMED = 5  # inputs that are left out
 SHOWN = 4  # classes or tokens named in a line
 
 
@@ -112,7 +105,7 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
     """
     loaded = cache.loaded(name)
     config: ModelConfig = loaded.config
-    readable, notes, encoded = _readable_inputs(name, items, config)
+    readable, notes, encoded = readable_inputs(name, items)
     notes += loaded.notes
     if not readable:
         return Predictions(lines=(), surprise="", explained="", notes=tuple(notes))
@@ -127,13 +120,7 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
         )
         for number, line in zip(readable, lines, strict=True)
     )
-    if cut := [line.left_out for line in predictions if line.left_out]:
-        n_tokens_text = (
-            f"{min(cut):,} to {counted(max(cut), 'token')}"
-            if min(cut) < max(cut)
-            else counted(cut[0], "token")
-        )
-        notes.append(f"{counted(len(cut), 'text')} too long for this encoder: {n_tokens_text} left out.")
+    notes += too_long(line.left_out for line in predictions)
     notes += label_notes
     return Predictions(
         lines=predictions,
@@ -142,32 +129,6 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
         notes=tuple(notes),
         classes=config.class_names,
     )
-
-
-def _readable_inputs(
-    name: Checkpoint, items: Sequence[Item], config: ModelConfig
-) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
-    """The inputs that the encoder can read, by number; notes for the page; the tokens of texts, by number."""
-    readable, tokens_by_number, unreadable = {}, {}, []
-    for number, item in enumerate(items):
-        value = item.as_input(config, reads_pairs=encoders.reads_pairs(name))
-        if isinstance(value, Text):
-            tokens_by_number[number] = encoded_text(name, value)
-            value = value if tokens_by_number[number].n_read else None
-        if value is None:
-            unreadable.append(number)
-        else:
-            readable[number] = value
-    notes = []
-    if unreadable:
-        reason = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
-        n_unreadable_text = counted(len(unreadable), "text" if config.is_text else "picture")
-        named = beginning([items[number].name or f"number {number + 1:,}" for number in unreadable], NAMED)
-        notes.append(f"{n_unreadable_text} left out, {reason}: {named}.")
-    n_pairs = sum(bool(item.text and item.text.second) for item in items)
-    if n_pairs and not encoders.reads_pairs(name):
-        notes.append(f"This encoder reads one text at a time: {counted(n_pairs, 'second part')} left out.")
-    return readable, notes, tokens_by_number
 
 
 def _right_classes(
@@ -210,36 +171,14 @@ def _answer_lines(
     labels: list[int],
 ) -> Lines:
     if config.chooses_class:
-        of_classes = _in_list_order(probabilities, name, readable, encoded, answer=LOGITS)
+        of_classes = in_list_order(probabilities, name, readable, encoded, answer=LOGITS)
         return _class_lines(np.array(of_classes)[:, 0], labels, config.class_names)
     if config.n_classes:
-        return _multi_label_lines(np.array(_in_list_order(answers, name, readable, encoded)), config)
+        return _multi_label_lines(np.array(in_list_order(answers, name, readable, encoded)), config)
     if config.family.token_class_names:
-        return _token_lines(_in_list_order(token_answers, name, readable, encoded))
-    states = _in_list_order(probabilities, name, readable, encoded)
+        return _token_lines(in_list_order(token_answers, name, readable, encoded))
+    states = in_list_order(probabilities, name, readable, encoded)
     return _state_lines(np.array(states)[:, 0], list(readable))
-
-
-def _in_list_order(
-    make: Callable,
-    name: Checkpoint,
-    readable: dict[int, Input],
-    encoded: dict[int, Encoded],
-    **options: Any,
-) -> list:
-    """Results of `make`, with the `options`, for each input, in the order of the list. Inputs of one length share a batch, so they are read
-    in the order of their length.
-    """
-    numbers = sorted(readable, key=lambda number: (len(encoded.get(number, ())), number))
-    inputs = tuple(readable[number] for number in numbers)
-    config = cache.loaded(name).config
-    longest = max(map(len, encoded.values()), default=config.n_positions)
-    at_once = int(np.clip(A_SECOND // multiply_adds(config, longest), 1, AT_ONCE))
-    batches = [inputs[start : start + at_once] for start in range(0, len(inputs), at_once)]
-    steps = [partial(cache.of, make, name, batch, **options) for batch in batches]
-    results = in_steps(steps, f"Reading {len(inputs):,} inputs …", ("many inputs", name, inputs))
-    by_number = dict(zip(numbers, chain.from_iterable(results), strict=True))
-    return [by_number[number] for number in readable]
 
 
 def _class_lines(logits: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import input_controls
+from app_pages.inputs.enter_list import example_list
 from app_pages.inputs.input_list import EnteredList
-from app_pages.many_inputs.enter_list import example_list
 from app_pages.subject.shipped_inputs import right_answers, sentences
 from model import checkpoint
 from tests.app_pages import charts

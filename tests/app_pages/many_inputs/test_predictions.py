@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app_pages.inputs import read_list as module
 from app_pages.inputs.input_list import Item
-from app_pages.many_inputs import predictions as module
 from app_pages.many_inputs.predictions import predict
 from app_pages.subject import cache
 from model.capture import capture

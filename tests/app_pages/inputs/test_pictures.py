@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from app_pages.inputs import pictures
 from app_pages.inputs.drawing.code import from_code
 from app_pages.inputs.drawing.picture import from_file
-from app_pages.many_inputs import pictures
-from app_pages.many_inputs.pictures import LONGER_SIDE, from_files
+from app_pages.inputs.pictures import LONGER_SIDE, from_files
 from tests.app_pages.inputs.drawing.test_picture import header
 from tests.model import tiny
 

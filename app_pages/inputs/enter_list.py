@@ -7,9 +7,9 @@ import streamlit as st
 
 from app_pages.controls.address import LONGEST
 from app_pages.controls.input_controls import EXAMPLE_PICTURES
+from app_pages.inputs import parse_texts, pictures
 from app_pages.inputs.drawing import PICTURES
 from app_pages.inputs.input_list import InputList, Item, hold
-from app_pages.many_inputs import parse_texts, pictures
 from app_pages.subject import encoders, shipped_inputs
 from app_pages.toolkit.markdown import plain
 from model.inputs import Picture, Text
@@ -29,10 +29,13 @@ _PICTURES = (
 )
 
 
-def draw_list_entry(kind: str, classes: Collection[str]) -> None:
-    """Draws the ways to enter a list of this kind of input: paste, upload, or examples; `classes` as in `example_list`."""
+def draw_list_entry(kind: str, classes: Collection[str], most_texts: int = parse_texts.MOST) -> None:
+    """Draws the ways to enter a list of this kind of input: paste, upload, or examples; `classes` as in `example_list`.
+
+    Texts are said to be read up to `most_texts`.
+    """
     if kind == encoders.TEXT:
-        _draw_text_entry(classes)
+        _draw_text_entry(classes, most_texts)
     else:
         _draw_picture_entry(kind)
     if problem := st.session_state.get(_PROBLEM):
@@ -56,11 +59,11 @@ def round_number() -> int:
     return st.session_state.get(_ROUND, 0)
 
 
-def _draw_text_entry(classes: Collection[str]) -> None:
+def _draw_text_entry(classes: Collection[str], most_texts: int) -> None:
     key = f"several_paste_{round_number()}"
     with st.form("several_texts", border=False):
         st.text_area(
-            f"Texts, one per line (up to {parse_texts.MOST:,})",
+            f"Texts, one per line (up to {most_texts:,})",
             key=key,
             height=170,
             placeholder="One text per line; a tab may separate it from its label",

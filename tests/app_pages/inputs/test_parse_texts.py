@@ -4,7 +4,7 @@ import pytest
 
 from app_pages.controls.address import LONGEST
 from app_pages.inputs.input_list import InputList, Item
-from app_pages.many_inputs.parse_texts import MOST, MOST_SIGNS, from_file, from_text
+from app_pages.inputs.parse_texts import MOST, MOST_SIGNS, from_file, from_text
 from model.inputs import Text
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from app_pages.controls.input_controls import EXAMPLE_PICTURES
-from app_pages.many_inputs.enter_list import EXAMPLES, example_list
+from app_pages.inputs.enter_list import EXAMPLES, example_list
 from app_pages.subject import encoders, shipped_inputs
 
 
