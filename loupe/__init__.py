@@ -14,14 +14,15 @@ Experiments: `ablate_heads`, `importance`, `prune_heads`, `knock_out`, `guess_ma
 Parts of another input: `patch_heads`, `patch_feed_forwards`, `patch_positions`, and `patch_pairs`, the mean over pairs.
 What each token adds to the answer: `integrated_gradients`, `gradient_times_input`; also to a `Similarity` with another text.
 What an answer and a score are made of, to the last digit: `answer_parts`, `score_parts`; and `answer_effects` of taking heads away.
-Why two inputs are similar: `similarity_parts`; which patches a text means to CLIP or SigLIP: `text_on_picture`.
+Why two inputs are similar: `similarity_parts`; which of several texts are most similar to a query: `rank_texts`, and by which of its words:
+`similarity_difference`. Which patches a text means to CLIP or SigLIP: `text_on_picture`.
 What the patches of a picture resemble: `patch_similarity`, `patch_colours`, `patch_norms`.
 Of a word in place of [MASK]: `masked_word`, an `answer` that the experiments take, and `masked_word_by_layer`.
 Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.
 Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.
 Measures and other maps: `heads` (a module), `head_table`, `head_relations` over a file of links, `LENSES`, `through`.
 In a notebook's cell, by one line: `show`.
-Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`, `score_products`, `answer_bars`, `similarity_matrix`, `patch_map`, `text_map`.
+Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`, `score_products`, `answer_bars`, `similarity_matrix`, `patch_map`, `text_map`, `text_ranking`.
 Files: `save_figure` in an `ExportStyle`; `latex_table` of any table.
 
 `__init__.pyi` names the module of each. A name is imported when it is first used: records and attention from elsewhere are

@@ -37,6 +37,7 @@ from .model.record.from_arrays import from_arrays
 from .model.record.record_file import read as read_record
 from .model.record.record_file import save as save_record
 from .model.similarity.patch_similarity import patch_colours, patch_norms, patch_similarity
+from .model.similarity.ranked_texts import rank_texts, similarity_difference
 from .model.similarity.similarity_parts import similarity_parts
 from .model.similarity.text_on_picture import text_on_picture
 from .viz.attention.head_overview import head_overview
@@ -52,6 +53,7 @@ from .viz.inside.score_products import score_products
 from .viz.similarity.patch_map import patch_map
 from .viz.similarity.similarity_matrix import similarity_matrix
 from .viz.similarity.text_map import text_map
+from .viz.similarity.text_ranking import text_ranking
 
 SOURCES: dict[str, tuple[str, str]]  # the module of each name, and its name there
 
@@ -105,6 +107,7 @@ __all__ = [
     "patch_similarity",
     "probabilities",
     "prune_heads",
+    "rank_texts",
     "read_record",
     "repositioned",
     "save_figure",
@@ -112,10 +115,12 @@ __all__ = [
     "score_parts",
     "score_products",
     "show",
+    "similarity_difference",
     "similarity_matrix",
     "similarity_parts",
     "text_map",
     "text_on_picture",
+    "text_ranking",
     "through",
     "token_strip",
     "watch",

@@ -4,11 +4,26 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float, Float32, Float64
 from torch import Tensor
 
+from ..capture import evaluation_mode
 from ..decompositions.state_parts import Part
+from ..experiments.batching import answers_from, batches
+from ..inputs import InputLike
 from ..loaded import Loaded
+
+
+def pooled_states(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.ndarray, "input d_pooled"]:
+    """The pooled state of each input; inputs of one length share a forward pass. Raises ValueError as `model.inputs.prepare` does."""
+    model = loaded.model
+    states: dict[int, np.ndarray] = {}
+    with torch.inference_mode(), evaluation_mode(model):
+        for rows, batch in batches(loaded, inputs):
+            mask = model.full_mask(batch)
+            (pooled,) = answers_from(model, 0, model.embed(batch), batch, mask, model.pool)
+            states |= zip(rows, pooled.cpu().numpy(), strict=True)
+    return np.stack([states[row] for row in range(len(inputs))])
 
 
 def pooled_length(loaded: Loaded, pooled: Float[Tensor, " d_pooled"]) -> Float[Tensor, ""]:
