@@ -12,20 +12,25 @@ from app_pages.subject import as_python
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain, sentence
-from model.similarity.similarity_parts import OWN_STATE, SimilarityParts, similarity_parts
+from model.inputs import Input
+from model.similarity.similarity_parts import BIASES, OWN_STATE, SimilarityParts, similarity_parts
 from viz.attention.picture_patches import signed_patches
 from viz.attention.token_strip import signed_strip
 from viz.builders.number_format import format_number
 from viz.builders.palette import ROUNDING, largest
 from viz.similarity.similarity_matrix import MOST_CELLS, similarity_matrix
 
+OTHERS = {
+    OWN_STATE: "all else in that state, such as what it was before the last layer",
+    BIASES: "what the layers behind the pooling add to the state of any input",
+}
 _ADDS = "adds to the cosine similarity"
 
 
 def draw_pairs(_slots: Slots, first: Side, second: Side) -> None:
     """Draws the cosine as a matrix of pairs, and both inputs coloured by the sums of its rows and of its columns."""
     try:
-        source = _parts(first, second)
+        source = written_parts(first, second.model_input)
         parts: SimilarityParts = source()
     except ValueError as error:
         st.info(plain(sentence(error)))
@@ -48,15 +53,14 @@ def draw_pairs(_slots: Slots, first: Side, second: Side) -> None:
                 show(figure, key=f"similarity_{number}", width="stretch" if side.is_text else "content")
 
 
-def _parts(first: Side, second: Side) -> Expression:
-    """The parts of the cosine, by words where the inputs are texts."""
-    other = second.model_input
-    result = as_python.computed(first.subject, similarity_parts, as_python.written_input(other))
+def written_parts(side: Side, other: Input) -> Expression:
+    """The parts of the cosine of a side's input and another one, by words where these are texts."""
+    result = as_python.computed(side.subject, similarity_parts, as_python.written_input(other))
     compute = partial(
-        first.subject.compute, similarity_parts, other, spinner="Dividing the cosine similarity …"
+        side.subject.compute, similarity_parts, other, spinner="Dividing the cosine similarity …"
     )
     parts = named("alike", result, compute)
-    return named("by_word", call(parts.by_word)) if first.is_text else parts
+    return named("by_word", call(parts.by_word)) if side.is_text else parts
 
 
 def _sum_sentence(first: Side, second: Side, parts: SimilarityParts) -> str:
@@ -109,11 +113,10 @@ def _meaning(first: Side, parts: SimilarityParts) -> str:
     states = f"the last state of a {unit} of the first input and that of one of the second"
     if parts.divided != "last states":
         states = f"{parts.divided} from a {unit} of the first input and from one of the second"
-    own = ""
-    if OWN_STATE in parts.rows:
-        own = f" “{OWN_STATE}” is all else in that state; what two of these add together may be far beyond the colours."
+    names = dict.fromkeys(parts.rows[len(parts.a) :] + parts.columns[len(parts.b) :])
+    others = "; ".join(f"“{name}”: {OTHERS.get(name, 'what belongs to no ' + unit)}" for name in names)
+    beyond = f"What these add may be far beyond the colours, which end at the largest pair of two {unit}{'es' if unit == 'patch' else 's'}."
     return plain(
         f"A cell is the product of {states}, divided by the lengths of the two pooled states. Gold: the pair makes the inputs more alike; "
-        "purple: less alike; no colour: neither."
-        f"{own}"
+        f"purple: less alike; no colour: neither.{f' {others}. {beyond}' if others else ''}"
     )

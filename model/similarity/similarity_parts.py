@@ -30,7 +30,7 @@ from ..record import AttentionRecord, Positions
 from ..record.from_arrays import positions as fields_of
 from .pooled_state import pooled_length, sum_by_source
 
-OWN_STATE = "its own state"
+OWN_STATE, BIASES = "its own state", "biases"
 MOST_NUMBERS = 2**25  # of gradients that are held at once
 
 
@@ -144,7 +144,7 @@ def _last_states(loaded: Loaded, model_input: InputLike) -> _Side:
             products = [(slope * leaf).sum(dim=-1) for slope, leaf in zip(slopes, leaves, strict=False)]
             columns.append(torch.cat((*products, slopes[-1]), dim=1).detach())
     vectors = torch.cat(columns).T.double().cpu().numpy()
-    names = ("pooling feed-forward", "biases")[-1 - len(others) :]
+    names = ("pooling feed-forward", BIASES)[-1 - len(others) :]
     if not vectors[-1].any():
         names, vectors = names[:-1], vectors[:-1]
     read = np.flatnonzero(vectors[: len(states)].any(axis=1)).tolist()

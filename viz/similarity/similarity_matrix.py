@@ -27,7 +27,7 @@ def similarity_matrix(
     """A matrix of what each pair of a row and a column adds to the cosine similarity, coloured symmetrically about 0.
 
     `values`, `rows`, `columns` and `others` are those that `similarity_parts` returns: the last rows and columns, `others` many, belong
-    to no token. What these add with each other may be far more than all else, so the colours end at the largest of the other cells.
+    to no token. They may be far larger than all others, so the colours end at the largest cell of two tokens.
     The tooltip has the sums of the cell's row and column too. Raises ValueError for more than `MOST_CELLS` cells.
 
     >>> from loupe import load, similarity_matrix, similarity_parts
@@ -40,8 +40,7 @@ def similarity_matrix(
         raise ValueError(f"a matrix of {size} cells is too large to be drawn: at most {MOST_CELLS:,}")
     row, column = np.indices(values.shape).reshape(2, -1)
     n_rows, n_columns = (n - n_others for n, n_others in zip(values.shape, others, strict=True))
-    with_token = (row < n_rows) | (column < n_columns)
-    end = largest(values.ravel()[with_token], at_least=ROUNDING)
+    end = largest(values[:n_rows, :n_columns], at_least=ROUNDING)
     width = int(np.clip(_WIDTH // max(len(columns), 1), _NARROWEST, _WIDEST))
     height = int(np.clip(_WIDTH // max(len(rows), 1), _LOWEST, _HIGHEST))
     names = [[shortened(_visible(name), _LONGEST) for name in side] for side in (rows, columns)]

@@ -47,14 +47,14 @@ def test_a_matrix_that_no_browser_draws_is_refused() -> None:
         figure(np.zeros((1000, 100)), ("a",) * 1000, ("b",) * 100)
 
 
-def test_colours_end_at_the_largest_cell_of_a_token() -> None:
-    """What no token has a part in may be far more: its number tells."""
-    values = np.array([[0.5, 0.25], [0.25, 8.0]])
+def test_colours_end_at_the_largest_cell_of_two_tokens() -> None:
+    """What belongs to no token may be far more, also with a token: its number tells."""
+    values = np.array([[0.5, 2.0], [0.25, 8.0]])
     names = ("0 film", "its own state")
     chart = similarity_matrix(values, names, names, others=(1, 1))
     cells, numbers, _ = drawn(chart)
-    assert cells[0]["fill"] == cells[3]["fill"]
-    assert [mark["text"] for mark in numbers] == ["+0.50", "+0.25", "+0.25", "+8.00"]
+    assert cells[0]["fill"] == cells[1]["fill"] == cells[3]["fill"] != cells[2]["fill"]
+    assert [mark["text"] for mark in numbers] == ["+0.50", "+2.00", "+0.25", "+8.00"]
 
 
 def test_of_a_token_the_invisible_is_marked_and_the_space_behind_its_number_is_none() -> None:
