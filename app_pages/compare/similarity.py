@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from app_pages.compare.several_texts import draw_several_texts
 from app_pages.compare.similar_pairs import draw_pairs
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
@@ -9,7 +10,7 @@ from app_pages.subject.two_sides import Side
 
 View = Callable[[Slots, Side, Side], None]
 
-_OF_TEXTS: dict[str, View] = {controls.PAIRS: draw_pairs}
+_OF_TEXTS: dict[str, View] = {controls.PAIRS: draw_pairs, controls.SEVERAL: draw_several_texts}
 _OF_PICTURES: dict[str, View] = {controls.PAIRS: draw_pairs}
 
 

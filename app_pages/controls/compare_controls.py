@@ -19,6 +19,7 @@ NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS = (
     "representations",
 )
 PAIRS = "pairs"
+SEVERAL = "several texts"
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 
 
@@ -55,3 +56,5 @@ SIMILARITY_VIEW = Box[str]("similarity_view", "Show", width=230)
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))
 WITHOUT_HEADS = Toggle("without_heads", "Take each head away (dots)")
 CHECKED_TEXT = Box[str]("compare_checked", "Text", width=320, label_visibility="collapsed")
+RANKED_FIRST = Box[int]("similarity_text", "Compare", width=260)
+RANKED_SECOND = Box[int]("similarity_with", "with", width=260)

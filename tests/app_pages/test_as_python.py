@@ -135,6 +135,11 @@ STATES: list[tuple[str, dict[str, str], str]] = [
     ("compare", TEXT | {"compare_what": "two inputs", "compare_part": "Cross-attention"}, "cross"),
     ("compare", TEXT | SIMILARITY, "similarity_matrix similarity_first similarity_second"),
     ("compare", DIGIT | SIMILARITY, "similarity_matrix similarity_first similarity_second"),
+    (
+        "compare",
+        TEXT | SIMILARITY | {"similarity_view": "several texts"},
+        "similarity_ranking similarity_difference",
+    ),
     ("compare", TEXT | STREAM, "stream_mean norms_first norms_second"),
     ("compare", TEXT | STREAM | {"compare_stream": "shares"}, "stream_shares"),
     ("compare", TEXT | STREAM | {"compare_stream": "answer by layer"}, "logits_first stream_answer"),

@@ -42,7 +42,7 @@ from tests.viz.positions import (
     test_position_heatmaps,
     test_sinusoid_figures,
 )
-from tests.viz.similarity import test_similarity_matrix, test_text_map
+from tests.viz.similarity import test_similarity_matrix, test_text_map, test_text_ranking
 from tests.viz.theory import test_placements
 from tests.viz.training import test_recorded_heads, test_run_curves
 from viz.attention.linked_heads import linked_heads
@@ -200,6 +200,7 @@ def figures() -> dict[str, Figure]:
         ("similar patches of all", test_position_heatmaps.small_maps()),
         ("signed numbers on a text", signed_strip(text(SENTENCE), even(SENTENCE), limit=1, what="adds")),
         ("similarity by pairs", test_similarity_matrix.figure()),
+        ("ranking of texts", test_text_ranking.figure()),
         ("patches like one", patch_map(np.eye(6), (2, 3), 4)),
         ("patches of a text", test_text_map.figure()),
         ("order of the tokens", test_position_curves.strip(selected=1)),

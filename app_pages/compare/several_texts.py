@@ -1,0 +1,199 @@
+"""Which of several texts are most similar to a query, the first text, and by which of its words it is nearer to one than to another."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from app_pages.compare.similar_pairs import OTHERS, written_parts
+from app_pages.controls import compare_controls as controls
+from app_pages.controls.control_bar import Slots
+from app_pages.inputs.enter_list import draw_list_entry, round_number
+from app_pages.inputs.input_list import Item, entered
+from app_pages.inputs.read_list import in_list_order, readable_inputs, too_long
+from app_pages.show.show import clickable, show
+from app_pages.subject import as_python, encoders, shipped_inputs
+from app_pages.subject.subject import encoded_text
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.expression import Expression, call, named
+from app_pages.toolkit.markdown import counted, plain, sentence
+from app_pages.toolkit.stoppable import in_steps
+from model.inputs import Text
+from model.similarity.pooled_state import pooled_states
+from model.similarity.ranked_texts import (
+    MOST_TEXTS,
+    RankedTexts,
+    SimilarityDifference,
+    rank_texts,
+    ranked,
+    similarity_difference,
+)
+from model.similarity.similarity_parts import similarity_parts
+from viz.attention.token_strip import signed_strip
+from viz.builders.number_format import format_number
+from viz.builders.palette import ROUNDING, largest
+from viz.builders.token_label import shortened
+from viz.similarity.text_ranking import text_ranking
+
+_IN_BOX = 34  # letters of a text in a list of choices
+_MOST_DIGITS = 8  # behind the point; the fewest with which the rounded numbers add up are written
+_QUERY = -1  # its number beside those of the texts
+
+
+def draw_several_texts(slots: Slots, first: Side, second: Side) -> None:
+    """Draws the ranking of the texts, and for two of them what each word of the query adds to the difference of their cosines."""
+    with slots.more, st.popover("Your own texts", key=f"several_texts_{round_number()}"):
+        draw_list_entry(encoders.TEXT, (), MOST_TEXTS)
+    items, whose, notes = _listed(second)
+    try:
+        texts, states, further_notes = _read(first, items)
+        source = _ranked(first, texts, states)
+        result: RankedTexts = source()
+    except ValueError as error:
+        st.info(plain(sentence(error)))
+        return
+    written = [text.text if text.second is None else f"{text.text} | {text.second}" for text in texts]
+    st.caption(
+        plain(
+            f"The first text is the query. Ranked: {whose}. Cosine similarity: 1 is the same direction, 0 a right angle. A click on a text "
+            "compares it with the one chosen last."
+        )
+    )
+    options = {
+        rank: f"{rank} {shortened(' '.join(written[index].split()), _IN_BOX)}"
+        for rank, index in enumerate(result.order, 1)
+    }
+    with slots.controls:
+        one = controls.RANKED_FIRST.choose(options, format_func=options.__getitem__)
+        two = controls.RANKED_SECOND.choose(
+            [rank for rank in options if rank != one], format_func=options.__getitem__
+        )
+    chosen = tuple(rank for rank in (one, two) if rank is not None)
+    clickable(
+        call(text_ranking, written, source.cosines, selected=chosen),
+        key="similarity_ranking",
+        chosen=chosen,
+        selection="text",
+        take=lambda line: _take(line["rank"], two),
+    )
+    if notes := [*notes, *further_notes]:
+        st.caption(plain(" ".join(notes)))
+    if two is None:
+        st.info("With one text there is nothing to compare: enter more under “Your own texts”.")
+        return
+    _draw_difference(first, texts, result, (one, two))
+
+
+def _listed(second: Side) -> tuple[list[Item], str, list[str]]:
+    """The texts to rank, whose they are, and notes on what was left out: the list that was entered in this session, or
+    the second text and the examples.
+    """
+    listed = entered(encoders.TEXT).listed
+    is_own = listed is not None and not listed.is_ours
+    if listed is not None and is_own:
+        items, notes = [*listed.items], [*listed.notes]
+        whose = "your own list, as on Many inputs, without the second text"
+    else:
+        texts = [second.model_input, *map(Text, shipped_inputs.sentences().values())]
+        items, notes = [Item(text=text) for text in texts if isinstance(text, Text)], []
+        whose = "the second text and the examples"
+    different = [Item(text=text) for text in dict.fromkeys(item.text for item in items)]
+    n_equal = len(items) - len(different)
+    if n_equal and is_own:
+        stand = "stands" if n_equal == 1 else "stand"
+        notes.append(f"{counted(n_equal, 'text')} left out that {stand} in the list already.")
+    if len(different) > MOST_TEXTS:
+        notes.append(
+            f"There are {len(different):,} different texts, of which the first {MOST_TEXTS} are ranked."
+        )
+    return different[:MOST_TEXTS], whose, notes
+
+
+def _read(first: Side, items: list[Item]) -> tuple[list[Text], np.ndarray, list[str]]:
+    """The texts that the encoder can read, the pooled states of the query and of these, and notes on what it leaves out.
+
+    Raises ValueError if there are none.
+    """
+    name, query = first.checkpoint, first.model_input
+    readable, notes, encoded = readable_inputs(name, items)
+    if not readable:
+        raise ValueError("the encoder finds no token in any of these texts")
+    notes += too_long(encoded[number].n_left_out for number in readable)
+    assert isinstance(query, Text), query
+    inputs, lengths = {_QUERY: query} | readable, {_QUERY: encoded_text(name, query)} | encoded
+    states = in_list_order(pooled_states, name, inputs, lengths)
+    texts = [text for text in readable.values() if isinstance(text, Text)]
+    return texts, np.stack(states), notes
+
+
+def _ranked(first: Side, texts: list[Text], states: np.ndarray) -> Expression:
+    """The ranking, of pooled states that are known already."""
+    written = [text.text if text.second is None else text for text in texts]
+    result = call(
+        rank_texts, as_python.encoder(first.checkpoint), as_python.model_input(first.subject), written
+    )
+    return named("ranked", result, lambda: ranked(first.subject.loaded, states))
+
+
+def _take(rank: int, second: int | None) -> None:
+    """Callback: compares the text of this rank with the one that was chosen last."""
+    if second is not None and rank != second:
+        controls.RANKED_FIRST.take(second)
+        controls.RANKED_SECOND.take(rank)
+
+
+def _draw_difference(first: Side, texts: list[Text], result: RankedTexts, ranks: tuple[int, int]) -> None:
+    others = [texts[result.order[rank - 1]] for rank in ranks]
+    text = "Dividing both cosine similarities …"
+    compute = partial(first.subject.compute, similarity_parts)
+    # before the first one is done, there is no bar
+    steps = [partial(compute, others[0], spinner=text), partial(compute, others[1])]
+    what = ("difference of cosines", first.subject, *others)
+    try:
+        in_steps(steps, text, what)
+        source = named(
+            "difference", call(similarity_difference, *(written_parts(first, other) for other in others))
+        )
+        difference = source()
+    except ValueError as error:
+        st.info(plain(sentence(error)))
+        return
+    st.markdown(
+        _sum_sentence(difference, [float(result.cosines[result.order[rank - 1]]) for rank in ranks], ranks)
+    )
+    limit = largest(difference.values, at_least=ROUNDING)
+    strip = call(signed_strip, source.query, source.values, limit=limit, what="adds to the difference")
+    show(strip, key="similarity_difference")
+    rest = "; ".join(f"“{name}”: {OTHERS.get(name, 'what belongs to no word')}" for name in difference.others)
+    st.caption(
+        f"The query, coloured by what each word adds to its cosine with text {ranks[0]} minus what it adds to that with text {ranks[1]}: "
+        f"gold speaks for text {ranks[0]}, purple for text {ranks[1]}.{f' {rest}.' if rest else ''}"
+    )
+
+
+def _sum_sentence(difference: SimilarityDifference, cosines: Sequence[float], ranks: tuple[int, int]) -> str:
+    """The difference of the two `cosines`, and what the words of the query and all else add to it."""
+    one, two = cosines
+    sums = [(one, -two, one - two), (float(difference.values.sum()), difference.elsewhere, difference.total)]
+    digits = next(
+        (n for n in range(4, _MOST_DIGITS) if all(_adds_up(numbers, n) for numbers in sums)), _MOST_DIGITS
+    )
+    one_text, two_text = (format_number(cosine, f".{digits}f") for cosine in cosines)
+    difference_text, words, rest, total = (
+        format_number(number, f"+.{digits}f") for number in (one - two, *sums[1])
+    )
+    gap = format_number(difference.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
+    parts = f"the query's words add {words}"
+    if difference.others:
+        parts += f", {' and '.join(f'“{name}”' for name in difference.others)} {rest}, together {total}"
+    return (
+        f"**The cosine with text {ranks[0]} minus that with text {ranks[1]} is {one_text} − {two_text} = {difference_text}**: "
+        f"{parts} (off the encoder's own difference by {gap})."
+    )
+
+
+def _adds_up(numbers: tuple[float, float, float], digits: int) -> bool:
+    """Whether the first two add up to the third when all three are rounded."""
+    one, two, total = (round(number, digits) for number in numbers)
+    return abs(one + two - total) < 10.0**-digits / 2
