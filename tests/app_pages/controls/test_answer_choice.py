@@ -53,8 +53,6 @@ def test_each_part_alone_changes_log_p_of_the_first_guess(open_heads: Open) -> N
     np.testing.assert_allclose(rows.loc[["L1 attn", "L0 FF"], "value"], wholes, rtol=1e-4, atol=1e-6)
     (guessed,) = guesses(loaded, TEXT).values()
     assert f"log P(“{guessed[0].token}” at [MASK]) is {minus(f'{before:+.3f}')} nats" in headline(app)
-    alone = rows[~rows.index.str.endswith("attn")]["value"]
-    assert f"Largest effect of one head or feed-forward: {alone.abs().idxmax()} (" in joined_captions(app)
 
 
 def test_what_is_taken_away_changes_log_p_of_a_chosen_word(open_heads: Open) -> None:

@@ -41,30 +41,30 @@ TABLE: dict[str, list[Row]] = {
         row(
             "the same number",
             lambda: verdict("So", answer(0.25, 0.75), answer(0.25, 0.75)),
-            "stays good: 75.00 %, as before.",
+            "stays good: 75.0 %, as before.",
         ),
         row(
             "rounds to the same",
             lambda: verdict("So", answer(0.25, 0.75), answer(0.249999, 0.750001)),
-            "75.00 % before and after",
+            "75.0 % before and after",
             never=("as before",),
         ),
         row(
             "another number",
             lambda: verdict("So", answer(0.25, 0.75), answer(0.4, 0.6)),
-            "75.00 % before, 60.00 % after",
+            "75.0 % before, 60.0 % after",
         ),
         row(
             "saturated",
             lambda: verdict("So", answer(1e-9, 1.0), answer(1e-12, 1.0)),
-            "over 99.99 %",
-            never=("100.00 %", "changes"),
+            "over 99.9 %",
+            never=("100.0 %", "changes"),
         ),
-        row("nothing else is left", lambda: verdict("So", answer(0, 1), answer(0, 1)), "100.00 %, as before"),
+        row("nothing else is left", lambda: verdict("So", answer(0, 1), answer(0, 1)), "100.0 %, as before"),
         row(
             "another class",
             lambda: verdict("So", answer(0.2, 0.8), answer(0.7, 0.3)),
-            "changes from good (80.00 %) to bad (70.00 %); good now has 30.00 %",
+            "changes from good (80.0 %) to bad (70.0 %); good now has 30.0 %",
         ),
         row(
             "nearly a tie",
