@@ -7,17 +7,20 @@ Need Registers"). Here those are outliers whose length is above the layer's medi
 rule is this project's.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
+import scipy.linalg
 from jaxtyping import Float64
-from sklearn.decomposition import PCA
 
 from ..experiments.embeddings import cosine_similarities
 from ..experiments.residual_stream import norms
 from ..record import ForwardRecord
 
 DEVIATIONS = 6  # median absolute deviations above the median
+LEAST_SHARE = 1e-10  # of the variance: a component with less is rounding
 ROUNDING = 1e-6  # of the median: by less no length is above it
 
 
@@ -36,10 +39,7 @@ def patch_similarity(
     (49, 49)
     """
     a, b = (_states(side, layer) for side in (record, other or record))
-    if a.shape[1] != b.shape[1]:
-        raise ValueError(
-            f"states of {a.shape[1]} and of {b.shape[1]} numbers cannot be compared: are both of one encoder?"
-        )
+    _need_one_width(a, b)
     return cosine_similarities(a, b)
 
 
@@ -49,13 +49,14 @@ class PatchColours:
 
     colours: Float64[
         np.ndarray, "patch 3"
-    ]  # each component from 0, the smallest of the picture, to 1, the largest
+    ]  # each component from 0, the smallest of the picture, or of both, to 1, the largest
     explained: Float64[np.ndarray, " 3"]  # share of the variance; zeros where nothing varies
 
 
-def patch_colours(record: ForwardRecord, layer: int) -> PatchColours:
+def patch_colours(record: ForwardRecord, layer: int, other: ForwardRecord | None = None) -> PatchColours:
     """Three colours of each patch: the coordinates of its state along the directions of largest variance over the picture.
 
+    With `other` the directions are those of the patches of both pictures, whose colours are so comparable: this picture's come first.
     A component's sign is arbitrary. In layer 0 the coordinate farthest from 0 is positive; in each further layer a component has the
     sign by which its coordinates agree best with those of the layer before, so that colours do not flip. Raises ValueError as
     `patch_similarity` does.
@@ -66,14 +67,29 @@ def patch_colours(record: ForwardRecord, layer: int) -> PatchColours:
     >>> patch_colours(record, layer=0).colours.shape
     (49, 3)
     """
+    for side in (record, other or record):
+        _states(side, layer)  # refused before the layers below are computed
+    return next(islice(_colours_by_layer(record, other), layer, None))
+
+
+def patch_colours_by_layer(
+    record: ForwardRecord, other: ForwardRecord | None = None
+) -> tuple[PatchColours, ...]:
+    """`patch_colours` of all layers, which takes no longer than those of the last one."""
+    return tuple(_colours_by_layer(record, other))
+
+
+def _colours_by_layer(record: ForwardRecord, other: ForwardRecord | None) -> Iterator[PatchColours]:
     before = None
-    for below in (*range(layer), layer):
-        components, explained = _principal_components(_states(record, below))
+    for layer in range(record.config.n_layers):
+        states = [_states(side, layer) for side in (record, other) if side is not None]
+        _need_one_width(*states)
+        components, explained = _principal_components(np.concatenate(states))
         farthest = np.take_along_axis(components, np.abs(components).argmax(axis=0)[None], axis=0)[0]
         agreement = farthest if before is None else (components * before).sum(axis=0)
         before = components = components * np.where(agreement < 0, -1.0, 1.0)
-    lowest, spread = components.min(axis=0), np.ptp(components, axis=0)
-    return PatchColours((components - lowest) / np.where(spread > 0, spread, 1), explained)
+        lowest, spread = components.min(axis=0), np.ptp(components, axis=0)
+        yield PatchColours((components - lowest) / np.where(spread > 0, spread, 1), explained)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,15 +128,24 @@ def _states(record: ForwardRecord, layer: int) -> Float64[np.ndarray, "patch d_m
     return record.residual[2 + 2 * layer][record.patches].astype(np.float64)
 
 
+def _need_one_width(a: np.ndarray, b: np.ndarray | None = None) -> None:
+    if b is not None and a.shape[1] != b.shape[1]:
+        raise ValueError(
+            f"states of {a.shape[1]} and of {b.shape[1]} numbers cannot be compared: are both of one encoder?"
+        )
+
+
 def _principal_components(
     states: Float64[np.ndarray, "patch d_model"],
 ) -> tuple[Float64[np.ndarray, "patch 3"], Float64[np.ndarray, " 3"]]:
-    """Coordinates of the states along the first three components, and each one's share of the variance."""
+    """Coordinates of the states along the first three components, and each one's share of the variance; zeros where there is none."""
+    centred = states - states.mean(axis=0)
+    width = states.shape[1]
+    n = min(3, width)
+    variances, directions = scipy.linalg.eigh(centred.T @ centred, subset_by_index=(width - n, width - 1))
     components, explained = np.zeros((len(states), 3)), np.zeros(3)
-    if (states != states[0]).any():
-        n = min(3, len(states) - 1, states.shape[1])
-        solver = "covariance_eigh" if len(states) > states.shape[1] else "full"  # the faster one
-        fitted = PCA(n_components=n, svd_solver=solver).fit(states)
-        components[:, :n] = fitted.transform(states)
-        explained[:n] = fitted.explained_variance_ratio_
+    shares = variances[::-1] / max(float((centred**2).sum()), np.finfo(float).tiny)
+    varies = np.flatnonzero((shares > LEAST_SHARE) & (states != states[0]).any())
+    components[:, varies] = centred @ directions[:, ::-1][:, varies]
+    explained[varies] = shares[varies]
     return components, explained

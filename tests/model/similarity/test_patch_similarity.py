@@ -8,7 +8,12 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from model.capture import capture
 from model.record import ForwardRecord
-from model.similarity.patch_similarity import patch_colours, patch_norms, patch_similarity
+from model.similarity.patch_similarity import (
+    patch_colours,
+    patch_colours_by_layer,
+    patch_norms,
+    patch_similarity,
+)
 from tests.model import tiny
 
 GRID = replace(tiny.DIGIT, image_size=20, n_positions=26)  # 5 × 5 patches behind the class token
@@ -68,6 +73,42 @@ def test_colours_do_not_flip_from_one_layer_to_the_next(seed: int) -> None:
     rotation, _ = np.linalg.qr(random.normal(size=(8, 8)))
     made = record(np.stack([states, states @ rotation]))
     np.testing.assert_allclose(patch_colours(made, 0).colours, patch_colours(made, 1).colours, atol=1e-4)
+
+
+def test_colours_of_two_pictures_have_one_basis() -> None:
+    """Its directions are those of the patches of both, in one singular value decomposition."""
+    first, second = record(), record(seed=1)
+    states = np.concatenate([side.residual[4, 1:] for side in (first, second)]).astype(float)
+    result = patch_colours(first, 1, second)
+    u, s, _ = np.linalg.svd(states - states.mean(axis=0), full_matrices=False)
+    for component, colour in zip((u * s)[:, :3].T, result.colours.T, strict=True):
+        span = (component - component.min()) / np.ptp(component)
+        np.testing.assert_allclose(
+            min(colour, 1 - colour, key=lambda c: abs(c - span).sum()), span, atol=1e-6
+        )
+    np.testing.assert_allclose(result.explained, (s**2 / (s**2).sum())[:3], atol=1e-6)
+    alike = patch_colours(first, 1, first).colours
+    np.testing.assert_allclose(alike[:25], alike[25:])
+    by_layer = patch_colours_by_layer(first, second)
+    np.testing.assert_array_equal(by_layer[1].colours, result.colours)
+    assert len(by_layer) == 2
+
+
+def test_one_patch_has_no_component() -> None:
+    made = capture(tiny.loaded(replace(tiny.DIGIT, image_size=4, n_positions=2)), np.eye(4, dtype=np.uint8))
+    result = patch_colours(made, 1)
+    assert result.colours.tolist() == [[0, 0, 0]]
+    assert not result.explained.any()
+    assert patch_norms(made, 1).outliers == ()
+    np.testing.assert_allclose(patch_similarity(made, 1), [[1]], atol=1e-6)
+
+
+def test_two_kinds_of_patches_have_two_colours() -> None:
+    """Their states differ along one direction: what is left along others is rounding, and has no colour."""
+    states = np.random.default_rng(0).normal(size=(2, 8)).astype(np.float32)[np.arange(25) % 2]
+    result = patch_colours(record(np.stack([states, states])), 1)
+    assert len(np.unique(result.colours.round(6), axis=0)) == 2
+    np.testing.assert_allclose(result.explained, [1, 0, 0], atol=1e-6)
 
 
 def test_patches_that_are_all_alike_have_one_colour() -> None:
