@@ -22,7 +22,8 @@ Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_r
 Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.
 Measures and other maps: `heads` (a module), `head_table`, `head_relations` over a file of links, `LENSES`, `through`.
 In a notebook's cell, by one line: `show`.
-Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`, `score_products`, `answer_bars`, `similarity_matrix`, `patch_map`, `text_map`, `text_ranking`.
+Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`, `score_products`, `answer_bars`, `similarity_matrix`,
+`patch_map`, `patch_colour_map`, `patch_norm_map`, `text_map`, `text_ranking`.
 Files: `save_figure` in an `ExportStyle`; `latex_table` of any table.
 
 `__init__.pyi` names the module of each. A name is imported when it is first used: records and attention from elsewhere are

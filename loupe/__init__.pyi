@@ -51,6 +51,7 @@ from .viz.export.save import latex_table
 from .viz.export.save import save as save_figure
 from .viz.inside.score_products import score_products
 from .viz.similarity.patch_map import patch_map
+from .viz.similarity.patch_pictures import patch_colour_map, patch_norm_map
 from .viz.similarity.similarity_matrix import similarity_matrix
 from .viz.similarity.text_map import text_map
 from .viz.similarity.text_ranking import text_ranking
@@ -97,10 +98,12 @@ __all__ = [
     "masked",
     "masked_word",
     "masked_word_by_layer",
+    "patch_colour_map",
     "patch_colours",
     "patch_feed_forwards",
     "patch_heads",
     "patch_map",
+    "patch_norm_map",
     "patch_norms",
     "patch_pairs",
     "patch_positions",

@@ -10,9 +10,11 @@ from app_pages.attention.detail import draw_cells
 from app_pages.attention.sentence_links import Outlines
 from app_pages.attention.shown_head import ShownHead, head_sentence
 from app_pages.attention.window import LARGE
+from app_pages.controls import compare_controls
 from app_pages.controls.attention_controls import ON_PICTURE, SMALL_MAPS
 from app_pages.controls.head_choice import open_weight
 from app_pages.controls.lens import number_sentence_for
+from app_pages.controls.pages import COMPARE, go_to
 from app_pages.show.download import download
 from app_pages.show.linked_view import Choice, Hiding, linked_view
 from app_pages.subject.as_python import maps, seen_picture
@@ -156,3 +158,15 @@ def sentences_about_heads(shown: ShownHead) -> Sequence[str]:
         head_sentence(shown.subject, maps, shown.lens, layer, head)
         for layer, head in np.ndindex(n_layers, n_heads)
     ]
+
+
+def link_to_patches() -> None:
+    """Draws a link to the patches that resemble one, in Side by side."""
+    choices = (
+        compare_controls.COMPARED.to(compare_controls.INPUTS),
+        compare_controls.PART.to(compare_controls.SIMILARITY),
+        compare_controls.SIMILARITY_VIEW.to(compare_controls.ONE_PATCH),
+    )
+    st.button(
+        "Which patches are alike? →", type="tertiary", key="alike", on_click=go_to, args=(COMPARE, *choices)
+    )

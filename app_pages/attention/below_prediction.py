@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from app_pages.attention.all_heads_view import draw_all_heads, link_to_steps
+from app_pages.attention.all_heads_view import draw_all_heads, link_to_patches, link_to_steps
 from app_pages.attention.detail import download_tokens, draw_one_map
 from app_pages.attention.save_buttons import save_buttons
 from app_pages.attention.sentence_links import choose_links, outlines
@@ -80,6 +80,8 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
         if part == HEAD and form == MATRIX:
             if isinstance(subject, LiveSubject):
                 link_to_steps(shown)
+                if subject.record.unit == "patch":
+                    link_to_patches()
             if through.lens.name == ATTENTION:
                 draw_head_name(subject, chosen.layer, chosen.head)
         elif part == HEAD:

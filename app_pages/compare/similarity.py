@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from app_pages.compare.patch_views import draw_colours, draw_norms, draw_patch
 from app_pages.compare.several_texts import draw_several_texts
 from app_pages.compare.similar_pairs import draw_pairs
 from app_pages.controls import compare_controls as controls
@@ -11,7 +12,12 @@ from app_pages.subject.two_sides import Side
 View = Callable[[Slots, Side, Side], None]
 
 _OF_TEXTS: dict[str, View] = {controls.PAIRS: draw_pairs, controls.SEVERAL: draw_several_texts}
-_OF_PICTURES: dict[str, View] = {controls.PAIRS: draw_pairs}
+_OF_PICTURES: dict[str, View] = {
+    controls.PAIRS: draw_pairs,
+    controls.ONE_PATCH: draw_patch,
+    controls.THREE_COLOURS: draw_colours,
+    controls.PATCH_NORMS: draw_norms,
+}
 
 
 def draw_similarity(slots: Slots, first: Side, second: Side) -> None:

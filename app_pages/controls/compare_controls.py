@@ -1,6 +1,6 @@
 """Controls of the page Side by side."""
 
-from app_pages.controls.address import Box, Row, Tabs, TextBox, Toggle
+from app_pages.controls.address import Box, Row, Tabs, TextBox, Toggle, nearest
 from app_pages.controls.input_controls import DigitNumber, second_example
 
 HEADS, KNOCK_OUT, STREAM, CROSS, SIMILARITY = "Heads", "Knock-out", "Stream", "Cross-attention", "Similarity"
@@ -20,6 +20,7 @@ NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS = (
 )
 PAIRS = "pairs"
 SEVERAL = "several texts"
+ONE_PATCH, THREE_COLOURS, PATCH_NORMS = "one patch", "three colours", "norms"
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 
 
@@ -53,6 +54,8 @@ STREAM_PART = Box(
     width=230,
 )
 SIMILARITY_VIEW = Box[str]("similarity_view", "Show", width=230)
+# The index of a patch: those of the second picture come after those of the first.
+PATCH = Box[int]("similar_patch", "Patch", gone=nearest, width=215)
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))
 WITHOUT_HEADS = Toggle("without_heads", "Take each head away (dots)")
 CHECKED_TEXT = Box[str]("compare_checked", "Text", width=320, label_visibility="collapsed")

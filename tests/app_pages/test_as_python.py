@@ -140,6 +140,13 @@ STATES: list[tuple[str, dict[str, str], str]] = [
         TEXT | SIMILARITY | {"similarity_view": "several texts"},
         "similarity_ranking similarity_difference",
     ),
+    ("compare", DIGIT | SIMILARITY | {"similarity_view": "one patch"}, "patch_map"),
+    (
+        "compare",
+        DIGIT | SIMILARITY | {"similarity_view": "three colours"},
+        "patch_colours patch_colours_layers",
+    ),
+    ("compare", DIGIT | SIMILARITY | {"similarity_view": "norms"}, "patch_norms patch_norms_layers"),
     ("compare", TEXT | STREAM, "stream_mean norms_first norms_second"),
     ("compare", TEXT | STREAM | {"compare_stream": "shares"}, "stream_shares"),
     ("compare", TEXT | STREAM | {"compare_stream": "answer by layer"}, "logits_first stream_answer"),

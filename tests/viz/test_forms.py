@@ -42,7 +42,13 @@ from tests.viz.positions import (
     test_position_heatmaps,
     test_sinusoid_figures,
 )
-from tests.viz.similarity import test_similarity_matrix, test_text_map, test_text_ranking
+from tests.viz.similarity import (
+    test_patch_map,
+    test_patch_pictures,
+    test_similarity_matrix,
+    test_text_map,
+    test_text_ranking,
+)
 from tests.viz.theory import test_placements
 from tests.viz.training import test_recorded_heads, test_run_curves
 from viz.attention.linked_heads import linked_heads
@@ -77,7 +83,6 @@ from viz.positions.position_heatmaps import (
     sinusoid_table,
 )
 from viz.positions.sinusoid_figures import clock_hands, wave_curves
-from viz.similarity.patch_map import patch_map
 from viz.theory.placements import (
     RunResult,
     hidden_norms,
@@ -201,7 +206,10 @@ def figures() -> dict[str, Figure]:
         ("signed numbers on a text", signed_strip(text(SENTENCE), even(SENTENCE), limit=1, what="adds")),
         ("similarity by pairs", test_similarity_matrix.figure()),
         ("ranking of texts", test_text_ranking.figure()),
-        ("patches like one", patch_map(np.eye(6), (2, 3), 4)),
+        ("patches like one", test_patch_map.of_two()),
+        ("patches in three colours", test_patch_pictures.colour_map()),
+        ("lengths of patches", test_patch_pictures.norm_map(registers=[np.ones(2), np.ones(1)])),
+        ("patches by layer", test_patch_pictures.small()),
         ("patches of a text", test_text_map.figure()),
         ("order of the tokens", test_position_curves.strip(selected=1)),
         ("clocks", clock_hands(test_sinusoid_figures.QUARTERS, test_sinusoid_figures.LENGTHS)),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..builders.chart import chart, selection
+from ..builders.chart import chart, hovered, selection
 from ..builders.figure import VegaFigure, need_shape
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
@@ -329,19 +329,10 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
 def _hovered(channel: str) -> dict[str, Any]:
     """The selection of what the pointer is over: the script hears of it field by field, without a script the chart does."""
     fields = ("layer", "head", "position", "key", "stamp")
-    over = selection("over", *fields, on="pointerover")
+    over = hovered(*fields)
     if channel:
         del over["select"]["clear"]
-        return over | {"bind": {field: _bound("html", f"loupe-{channel}-{field}") for field in fields}}
-    # Cleared where the pointer is over nothing that has a stamp; at each move it would cost a second pass.
-    nothing = {
-        "source": "view",
-        "type": "pointerover",
-        "filter": ["!item() || !item().datum || !isDefined(item().datum.stamp)"],
-    }
-    # An item that is left makes such an event too, out of a move; this is the pointer leaving the chart.
-    out = {"source": "view", "type": "pointerout", "filter": ["event.type == 'pointerout'"]}
-    over["select"]["clear"] = {"merge": [nothing, out]}
+        over["bind"] = {field: _bound("html", f"loupe-{channel}-{field}") for field in fields}
     return over
 
 

@@ -145,6 +145,19 @@ def selection(name: str, *fields: str, **options: Any) -> dict[str, Any]:
     return {"name": name, "select": select | options}
 
 
+def hovered(*fields: str) -> dict[str, Any]:
+    """The selection `over` of the mark that the pointer is over, by its `fields`, of which it has the last."""
+    # Cleared where the pointer is over nothing that has the field; at each move it would cost a second pass.
+    nothing = {
+        "source": "view",
+        "type": "pointerover",
+        "filter": [f"!item() || !item().datum || !isDefined(item().datum.{fields[-1]})"],
+    }
+    # An item that is left makes such an event too, out of a move; this is the pointer leaving the chart.
+    out = {"source": "view", "type": "pointerout", "filter": ["event.type == 'pointerout'"]}
+    return selection("over", *fields, on="pointerover", clear={"merge": [nothing, out]})
+
+
 def lines(
     channels: Channels,
     tooltip: Sequence[Any],

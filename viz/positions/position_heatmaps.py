@@ -122,11 +122,10 @@ def position_similarity_map(
     *,
     name: str,
     selected: int | None,
-    of: str = "position vector",
 ) -> VegaFigure:
     """A map of cosine similarities [patch] of one position with all patches, with the numbers in large cells.
 
-    `name` is the position that is compared, and `of` what of it; if it is one of the patches, it is `selected` and outlined.
+    `name` is the position that is compared; if it is one of the patches, it is `selected` and outlined.
     """
     rows, columns = patch_grid
     side = _MAP / max(rows, columns, 1)
@@ -156,7 +155,7 @@ def position_similarity_map(
         borders=(4, 0.5),
         width=side * columns,
         height=side * rows,
-        description=f"How alike the {of} of {name} and those of the {len(cosines)} patches are.",
+        description=f"How alike the position vector of {name} and those of the {len(cosines)} patches are.",
     )
 
 

@@ -1,36 +1,131 @@
-"""What a patch of a picture resembles: the cosine of every patch with it, laid out as the patches are."""
+"""What a patch of a picture resembles: the cosine of every patch with the one that is pointed at, of one picture or of two.
 
+The cosines of all pairs travel with the chart, so that the browser answers the pointer alone. A click keeps a patch, and sets the point
+selection `patch`, field `index`: patches count row by row, those of the second picture after those of the first.
+"""
+
+from collections.abc import Sequence
+
+import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure
-from ..positions.position_heatmaps import position_similarity_map
+from ..builders.cells import CASING
+from ..builders.chart import Column, Rows, chart, hovered, selection
+from ..builders.figure import Kwargs, VegaFigure
+from ..builders.palette import ACCENT, DIFFERENCE
+from ..builders.theme import OTHER_INK
+from ..builders.vega_colours import colour_legend
+from .pictures_beside import NAMES, Grids, beside, patch_names
+
+MOST_PATCHES = 2 * 37 * 37  # of both pictures; the cosines of more would be too much for one message
+# A cosine travels as a letter: the first stands for -1, the last but one for 1, the last for none. A second letter says where between
+# two letters it is.
+_LETTERS = "".join(chr(code) for code in range(33, 127) if chr(code) not in '"\\')
+_STEPS = len(_LETTERS) - 2
 
 
 def patch_map(
-    cosines: np.ndarray, patch_grid: tuple[int, int], patch: int, *, other_picture: bool = False
+    cosines: np.ndarray, pictures: Sequence[np.ndarray], patch_grids: Grids, patch: int
 ) -> VegaFigure:
-    """A map of the cosine similarities [patch, other_patch] of one `patch`, by index, with all patches of the grid (rows, columns).
+    """One or two pictures, over the cosine similarities [patch, patch] of all their patches with the `patch`, by index.
 
-    `cosines` are those that `patch_similarity` returns. The patch is outlined, unless the grid is that of an `other_picture`. Raises
-    ValueError for a patch that there is not, and for cosines that do not fit the grid.
+    `cosines` are those that `patch_similarity` returns. Pictures are uint8 [height, width] or [height, width, 3], with grids (rows,
+    columns). The pointer on another patch shows that one's cosines, and a click keeps it; of more than `MOST_PATCHES` those of `patch`
+    alone are drawn. Raises ValueError for a patch that there is not, and for cosines that do not fit the grids.
 
     >>> import numpy as np
     >>> from loupe import capture, load, patch_map, patch_similarity
-    >>> record = capture(load("checkpoints/mnist-pre-ln"), np.eye(28, dtype=np.uint8) * 255)
-    >>> len(patch_map(patch_similarity(record, layer=0), record.patch_grid, patch=24).frame)
+    >>> digit = np.eye(28, dtype=np.uint8) * 255
+    >>> record = capture(load("checkpoints/mnist-pre-ln"), digit)
+    >>> len(patch_map(patch_similarity(record, layer=0), [digit], [record.patch_grid], patch=24).frame)
     49
     """
-    n_patches, n_others = cosines.shape
-    rows, columns = patch_grid
-    if n_others != rows * columns:
-        raise ValueError(f"a grid of {rows} × {columns} patches has no {n_others} cosines")
-    if patch not in range(n_patches):
-        raise ValueError(f"the patches are 0 to {n_patches - 1}, got {patch}")
-    row, column = divmod(patch, columns)
-    return position_similarity_map(
-        cosines[patch],
-        patch_grid,
-        name=f"patch {patch} of another picture" if other_picture else f"r{row}c{column}",
-        selected=None if other_picture else patch,
-        of="state",
+    names = patch_names(patch_grids)
+    n = len(names)
+    if cosines.shape != (n, n):
+        grids = " and ".join(f"{rows} × {columns}" for rows, columns in patch_grids)
+        raise ValueError(f"cosines of grids of {grids} patches have the shape {(n, n)}, got {cosines.shape}")
+    if patch not in range(n):
+        raise ValueError(f"the patches are 0 to {n - 1}, got {patch}")
+    is_linked = n <= MOST_PATCHES
+    of = [NAMES[picture] for picture, grid in enumerate(patch_grids) for _ in range(grid[0] * grid[1])]
+    in_words = (
+        names
+        if len(pictures) == 1
+        else [f"{name} of the {picture}" for name, picture in zip(names, of, strict=True)]
     )
+    layout = beside(pictures, patch_grids, lines=1)
+    params = [
+        *layout.params,
+        {"name": "start", "value": patch},
+        {"name": "answers", "value": n if is_linked else 0},  # patches whose cosines are there
+        {"name": "kept", "expr": "isArray(patch.index) && patch.index[0] < answers ? patch.index[0] : start"},
+        {"name": "shown", "expr": "isArray(over.index) && over.index[0] < answers ? over.index[0] : kept"},
+        {"name": "letter", "expr": "answers ? shown : 0"},
+    ]
+    # The browser's interpreter takes its time with every part of an expression, so there is one for each patch, as short as can be.
+    colours = alt.Scale(domain=[*_LETTERS], range=_colours())
+    ends = alt.Scale(domain=[-1, 1], range=list(DIFFERENCE), interpolate="rgb")
+    legend = colour_legend("cosine similarity, −1 to 1", [-1, 0, 1], offset=8, padding=0)
+    shown, kept = (f"data('frame')[{index}]" for index in ("shown", "kept"))
+    level, between = (f"indexof(letters, {kept}.{name}[letter])" for name in ("cosines", "between"))
+    line = (
+        f"'Cosine with ' + {shown}.in_words + (shown == kept ? '' : '; with the clicked ' + {kept}.in_words + ': ' + "
+        f"({level} > {_STEPS} ? 'none' : format(({level} + {between} / {_STEPS} - 0.5) / {_STEPS} * 2 - 1, '.2f')))"
+    )
+    frame: Kwargs = {"fill": None, "tooltip": None, "stroke": ACCENT}
+    is_pointed = alt.expr("shown == kept ? 0 : 1")
+    return chart(
+        [
+            Column("index", np.arange(n), None, in_file=None),
+            Column("picture", layout.patches["picture"], in_file=None),
+            Column("of", of, in_file="picture"),
+            Column("name", names, in_file="patch"),
+            Column("cosine", cosines[patch], format=".4f"),
+        ],
+        # They answer the pointer below the pictures, which do not: half as many marks as with clear ones on top.
+        layout.boxes(
+            Rows(),
+            {"fill": alt.Fill("shown:N", scale=colours, legend=None)},
+            then="datum.cosines[letter]",
+            cursor="pointer",
+            tooltip=None,
+            selections=[hovered("index"), selection("patch", "index")],
+        ),
+        layout.images(),
+        layout.box_of(kept, **frame | {"stroke": OTHER_INK}, strokeWidth=3 + CASING),
+        layout.box_of(kept, strokeWidth=3, **frame),
+        # Never seen: the colours as a bar.
+        layout.box_of(kept, {"stroke": alt.Stroke("picture:Q", scale=ends, legend=legend)}, opacity=0),
+        layout.box_of(shown, strokeWidth=2, strokeDash=[3, 2], strokeOpacity=is_pointed, **frame),
+        layout.line(f"datum.picture == 0 ? {line} : ''"),
+        drawing={
+            **{name: values for name, values in layout.patches.items() if name != "picture"},
+            "in_words": in_words,
+            **_in_letters(cosines if is_linked else cosines[patch][:, None]),
+        },
+        frames={"pictures": layout.pictures},
+        params=params,
+        values={"letters": _LETTERS},
+        height=layout.height,
+        description=f"Over the picture{'s' * (len(pictures) == 2)}, the cosine similarity of each of {n} patches with {in_words[patch]}.",
+        usermeta={"embedOptions": {"renderer": "canvas"}},
+    )
+
+
+def _in_letters(cosines: np.ndarray) -> dict[str, list[str]]:
+    """Texts for each row of cosines [patch, other_patch]: a letter for each of them, and one for where it is between two letters."""
+    steps = (np.clip(np.nan_to_num(cosines), -1, 1) + 1) / 2 * _STEPS
+    nearest = np.rint(steps).astype(int)
+    between = np.rint((steps - nearest + 0.5) * _STEPS).astype(int)
+    levels = {"cosines": np.where(np.isnan(cosines), _STEPS + 1, nearest), "between": between}
+    letters = np.frombuffer(_LETTERS.encode(), "S1")
+    return {name: [row.tobytes().decode() for row in letters[rows]] for name, rows in levels.items()}
+
+
+def _colours() -> list[str]:
+    """The colours of the letters: those of the signed scale, and none."""
+    table = np.array([[float(part) for part in colour[5:-1].split(",")] for colour in DIFFERENCE])
+    ends, steps = np.linspace(0, 1, len(table)), np.linspace(0, 1, _STEPS + 1)
+    mixed = zip(*(np.interp(steps, ends, channel) for channel in table.T), strict=True)
+    return [*(f"rgba({r:.0f},{g:.0f},{b:.0f},{opacity:.3f})" for r, g, b, opacity in mixed), "transparent"]

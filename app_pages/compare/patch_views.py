@@ -1,0 +1,217 @@
+"""What the patches of one or two pictures resemble: the cosines with one of them, their principal components as colours, and the lengths of
+their states; behind a layer of choice.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages.controls.compare_controls import PATCH
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.map_controls import LAYER
+from app_pages.show.show import clickable, show
+from app_pages.subject import as_python
+from app_pages.subject.cache import cached
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.expression import Expression, call, named
+from model.similarity.patch_similarity import (
+    DEVIATIONS,
+    PatchColours,
+    PatchNorms,
+    patch_colours_by_layer,
+    patch_norms,
+    patch_similarity,
+)
+from viz.builders.number_format import percent
+from viz.similarity.patch_map import MOST_PATCHES, patch_map
+from viz.similarity.patch_pictures import layer_patches, patch_colour_map, patch_norm_map
+from viz.similarity.pictures_beside import NAMES, patch_names
+
+_LARGE = 856  # pixels: two pictures as large as those of Attention
+_BEGUN = (
+    "patch_map_begun"  # in the session: of what the map is, the patch that it began with, and the chosen one
+)
+
+
+def draw_patch(slots: Slots, first: Side, second: Side) -> None:
+    """Draws the cosine of every patch of both pictures with the one that is pointed at; a click chooses it."""
+    sides = _different(first, second)
+    grids = _grids(sides)
+    names = patch_names(grids)
+    ends = np.cumsum([rows * columns for rows, columns in grids])
+    rows, columns = grids[0]
+    with slots.controls:
+        layer = _choose_layer(first)
+        patch = PATCH.choose(
+            range(len(names)),
+            rows // 2 * columns + columns // 2,
+            format_func=lambda index: _in_words(index, names, ends),
+        )
+    records = [as_python.record(side.subject) for side in sides]
+    own = [call(patch_similarity, record, layer) for record in records]
+    if len(sides) == 1:
+        cosines = own[0]
+    else:
+        between = named("between", call(patch_similarity, records[0], layer, records[1]))
+        cosines = call(np.block, [[own[0], between], [between.T, own[1]]])
+    cosines = named("cosines", cosines, lambda: _cosines(first.subject, second.subject, layer))
+    pictures = _pictures(sides)
+    begun = _begun([side.subject for side in sides], layer, patch)
+
+    def take(point: dict) -> None:
+        st.session_state[_BEGUN] = (*st.session_state[_BEGUN][:2], int(point["index"]))
+        PATCH.take(int(point["index"]))
+
+    def figure(index: int) -> Expression:
+        return call(patch_map, cosines, pictures, grids, patch=index)
+
+    how = "Point at a patch; a click keeps it."
+    if len(names) > MOST_PATCHES:
+        how = f"Click a patch: more than {MOST_PATCHES:,} do not follow the pointer."
+    st.caption(
+        f"{how} Colours are the cosine of each patch's state behind layer {layer} with its state. See whether like parts are gold, or only what "
+        "lies near: in DINO's encoders, patches of like parts are alike in the later layers (Caron et al. 2021; Oquab et al. 2023)."
+    )
+    with _large(sides, "patch"):
+        clickable(
+            figure(begun),
+            key="patch_map",
+            chosen=patch,
+            selection="patch",
+            take=take,
+            in_file=figure(patch),
+        )
+
+
+def draw_colours(slots: Slots, first: Side, second: Side) -> None:
+    """Draws the first three principal components of the patches' states as red, green and blue, by layer."""
+    sides = _different(first, second)
+    with slots.controls:
+        layer = _choose_layer(first)
+    records = [as_python.record(side.subject) for side in sides]
+    source = named(
+        "colours", call(patch_colours_by_layer, *records), lambda: _colours(first.subject, second.subject)
+    )
+    grids, colours = _grids(sides), source()
+    large = call(patch_colour_map, source[layer].colours, source[layer].explained, _pictures(sides), grids)
+    values = call(np.stack, [source[index].colours for index in range(len(colours))])
+    notes = [percent(float(layer_colours.explained.sum()), 0) for layer_colours in colours]
+    of_both = ", of both pictures together," if len(sides) == 2 else ""
+    st.caption(
+        f"Red, green and blue are the three axes{of_both} along which the patches' states vary most (principal components); beside each layer "
+        "stands their share of the variance. See whether a part has one colour, and the same in both (Oquab et al. 2023). The sign of an axis is arbitrary, and chosen "
+        "so that colours agree with the layer before."
+    )
+    _draw_layers(sides, "colours", large, call(layer_patches, values, grids, notes, layer=layer), layer)
+
+
+def draw_norms(slots: Slots, first: Side, second: Side) -> None:
+    """Draws the lengths of the patches' states by layer, with those framed that are far longer than the others."""
+    sides = _different(first, second)
+    with slots.controls:
+        layer = _choose_layer(first)
+    n_layers = first.record.config.n_layers
+    by_side: list[list[Expression]] = []
+    results: list[list[PatchNorms]] = []
+    for side in sides:
+        record = as_python.record(side.subject)
+        results.append([side.subject.measure(patch_norms, index) for index in range(n_layers)])
+        by_side.append([call(patch_norms, record, index) for index in range(n_layers)])
+    grids = _grids(sides)
+    chosen = [named("norms", by_layer[layer]) for by_layer in by_side]
+    large = call(
+        patch_norm_map,
+        [norms.patches for norms in chosen],
+        [norms.outliers for norms in chosen],
+        _pictures(sides),
+        grids,
+        registers=[norms.registers for norms in chosen],
+    )
+    lengths = [
+        call(np.concatenate, [by_layer[index].patches for by_layer in by_side]) for index in range(n_layers)
+    ]
+    counts = [[len(by_layer[index].outliers) for by_layer in results] for index in range(n_layers)]
+    notes = [f"{' + '.join(map(str, both))} framed" if any(both) else "" for both in counts]
+    strip = call(layer_patches, call(np.stack, lengths), grids, notes, layer=layer)
+    st.caption(
+        f"Framed are patches whose state is longer than the layer's median by more than {DEVIATIONS} median absolute deviations; the rule is this "
+        "project's. See whether they lie on plain ground: large trained ViTs keep there what belongs to the whole picture, unless registers hold it "
+        "(Darcet et al. 2024)."
+    )
+    _draw_layers(sides, "norms", large, strip, layer)
+
+
+def _different(first: Side, second: Side) -> tuple[Side, ...]:
+    """Both sides, or one of them if their pictures are the same."""
+    if first.subject == second.subject:
+        st.markdown("The two inputs are the same picture.")
+        return (first,)
+    return first, second
+
+
+def _grids(sides: Sequence[Side]) -> list[tuple[int, int]]:
+    grids = [side.record.patch_grid for side in sides]
+    assert all(grids)  # of pictures
+    return [grid for grid in grids if grid is not None]
+
+
+def _pictures(sides: Sequence[Side]) -> list[Expression]:
+    return [as_python.seen_picture(side.subject) for side in sides]
+
+
+def _choose_layer(side: Side) -> int:
+    n_layers = side.record.config.n_layers
+    return LAYER.choose(range(n_layers), n_layers - 1)
+
+
+def _in_words(index: int, names: Sequence[str], ends: np.ndarray) -> str:
+    return names[index] if len(ends) == 1 else f"{names[index]}, {NAMES[int(index >= ends[0])]}"
+
+
+def _begun(subjects: list[LiveSubject], layer: int, patch: int) -> int:
+    """The patch that the chart begins with: the chosen one, but for clicks on the chart, which has their patch already.
+
+    It stays the same then, so that the cosines of all patches are not sent again.
+    """
+    of, begun, last = st.session_state.get(_BEGUN, (None, patch, patch))
+    if of != (subjects, layer) or last != patch:
+        begun = patch
+    st.session_state[_BEGUN] = (subjects, layer), begun, patch
+    return begun
+
+
+@cached(spinner="Comparing all patches …")
+def _cosines(first: LiveSubject, second: LiveSubject, layer: int) -> np.ndarray:
+    if first == second:
+        return patch_similarity(first.record, layer)
+    own, other = (patch_similarity(subject.record, layer) for subject in (first, second))
+    between = patch_similarity(first.record, layer, second.record)
+    return np.block([[own, between], [between.T, other]])
+
+
+@cached(spinner="Finding the principal components …")
+def _colours(first: LiveSubject, second: LiveSubject) -> tuple[PatchColours, ...]:
+    return patch_colours_by_layer(first.record, None if first == second else second.record)
+
+
+def _large(sides: Sequence[Side], name: str) -> DeltaGenerator:
+    return st.container(key=f"large_{name}", width=_LARGE if len(sides) == 2 else _LARGE // 2)
+
+
+def _draw_layers(sides: Sequence[Side], name: str, large: Expression, small: Expression, layer: int) -> None:
+    """Draws the chosen layer in large, and beside it all layers, of which a click chooses one."""
+    with st.container(horizontal=True, gap="medium"):
+        with _large(sides, name):
+            show(large, key=f"patch_{name}")
+        with st.container(width="content"):
+            clickable(
+                small,
+                key=f"patch_{name}_layers",
+                chosen=layer,
+                selection="layer",
+                take=lambda point: LAYER.take(int(point["layer"])),
+                width="content",
+            )

@@ -1,0 +1,90 @@
+"""Side by side, Similarity: the patches of two pictures answer the pointer, in the browser alone."""
+
+import re
+
+import numpy as np
+from PIL import ImageColor
+from playwright.sync_api import Page, expect
+
+from app_pages.subject import shipped_inputs
+from app_pages.subject.subject import LiveSubject
+from model.inputs import Picture
+from model.similarity.patch_similarity import patch_similarity
+from tests.browser.watching import ready
+from viz.builders.palette import FALLS, RISES
+
+ADDRESS = (
+    "/compare?kind=Digit&checkpoint=mnist-pre-ln&compare_what=two+inputs&compare_part=Similarity"
+    "&similarity_view=one+patch&digit=0&compare_digit=1&layer=0"
+)
+TOP, SIDE, GAP, GRID = 22, 420, 16, 7  # pixels of the chart, and rows of patches
+CORNERS = 0, 6, 42, 48, 49, 55  # patches of both digits without ink
+# A pixel of the chart, as it lies on the page.
+PIXEL = """([x, y]) => {
+  const canvas = document.querySelector(".st-key-patch_map canvas");
+  const scale = canvas.width / canvas.clientWidth;
+  return [...canvas.getContext("2d").getImageData(Math.round(x * scale), Math.round(y * scale), 1, 1).data];
+}"""
+
+
+def centre(patch: int) -> tuple[float, float]:
+    picture, index = divmod(patch, GRID**2)
+    row, column = divmod(index, GRID)
+    cell = SIDE / GRID
+    return picture * (SIDE + GAP) + (column + 0.5) * cell, TOP + (row + 0.5) * cell
+
+
+def point_at(page: Page, patch: int) -> None:
+    box = page.locator(".st-key-patch_map canvas").first.bounding_box()
+    assert box
+    x, y = centre(patch)
+    page.mouse.move(box["x"] + x, box["y"] + y)
+
+
+def pixel_of(cosine: float) -> list[float]:
+    """The colour of a cosine on a white page: from grey, clear at 0, to one that is half clear at half of the scale."""
+    strength = abs(cosine)
+    solid = np.array(ImageColor.getrgb(FALLS if cosine < 0 else RISES))
+    mixed = 128 + (solid - 128) * min(1, 2 * strength)
+    return (255 + (mixed - 255) * strength).tolist()
+
+
+def shows(page: Page, patch: int, cosines: np.ndarray) -> None:
+    """Waits until the patches in the corners have the colours of their cosines with the patch."""
+    page.wait_for_function(
+        f"""corners => corners.every(([place, colour]) => {{
+          const pixel = ({PIXEL})(place);
+          return colour.every((value, index) => Math.abs(pixel[index] - value) < 6);
+        }})""",
+        arg=[[centre(corner), pixel_of(cosines[patch, corner])] for corner in CORNERS if corner != patch],
+    )
+
+
+def test_patches_follow_the_pointer_without_the_server_and_a_click_keeps_one(page: Page) -> None:
+    images, _ = shipped_inputs.test_digits()
+    first, second = (LiveSubject("mnist-pre-ln", Picture.of(images[digit])).record for digit in (0, 1))
+    between = patch_similarity(first, 0, second)
+    cosines = np.block([[patch_similarity(first, 0), between], [between.T, patch_similarity(second, 0)]])
+    sent: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    page.goto(ADDRESS)
+    ready(page)
+    shows(page, 24, cosines)
+    before, url = len(sent), page.url
+    assert before
+    for patch in (0, 70, 27):
+        point_at(page, patch)
+        shows(page, patch, cosines)
+    page.mouse.move(2, 2)
+    shows(page, 24, cosines)
+    assert (len(sent), page.url) == (before, url)
+    point_at(page, 70)
+    page.mouse.down()
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"similar_patch=r3c0"))
+    ready(page)
+    page.mouse.move(2, 2)
+    shows(page, 70, cosines)
+    page.reload()
+    ready(page)
+    shows(page, 70, cosines)

@@ -1,0 +1,226 @@
+"""States of patches as pictures: their first three principal components as colours, and their lengths; of one layer in large, and of all."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from ..builders.cells import CASING, casing_layer, frame_channels
+from ..builders.chart import Column, Rows, chart
+from ..builders.chart import layer as marks
+from ..builders.figure import Kwargs, VegaFigure, value
+from ..builders.number_format import format_number, percent
+from ..builders.palette import WEIGHTS, data_uri, weight_colours
+from ..builders.picture_marks import PIXEL_BOX, image_at, text_at
+from ..builders.theme import INK, ON_DARK, OTHER_INK
+from ..builders.vega_colours import colour_legend
+from .pictures_beside import NAMES, Grids, beside, patch_names
+
+COLOURS = ("red", "green", "blue")
+_SIDE, _BETWEEN, _GAP, _NAME = (
+    72,
+    3,
+    12,
+    18,
+)  # pixels: of a small picture, between a pair, between layers, a name
+_IN_ROW = 4  # small pictures
+
+
+def patch_colour_map(
+    colours: np.ndarray, explained: Sequence[float], pictures: Sequence[np.ndarray], patch_grids: Grids
+) -> VegaFigure:
+    """The patches of one or two pictures in their `colours` [patch, 3], from 0 to 1, red, green and blue.
+
+    `colours` and `explained` are those that `patch_colours` returns.Raises
+    ValueError for colours that do not fit the grids (rows, columns).
+
+    >>> import numpy as np
+    >>> from loupe import capture, load, patch_colour_map, patch_colours
+    >>> digit = np.eye(28, dtype=np.uint8) * 255
+    >>> record = capture(load("checkpoints/mnist-pre-ln"), digit)
+    >>> result = patch_colours(record, layer=0)
+    >>> len(patch_colour_map(result.colours, result.explained, [digit], [record.patch_grid]).frame)
+    49
+    """
+    names = _named_patches(patch_grids, colours)
+    shares = ", ".join(f"{colour} {percent(share)}" for colour, share in zip(COLOURS, explained, strict=True))
+    lines = [f"{shares} of the variance", ""][: len(pictures)]
+    layout = beside(pictures, patch_grids, lines=1, line=lines)
+    columns = [
+        Column(name, colours[:, index].astype(float), format=".2f") for index, name in enumerate(COLOURS)
+    ]
+    shown: Kwargs = {
+        "fill": {"field": "colour", "type": "nominal", "scale": None},
+        "tooltip": [names[-1], *columns],
+    }
+    return chart(
+        [*names, *columns],
+        layout.boxes(Rows(), shown),
+        layout.images(),
+        layout.line(),
+        drawing=dict(layout.patches) | {"colour": _hexadecimal(colours)},
+        frames={"pictures": layout.pictures},
+        params=layout.params,
+        height=layout.height,
+        description=f"The first three principal components of the states of {len(colours)} patches as colours: {shares} of the variance",
+    )
+
+
+def patch_norm_map(
+    norms: Sequence[np.ndarray],
+    outliers: Sequence[Sequence[int]],
+    pictures: Sequence[np.ndarray],
+    patch_grids: Grids,
+    *,
+    registers: Sequence[np.ndarray] = (),
+) -> VegaFigure:
+    """One or two pictures over the lengths of their patches' states, `norms` [patch] for each; their `outliers`, by index, are framed.
+
+    They are those that `patch_norms` returns, as are the `registers` [register] of each, whose lengths stand above. Colours go from the
+    smallest length of all patches to the largest. Raises ValueError for lengths that do not fit the grids (rows, columns).
+
+    >>> import numpy as np
+    >>> from loupe import capture, load, patch_norm_map, patch_norms
+    >>> digit = np.eye(28, dtype=np.uint8) * 255
+    >>> record = capture(load("checkpoints/mnist-pre-ln"), digit)
+    >>> result = patch_norms(record, layer=0)
+    >>> len(patch_norm_map([result.patches], [result.outliers], [digit], [record.patch_grid]).frame)
+    49
+    """
+    lengths = np.concatenate([*norms])
+    names = _named_patches(patch_grids, lengths)
+    framed = np.concatenate(
+        [np.isin(np.arange(len(side)), [*chosen]) for side, chosen in zip(norms, outliers, strict=True)]
+    )
+    has_registers = any(len(side) for side in registers)
+    counts = [
+        f"{len(chosen)} of {len(side)} patches framed" for side, chosen in zip(norms, outliers, strict=True)
+    ]
+    layout = beside(
+        pictures,
+        patch_grids,
+        lines=1 + has_registers,
+        line=counts,
+        registers=[_registers(side) for side in registers] if has_registers else [""] * len(pictures),
+    )
+    smallest, largest = float(lengths.min()), float(lengths.max())
+    scale = alt.Scale(
+        domain=[value("smallest"), value("largest")],
+        range=list(WEIGHTS),
+        interpolate="rgb",
+        clamp=True,
+        reverse=alt.expr(ON_DARK),
+    )
+    legend = colour_legend(
+        "length of the state, smallest to largest",
+        alt.ExprRef("[smallest, largest]"),
+        labelExpr="format(datum.value, '.3~g')",
+        offset=8,
+        padding=0,
+    )
+    numbers = Column("norm", lengths, "length of the state", ".4~g", "length of the state")
+    outlier = Column("outlier", framed, None)
+    tooltip = {"tooltip": [names[-1], numbers]}
+    frame: Kwargs = {"fill": None, "tooltip": None}
+    of_outliers = Rows().where("datum.outlier")
+    return chart(
+        [*names, numbers, outlier],
+        layout.boxes(Rows(), {"color": alt.Color("norm:Q", scale=scale, legend=legend)}),
+        layout.images(),
+        layout.boxes(of_outliers, stroke=OTHER_INK, strokeWidth=2 + CASING, **frame),
+        layout.boxes(of_outliers, stroke=INK, strokeWidth=2, **frame),
+        layout.boxes(Rows(), tooltip, fill="transparent"),
+        layout.line(),
+        layout.line("datum.registers", 1) if has_registers else None,
+        drawing=dict(layout.patches),
+        frames={"pictures": layout.pictures},
+        params=layout.params,
+        values={"smallest": smallest, "largest": largest if largest > smallest else smallest + 1},
+        height=layout.height,
+        description=f"The lengths of the states of {len(lengths)} patches; framed: {', '.join(counts)}",
+    )
+
+
+def layer_patches(values: np.ndarray, patch_grids: Grids, notes: Sequence[str], *, layer: int) -> VegaFigure:
+    """For each layer a small picture, or two beside each other, of `values` [layer, patch] or of colours [layer, patch, 3] from 0 to 1.
+
+    Values have the colours of weights, from the smallest of a layer to its largest. `notes` stand beside the names of the layers.
+    That of `layer` is framed; a click sets the point selection `layer`, field `layer`. Raises ValueError for values that do not fit the
+    grids (rows, columns).
+    """
+    n_layers, n_pictures = len(values), len(patch_grids)
+    _named_patches(patch_grids, values[0])
+    ends = np.cumsum([0, *(rows * columns for rows, columns in patch_grids)])
+    in_row = _IN_ROW // n_pictures
+    width = n_pictures * (_SIDE + _BETWEEN) - _BETWEEN
+    row, column = np.divmod(np.arange(n_layers), in_row)
+    left, top = column * (width + _GAP), row * (_SIDE + _NAME + _GAP) + _NAME
+    pictures = np.repeat(np.arange(n_layers), n_pictures), np.tile(np.arange(n_pictures), n_layers)
+    urls = {theme: [] for theme in ("on_light", "on_dark")}
+    shares_x, shares_y = [], []
+    for index, picture in zip(*pictures, strict=True):
+        rows, columns = patch_grids[picture]
+        part = _in_colours(values[index], slice(ends[picture], ends[picture + 1]))
+        for theme, pixels in part.items():
+            urls[theme].append(data_uri(pixels.reshape(rows, columns, 3)))
+        shares_x.append(columns / max(rows, columns))
+        shares_y.append(rows / max(rows, columns))
+    frame = {
+        "left": left[pictures[0]] + pictures[1] * (_SIDE + _BETWEEN),
+        "top": top[pictures[0]],
+        "share_x": shares_x,
+        "share_y": shares_y,
+        **urls,
+    }
+    box = "datum.left", "datum.top", f"{_SIDE} * datum.share_x", f"{_SIDE} * datum.share_y"
+    names = [f"L{index}{' · ' * bool(note)}{note}" for index, note in enumerate(notes)]
+    cover = PIXEL_BOX | frame_channels((3, 0.5)) | {"description": "name:N"}
+    return chart(
+        [Column("layer", np.arange(n_layers)), Column("note", [*notes])],
+        image_at(Rows("small"), *box),
+        text_at(Rows(), "datum.left", "datum.top - 9", "datum.name"),
+        casing_layer(PIXEL_BOX, 3),
+        # On top and clear: the pointer on a picture is the pointer on its layer.
+        marks("rect", cover, fill="transparent", cursor="pointer", click=("layer", "layer")),
+        drawing={
+            "name": names,
+            "left": left,
+            "top": top,
+            "right": left + width,
+            "bottom": top + _SIDE,
+            "selected": np.arange(n_layers) == layer,
+        },
+        frames={"small": frame},
+        width=min(n_layers, in_row) * (width + _GAP) - _GAP + 4,
+        height=float(top[-1] + _SIDE + 4),
+        autosize="pad",
+        description=f"The patches in each of {n_layers} layers",
+    )
+
+
+def _named_patches(patch_grids: Grids, values: np.ndarray) -> list[Column]:
+    """The columns that say which patch a row is of. Raises ValueError unless there is a value for each patch."""
+    names = patch_names(patch_grids)
+    if len(values) != len(names):
+        grids = " and ".join(f"{rows} × {columns}" for rows, columns in patch_grids)
+        raise ValueError(f"grids of {grids} patches have {len(names)} values, got {len(values)}")
+    of = [NAMES[picture] for picture, grid in enumerate(patch_grids) for _ in range(grid[0] * grid[1])]
+    return [Column("of", of, in_file="picture"), Column("patch", names)]
+
+
+def _registers(norms: np.ndarray) -> str:
+    return "registers: " + " · ".join(format_number(float(norm), ".3g") for norm in norms)
+
+
+def _hexadecimal(colours: np.ndarray) -> list[str]:
+    return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in np.rint(255 * colours).astype(int)]
+
+
+def _in_colours(values: np.ndarray, part: slice) -> dict[str, np.ndarray]:
+    """The pixels [patch, 3] of a part of one layer's values [patch] or colours [patch, 3], on a light and on a dark page."""
+    if values.ndim == 2:
+        return dict.fromkeys(("on_light", "on_dark"), np.rint(255 * values[part]).astype(np.uint8))
+    span = np.ptp(values)
+    levels = (values[part] - values.min()) / (span if span > 0 else 1)
+    themes = {"on_light": levels, "on_dark": 1 - levels}
+    return {theme: weight_colours(shares).round().astype(np.uint8) for theme, shares in themes.items()}
