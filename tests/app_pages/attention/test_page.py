@@ -209,6 +209,16 @@ def test_the_largest_weight_leads_to_the_steps_that_it_comes_from(open_app: Open
     assert app.session_state["inside_key"] == pattern.argmax()
 
 
+def test_of_a_picture_a_link_leads_to_the_patches_that_are_alike(open_app: Open) -> None:
+    app = open_app(kind="Digit", checkpoint="mnist-pre-ln", layer="1")
+    app.button(key="alike").click().run()
+    assert not app.exception
+    assert app.selectbox(key="similarity_view").value == "one patch"
+    assert app.selectbox(key="layer").value == 1
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
+    assert "alike" not in [button.key for button in app.button]
+
+
 def test_of_a_picture_the_line_below_the_title_speaks_of_patches(open_app: Open) -> None:
     app = open_app()
     for kind, of_patches in (("Text", False), ("Digit", True), ("Text", False)):
