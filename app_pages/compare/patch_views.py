@@ -72,7 +72,7 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
     if len(names) > MOST_PATCHES:
         how = f"Click a patch: more than {MOST_PATCHES:,} do not follow the pointer."
     st.caption(
-        f"{how} Colours are the cosine of each patch's state behind layer {layer} with its state. See whether like parts are gold, or only what "
+        f"{how} Colours are the cosine of its state with that of every patch, behind layer {layer}. See whether like parts are gold, or only what "
         "lies near: in DINO's encoders, patches of like parts are alike in the later layers (Caron et al. 2021; Oquab et al. 2023)."
     )
     with _large(sides, "patch"):
