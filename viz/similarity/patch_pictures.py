@@ -156,7 +156,7 @@ def layer_patches(values: np.ndarray, patch_grids: Grids, notes: Sequence[str], 
     row, column = np.divmod(np.arange(n_layers), in_row)
     left, top = column * (width + _GAP), row * (_SIDE + _NAME + _GAP) + _NAME
     pictures = np.repeat(np.arange(n_layers), n_pictures), np.tile(np.arange(n_pictures), n_layers)
-    urls = {theme: [] for theme in ("on_light", "on_dark")}
+    urls: dict[str, list[str]] = {theme: [] for theme in ("on_light", "on_dark")}
     shares_x, shares_y = [], []
     for index, picture in zip(*pictures, strict=True):
         rows, columns = patch_grids[picture]
