@@ -18,11 +18,11 @@ from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
 from app_pages.training.player import draw_player
-from app_pages.training.tasks import explain, in_words, judged_on
+from app_pages.training.tasks import explain, in_words, judged_on, title_of
 from model.checkpoint.training_history import tasks
 from model.checkpoint.training_log import logged_values, smooth
 from viz.builders.number_format import standard_error, with_error
-from viz.builders.palette import side_colours
+from viz.builders.palette import NEUTRAL, side_colours
 from viz.training.run_curves import run_curves, with_errors
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
@@ -71,13 +71,12 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
         log_x = LOG_STEPS.choose()
     by_encoder: dict[str, dict[str, Any]] = {name: cache.loaded(name).history for name in names}
     colours = side_colours([cache.loaded(name).config.norm_placement for name in names])
-    learned = {name: plain(in_words(tasks(history))) for name, history in by_encoder.items()}
-    is_shared = len(names) > 1 and len(set(learned.values())) == 1 and all(learned.values())
-    if is_shared:
-        st.markdown(f"Both learned {learned[names[0]]}.")
-    for column, (name, history) in zip(st.columns(len(names), gap="medium"), by_encoder.items(), strict=True):
-        phases = "" if is_shared else f"{learned[name] or 'no recipe is known'}; "
-        column.markdown(f"**{name}**: {phases}{_result_text(history)}")
+    st.markdown(f"After training, correctly classified: {', '.join(map(_result_text, names))}.")
+    learned = {name: plain(in_words(tasks(history))) or "not known" for name, history in by_encoder.items()}
+    if len(set(learned.values())) == 1:
+        learned = {"Tasks": learned[names[0]]}
+    for name, words in learned.items():
+        st.caption(f"{name}: {words}")
     columns = [column for _ in range(2) for column in st.columns(2, gap="medium")]
     data_name = judged_on(task for history in by_encoder.values() for task in tasks(history))
     for column, (value, entries, is_smoothed, y_title) in zip(columns, CURVES, strict=True):
@@ -89,15 +88,22 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
             title = f"{title}, mean of {n:,} logged batches"
         elif n > 1:
             title = f"{title}, 1 entry in {n:,} drawn"
-        table = _written_table(names, value, entries, max(n, 1), is_smoothed)
-        if table().empty:
+        curves = [_written_curve(name, value, entries, max(n, 1), is_smoothed) for name in names]
+        values = [curve()[["step", "value"]] for curve in curves]
+        if all(table.empty for table in values):
             column.info(f"No {value.replace('_', ' ')} was recorded.")
             continue
+        runs = dict(zip(names, colours, strict=True))
+        if len(names) > 1 and all(map(values[0].equals, values)):  # one curve would hide the other
+            runs = {"both": NEUTRAL}
+        table = call(
+            pd.concat, [call(curve.assign, run=run) for run, curve in zip(runs, curves, strict=False)]
+        )
         chart = call(
             run_curves,
             table,
             y_title=title.partition(",")[0],
-            runs=dict(zip(names, colours, strict=True)),
+            runs=runs,
             log_x=log_x,
             log_y=value == "gradient_norm",
             title=title,
@@ -105,33 +111,27 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
         with column:
             show(chart, key=f"history_{value}")
     if any(len(tasks(history)) > 1 for history in by_encoder.values()):
-        st.caption(
-            "Where a curve jumps, the next phase began, with its own schedule and usually another task: its "
-            "losses and accuracies do not compare with the ones before."
-        )
+        st.caption("A band is a task: losses and accuracies of different tasks do not compare.")
     explain(task for history in by_encoder.values() for task in tasks(history))
 
 
-def _written_table(
-    names: Sequence[Checkpoint], value: str, entries: str, n: int, is_smoothed: bool
-) -> Expression:
-    """The curves of all runs as one table: the means over `n` entries, or every n-th of them."""
-    tables = []
-    for name in names:
-        history = encoder(name).history
-        table = call(logged_values, history, value, entries)
-        table = call(smooth, table, n) if is_smoothed else table[::n]
-        if value == "accuracy":
-            counts = call(call(logged_values, history, "n", entries).rename, columns={"value": "n"})
-            counts = call(counts.drop_duplicates, ["phase", "step"])
-            table = call(with_errors, call(table.merge, counts, how="left", on=["phase", "step"]))
-        tables.append(call(table.assign, run=name))
-    return call(pd.concat, tables)
+def _written_curve(name: Checkpoint, value: str, entries: str, n: int, is_smoothed: bool) -> Expression:
+    """The curve of one run: the means over `n` entries, or every n-th of them, each with the name of its task."""
+    history = encoder(name).history
+    table = call(logged_values, history, value, entries)
+    table = call(smooth, table, n) if is_smoothed else table[::n]
+    if value == "accuracy":
+        counts = call(call(logged_values, history, "n", entries).rename, columns={"value": "n"})
+        counts = call(counts.drop_duplicates, ["phase", "step"])
+        table = call(with_errors, call(table.merge, counts, how="left", on=["phase", "step"]))
+    titles = [*map(title_of, tasks(cache.loaded(name).history))]
+    task = call(table["phase"].map, dict(enumerate(titles)))
+    return call(call(table.drop, columns="phase").assign, task=task)
 
 
-def _result_text(history: dict) -> str:
-    figures = history.get("figures")
+def _result_text(name: Checkpoint) -> str:
+    figures = cache.loaded(name).history.get("figures")
     if not figures:
-        return "not measured"
+        return f"**{name}** not measured"
     share, n = figures["accuracy"], figures["n"]
-    return f"{with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
+    return f"**{name}** {with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"

@@ -105,7 +105,8 @@ def draw_player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: Del
 def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: ColourScale) -> None:
     n = max(map(len, films.values()))
     written = MOMENT.read()
-    moment = min(int(written), n - 1) if re.fullmatch(INDEX, written) else 0
+    # The trained encoder at first: untrained, all heads look alike.
+    moment = min(int(written), n - 1) if re.fullmatch(INDEX, written) else n - 1
     names = tuple(films)
     stamp, figure = _heads(names[0], names[-1], probe, scale)
 
@@ -115,7 +116,7 @@ def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: C
             return
         chosen = message.get("moment")
         if isinstance(chosen, int | float) and 0 <= chosen < n:
-            MOMENT.take(str(int(chosen)) if chosen else "")
+            MOMENT.take("" if chosen == n - 1 else str(int(chosen)))
 
     # The chart is the same at every moment, and is not sent again.
     with st.container(key="film_and_player", gap=None):
@@ -248,7 +249,6 @@ def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None
             runs=_colours(tuple(films)),
             line_title=line,
             x_title="recorded moment",
-            breaks=recorded.phase_starts,
             log_y=log_y,
             title=name,
         )

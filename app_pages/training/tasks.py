@@ -79,6 +79,6 @@ def explain(tasks: Iterable[str]) -> None:
 
 
 def in_words(tasks: Sequence[str]) -> str:
-    """Names of the tasks in the order in which they were learned, as part of a sentence."""
-    phases = [(title_of(task), len(list(group))) for task, group in groupby(tasks)]
-    return ", then ".join(f"“{task}”" if n == 1 else f"“{task}” ({n} phases)" for task, n in phases)
+    """Names of the tasks, numbered in the order in which they were learned; of consecutive phases with one task, once."""
+    titles = [title_of(task) for task, _ in groupby(tasks)]
+    return " · ".join(f"{number} {title}" for number, title in enumerate(titles, 1))

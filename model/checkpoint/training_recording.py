@@ -49,11 +49,6 @@ class TrainingRecording:
         return len(self.run_step)
 
     @property
-    def phase_starts(self) -> list[int]:
-        """Index, on the axis `moment`, of the first recorded step of each phase except the first."""
-        return (np.flatnonzero(np.diff(self.phase)) + 1).tolist()
-
-    @property
     def n_steps(self) -> int:
         """The number of steps of all phases, up to the last recorded one."""
         return int(self.run_step[-1]) + 1

@@ -223,7 +223,7 @@ def figures() -> dict[str, Figure]:
         ("updates, logarithmic", model_updates({"pre-LN": ONE}, scale="log")),
         ("spread over seeds", seed_spread(placements.VALUES, (2, 3, 5), **placements.TITLES)),
         ("grid of warm-ups", warmup_accuracies([RunResult("pre-LN", 0.1, 0, 0.5)])),
-        ("runs", run_curves(table, **runs, breaks=[4])),
+        ("runs", run_curves(table.assign(task=["a", "b"] * 2), **runs)),
         ("runs, logarithmic", run_curves(table, **runs, log_x=True, log_y=True, title="a")),
         ("recorded heads", recorded_heads([test_recorded_heads.run(), test_recorded_heads.run(name="post")])),
         ("lines of a run", run_curves(table.assign(line=[0, 0, 1, 1]), **runs, line_title="layer")),

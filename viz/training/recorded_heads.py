@@ -19,7 +19,7 @@ from ..builders.chart import Layer, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure
 from ..builders.heatmap import position_labels
 from ..builders.number_format import format_number
-from ..builders.palette import NEUTRAL, SHAPES, ColourScale, data_uri, weight_colours
+from ..builders.palette import LETTERS, NEUTRAL, SHAPES, ColourScale, data_uri, weight_colours
 from ..builders.picture_marks import box_between, image_at, pixel_x, pixel_y, text_at, weight_table
 from ..builders.theme import INK, LARGE, MIDDLE, ON_DARK, SMALL
 from .recording import Run, head_sheets, phases_of, shared_png
@@ -41,9 +41,9 @@ _LEGEND, _NAMES, _LINE = (
     17,
 )  # pixels of the legend's line, of the names of phases on the track, of a line of text
 _BUTTONS, _BUTTONS_BESIDE = (
-    400,
+    430,
     1060,
-)  # pixels of the player's buttons, and from where on they are beside the legend
+)  # pixels of the player's buttons, and from where on the legend is to their right
 _WIDE = 600  # pixels from which two encoders stand beside each other
 _READINGS_BESIDE = 1000  # pixels from which what is read off has room beside the maps; else it is below them
 _READINGS_HEIGHT = 84
@@ -110,6 +110,8 @@ def recorded_heads(
             {
                 "side": side,
                 "name": run.name,
+                "letters": LETTERS[run.colour][0],
+                "letters_on_dark": LETTERS[run.colour][1],
                 "colour": run.colour,
                 "on_light": on_light,
                 "on_dark": on_dark,
@@ -274,12 +276,16 @@ def _readings() -> list[Layer]:
     state = Rows("state")
     y_legend = f"track_top - {_LEGEND} / 2"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
-    title: Kwargs = {"fontSize": LARGE, "fontWeight": "bold", "color": alt.expr("datum.colour")}
+    title: Kwargs = {
+        "fontSize": LARGE,
+        "fontWeight": "bold",
+        "color": alt.expr(f"{ON_DARK} ? datum.letters_on_dark : datum.letters"),
+    }
     has_number = "isValid(datum.accuracy)"
     number: Kwargs = {"fontSize": alt.expr(f"{has_number} ? {LARGE} : {MIDDLE}"), "fontWeight": "bold"}
     lines: Kwargs = {"lineBreak": "\n", "lineHeight": 17, "baseline": "top"}
     bar = f"(width < {_WIDE} ? 100 : 180)"
-    free = f"width - {_LEFT + 24} - {bar} - (width >= {_BUTTONS_BESIDE} ? {_BUTTONS} : 0)"
+    left = f"({_LEFT} + (width >= {_BUTTONS_BESIDE} ? {_BUTTONS} : 0))"
     return [
         _points(sides, f"{x} + 5", y, 70),
         text_at(sides, f"{x} + 14", y, "datum.name", limit=alt.expr(f"{room} - 14"), **title),
@@ -296,11 +302,11 @@ def _readings() -> list[Layer]:
             limit=alt.expr(room),
             **lines,
         ),
-        text_at(state, f"{_LEFT}", y_legend, "'0'"),
-        image_at(state, f"{_LEFT + 14}", f"{y_legend} - 5", bar, "10", url, smooth=True),
+        text_at(state, left, y_legend, "'0'"),
+        image_at(state, f"{left} + 14", f"{y_legend} - 5", bar, "10", url, smooth=True),
         text_at(
             state,
-            f"{_LEFT + 14} + {bar} * datum.even",
+            f"{left} + 14 + {bar} * datum.even",
             f"{y_legend} + 11",
             "datum.has_even ? '▲' : ''",
             fontSize=SMALL,
@@ -308,10 +314,10 @@ def _readings() -> list[Layer]:
         ),
         text_at(
             state,
-            f"{_LEFT + 22} + {bar}",
+            f"{left} + 22 + {bar}",
             f"{y_legend} - (width < {_WIDE} && datum.even_text ? 8 : 0)",
             f"datum.reach + (width < {_WIDE} ? '\\n' : '   ') + datum.even_text",
-            limit=alt.expr(free),
+            limit=alt.expr(f"width - {left} - 24 - {bar}"),
             lineBreak="\n",
             lineHeight=17,
         ),

@@ -1,6 +1,7 @@
 """Curves of numbers that were recorded during training, over the steps."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -10,9 +11,10 @@ from ..builders.chart import Column, chart, encodings_by_kind, layer
 from ..builders.figure import Kwargs, VegaFigure, tip
 from ..builders.number_format import percent, standard_error
 from ..builders.palette import NEUTRAL
-from ..builders.theme import heading
+from ..builders.theme import INK, SMALL, heading
 
 _GAPS = "break-paths-filter-domains"  # a value that is missing interrupts the line
+_LETTER = 6.5  # pixels of a letter of a task's name
 _SHADES = ((180, 141, 2), (135, 125, 128), (176, 66, 214))  # first line to last
 
 
@@ -23,7 +25,6 @@ def run_curves(
     runs: Mapping[str, str],
     line_title: str | None = None,
     x_title: str = "training step",
-    breaks: Sequence[int] = (),
     log_x: bool = False,
     log_y: bool = False,
     title: str = "",
@@ -32,7 +33,9 @@ def run_curves(
     curves of one run.
 
     Each of the `runs` has its colour, even where `table` holds only one of them; where each run has several curves,
-    the lines have different colours. `breaks` are steps where something new began; further columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1.
+    the lines have different colours. Where the column "task" changes, a line ends; if it changes at the same steps in all
+    runs, a band for each task bears its number and, where there is room, its name. Further columns go into the tooltip.
+    Steps count from 0, and a logarithmic axis shows step + 1.
     """
     tooltip_columns = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
     run_names = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
@@ -65,21 +68,60 @@ def run_curves(
             tip("value:Q", ".4~g", y_title),
         ],
     }
-    line: Kwargs = {"strokeWidth": 2, "point": {"size": 22, "filled": True}, "invalid": _GAPS}
+    drawing = {"shown": table["step"] + log_x}
+    bands: list[dict[str, Any]] = []
+    if "task" in table:
+        drawing["stretch"] = table.groupby("run")["task"].transform(
+            lambda task: (task != task.shift()).cumsum()
+        )
+        curve["detail"] = "stretch:N"
+        bands = _bands(table.assign(**drawing))
+    line: Kwargs = {"strokeWidth": 1.8, "point": {"size": 10, "filled": True}, "invalid": _GAPS}
+    band: Kwargs = {"color": NEUTRAL, "opacity": alt.expr("datum.number % 2 ? 0.08 : 0.2")}
+    room = "scale('x', datum.until) - scale('x', datum.shown)"
+    name: Kwargs = {
+        "text": alt.expr(
+            f"{room} > {_LETTER} * length(datum.name) + 6 ? datum.name : {room} > {_LETTER} * length(datum.number) ? datum.number : ''"
+        ),
+        "align": "left",
+        "color": INK,
+        "fontSize": SMALL,
+    }
     return chart(
         [
             Column(name, table[name], None, in_file=y_title if name == "value" else "")
             for name in table.columns
         ],
+        layer(
+            "rect",
+            {"x": "shown:Q", "x2": "until:Q", "tooltip": [tip("name:N", title="task")]},
+            "bands",
+            **band,
+        ),
         layer("line", curve, **line),
-        layer("rule", {"x": "shown:Q"}, "breaks", color=NEUTRAL, strokeWidth=1, strokeDash=[3, 4]),
-        drawing={"shown": table["step"] + log_x},
-        frames={"breaks": {"shown": [step + log_x for step in breaks]}},
+        layer("text", {"x": "shown:Q", "y": alt.value(-9)}, "bands", **name),
+        drawing=drawing,
+        frames={"bands": bands},
         height=320,
         autosize=None,
         title=heading(title),
         description=f"{title or y_title} over the steps of training, of {' and '.join(run_names)}.",
     )
+
+
+def _bands(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The numbered tasks of all runs, with the steps where they begin and end; [] of one task, and where runs differ."""
+    spans = table.groupby(["run", "stretch"]).agg(
+        name=("task", "first"), shown=("shown", "min"), until=("shown", "max")
+    )
+    first, *others = [rows.reset_index(drop=True) for _, rows in spans.groupby("run")] or [spans]
+    if len(first) < 2 or not all(map(first.equals, others)):
+        return []
+    first = first.assign(
+        number=(first.index + 1).astype(str),
+        until=first["shown"].shift(-1, fill_value=first["until"].iloc[-1]),
+    )
+    return first.assign(name=first["number"] + " " + first["name"]).to_dict("records")
 
 
 def recorded_values(values: np.ndarray, run: str, steps: np.ndarray, tasks: Sequence[str]) -> pd.DataFrame:

@@ -61,8 +61,10 @@ def test_the_film_has_every_moment_of_both_of_a_pair(open_app: Open) -> None:
     assert "Both encoders are shown at the same training step." in text(app)
 
 
-@pytest.mark.parametrize(("written", "moment"), [("99", 3), ("-1", 0), ("soon", 0), ("", 0)])
-def test_a_moment_that_there_is_not(open_app: Open, written: str, moment: int) -> None:
+@pytest.mark.parametrize(("written", "moment"), [("99", 3), ("-1", 3), ("soon", 3), ("", 3), ("0", 0)])
+def test_without_a_moment_that_there_is_the_trained_encoder_is_shown(
+    open_app: Open, written: str, moment: int
+) -> None:
     app = open_app(PAGE, kind="Digit", moment=written)
     assert player(app)["moment"] == moment
 
@@ -82,9 +84,9 @@ def test_runs_of_other_lengths_are_shown_at_the_same_share(open_app: Open, check
 def test_the_address_follows_what_the_browser_stops_at(open_app: Open) -> None:
     app = open_app(PAGE, input_controls.KIND.to("Digit"))
     stamp = player(app)["stamp"]
-    assert player(send(app, {"stamp": stamp, "moment": 3}))["moment"] == 3
-    assert app.query_params["moment"] == "3"
     assert player(send(app, {"stamp": stamp, "moment": 0}))["moment"] == 0
+    assert app.query_params["moment"] == "0"
+    assert player(send(app, {"stamp": stamp, "moment": 3}))["moment"] == 3
     assert "moment" not in app.query_params
 
 
@@ -158,9 +160,25 @@ def test_histories_are_drawn_for_both(open_app: Open) -> None:
         training_controls.PART.to("Training history"),
         training_controls.LOG_STEPS.to(True),
     )
-    assert "**mnist-post-ln**: 99.51 ± 0.07\u2009% of 10,000 MNIST test digits" in text(app)
-    assert text(app).count("“digits”, then “gently changed digits”") == 1  # of both
+    assert "**mnist-post-ln** 99.51 ± 0.07\u2009% of 10,000 MNIST test digits" in text(app)
+    assert text(app).count("Tasks: 1 digits · 2 gently changed digits") == 1  # of both
     assert len(app.get("vega_lite_chart")) == 4
+
+
+def test_a_curve_that_is_the_same_in_both_runs_is_drawn_once(
+    open_app: Open, checkpoints, monkeypatch
+) -> None:
+    path = checkpoints / "mnist-post-ln" / "history.json"
+    history = json.loads(path.read_text())
+    history["log"][0]["loss"] += 1
+    path.write_text(json.dumps(history))
+    drawn = {}
+    monkeypatch.setattr(page, "run_curves", lambda _, *, y_title, runs, **__: drawn.setdefault(y_title, runs))
+    monkeypatch.setattr(page, "show", lambda chart, **_: chart())
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.PART.to("Training history"))
+    assert not app.exception
+    assert [*drawn["learning rate"]] == ["both"]
+    assert [*drawn["training loss in nats"]] == ["mnist-pre-ln", "mnist-post-ln"]
 
 
 def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpoints, monkeypatch) -> None:
@@ -186,13 +204,13 @@ def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpo
     ]
 
 
-def test_tasks_are_explained_and_jumps_only_where_there_are_any(open_app: Open, checkpoints) -> None:
+def test_tasks_are_explained_and_bands_only_where_there_are_any(open_app: Open, checkpoints) -> None:
     plain, history = tiny.loaded(tiny.DIGIT), {"recipe": {"phases": [{"task": "unchanged digits"}]}}
     checkpoint.save(checkpoints / "one-phase", plain.model, history)
     both = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.PART.to("Training history"))
     assert [expander.label for expander in both.expander] == ["What the tasks are"]
     assert "**gently changed digits**" in text(both)
-    assert "the next phase began" in text(both)
+    assert "A band is a task" in text(both)
     alone = open_app(
         PAGE,
         input_controls.KIND.to("Digit"),
@@ -200,7 +218,7 @@ def test_tasks_are_explained_and_jumps_only_where_there_are_any(open_app: Open, 
         input_controls.CHECKPOINT.to("one-phase"),
     )
     assert not alone.exception
-    assert "the next phase began" not in text(alone)
+    assert "A band is a task" not in text(alone)
 
 
 def test_the_page_needs_no_input(open_app: Open) -> None:
@@ -210,9 +228,7 @@ def test_the_page_needs_no_input(open_app: Open) -> None:
 
 
 def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:
-    assert in_words(("masked tokens", "masked tokens", "sentiment")) == (
-        "“hidden words” (2 phases), then “whole reviews”"
-    )
+    assert in_words(("masked tokens", "masked tokens", "sentiment")) == ("1 hidden words · 2 whole reviews")
     assert in_words(()) == ""
 
 

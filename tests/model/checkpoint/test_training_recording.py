@@ -56,7 +56,6 @@ def test_moments_are_counted_from_the_beginning_of_the_run_also_those_when_heads
     assert film.gradient_norm.shape == (4, 2)
     assert (film.gradient_norm > 0).all()
     (probe,) = film.probes
-    assert film.phase_starts == [2]
     assert film.n_steps == 8
     by_hand = [[sum(heads) / 2 for heads in layers] for layers in probe.entropy.astype(float)]
     np.testing.assert_allclose(probe.layer_entropy, by_hand, rtol=rounding(2))

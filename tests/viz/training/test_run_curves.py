@@ -18,26 +18,54 @@ def test_a_logarithmic_axis_begins_at_one(log_x, shown):
     assert "shown" not in TABLE
 
 
-def test_it_draws_with_gaps_marks_and_further_columns():
-    table = TABLE.assign(line=[0, 0, 1, 1], task=["a", "b", "a", "b"])
+def test_it_draws_with_gaps_and_further_columns():
+    table = TABLE.assign(line=[0, 0, 1, 1], seed=7)
     chart = run_curves(
         table,
         y_title="loss",
         runs={"pre": "#112233"},
         line_title="layer",
-        breaks=[4],
         log_y=True,
         title="Both",
     )
     assert sum(map(len, drawn(chart))) > 0
-    tooltips = [tooltip["field"] for tooltip in chart.specification["layer"][0]["encoding"]["tooltip"]]
-    assert tooltips == ["run", "line", "step", "task", "value"]
-    assert chart.frames["breaks"].to_dict("records") == [{"shown": 4}]
+    tooltips = [tooltip["field"] for tooltip in chart.specification["layer"][1]["encoding"]["tooltip"]]
+    assert tooltips == ["run", "line", "step", "seed", "value"]
+
+
+TASKS = ["hidden words"] * 2 + ["reviews"] * 2 + ["hidden words"]
+RUN = pd.DataFrame({"step": [0, 2, 50, 60, 90], "value": [9.0, 8, 1, 1, 7], "task": TASKS})
+
+
+def test_a_line_ends_where_a_task_does_and_each_task_is_a_named_band():
+    table = pd.concat([RUN.assign(run="pre"), RUN.assign(run="post")])
+    chart = run_curves(table, y_title="loss", runs=RUNS, log_x=True)
+    assert chart.frame["stretch"].tolist() == [1, 1, 2, 2, 3] * 2
+    assert chart.frames["bands"].to_dict("records") == [
+        {"name": "1 hidden words", "shown": 1, "until": 51, "number": "1"},
+        {"name": "2 reviews", "shown": 51, "until": 91, "number": "2"},
+        {"name": "3 hidden words", "shown": 91, "until": 91, "number": "3"},
+    ]
+    drawing = str(scene(chart, width=400))
+    assert "'2 reviews'" not in drawing  # on a logarithmic axis there is room for its number alone
+    assert "'2'" in drawing
+    assert "'2 reviews'" in str(scene(run_curves(table, y_title="loss", runs=RUNS), width=400))
+
+
+@pytest.mark.parametrize("tasks", [["a", "a", "b", "b", "b"], ["a"] * 5])
+def test_tasks_that_differ_between_runs_have_no_bands(tasks):
+    table = pd.concat([RUN.assign(run="pre"), RUN.assign(run="post", task=tasks)])
+    assert run_curves(table, y_title="loss", runs=RUNS).frames["bands"].empty
+
+
+def test_a_single_task_needs_no_band():
+    table = RUN.assign(run="pre", task="reviews")
+    assert run_curves(table, y_title="loss", runs=RUNS).frames["bands"].empty
 
 
 def test_a_run_keeps_its_colour_where_it_is_drawn_alone():
     chart = run_curves(TABLE[TABLE["run"] == "post"], y_title="loss", runs=RUNS)
-    colour = chart.specification["layer"][0]["encoding"]["color"]
+    colour = chart.specification["layer"][1]["encoding"]["color"]
     assert dict(zip(colour["scale"]["domain"], colour["scale"]["range"], strict=True))["post"] == "#445566"
     assert colour["legend"]["values"] == ["post"]
     assert chart.specification["description"] == "loss over the steps of training, of post."
@@ -47,7 +75,7 @@ def test_an_empty_table_gives_its_axes():
     empty = TABLE.iloc[:0]
     chart = run_curves(empty, y_title="loss", runs=RUNS)
     assert not any(drawn(chart))
-    assert chart.specification["layer"][0]["encoding"]["y"]["title"] == "loss"
+    assert chart.specification["layer"][1]["encoding"]["y"]["title"] == "loss"
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 13])
