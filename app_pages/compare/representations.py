@@ -29,8 +29,7 @@ def draw_representations(first: Side, second: Side) -> None:
         r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y "
         r"\rVert_F)$, with the states of all examples at a stage of either encoder as the centred rows "
         "of $X$ and $Y$. 1: equal up to rotation and scale (Kornblith et al. 2019). States are those "
-        "carried in the stream (mid: after attention, post: after feed-forward), before the norm at the "
-        "end of pre-LN."
+        "carried in the stream, before the norm at the end of pre-LN."
     )
     examples: tuple[Text | int, ...] = tuple(range(0, N_DIGITS, AT_ONCE))
     is_text = by_words = False

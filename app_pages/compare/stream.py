@@ -87,8 +87,8 @@ def _draw_parts(slots: Slots, first: Side, second: Side) -> None:
 
 def _draw_norms(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"How long each token's vector is on its way: $\lVert x_i \rVert$ at each position $i$, after the embedding, after each attention (mid) and "
-        "each feed-forward (post). In post-LN that is after the norm, which sets the length; in pre-LN "
+        r"How long each token's vector is on its way: $\lVert x_i \rVert$ at each position $i$, after the embedding, after each attention and "
+        "each feed-forward. In post-LN that is after the norm, which sets the length; in pre-LN "
         "nothing does until the norm at the end."
     )
     means = {side.title: call(measures.mean_norms, side.written_states) for side in sides}

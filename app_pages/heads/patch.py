@@ -257,6 +257,5 @@ def _draw_positions(patch: _Patch, query: int) -> None:
         take=lambda cell: take_query(cell["position"]),
     )
     st.caption(
-        f"Each cell: at one stage, one position has the state that its partner has in the second {_input_noun(before)}. mid: behind "
-        "attention; post: behind the feed-forward."
+        f"Each cell: at one stage, one position has the state that its partner has in the second {_input_noun(before)}."
     )

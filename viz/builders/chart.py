@@ -285,7 +285,8 @@ _MOST_UPRIGHT = 6  # names of stages that stand beside each other without being 
 
 def stage_axis(stages: Sequence[str], title: str, **options: Any) -> alt.X:
     """The x channel of the column `stage`, whose axis names the `stages` in this order; many names are slanted."""
-    axis = alt.Axis(labelAngle=-45 if len(stages) > _MOST_UPRIGHT else 0, labelOverlap="greedy")
+    angle = -45 if len(stages) > _MOST_UPRIGHT else 0
+    axis = alt.Axis(labelAngle=angle, labelOverlap="greedy", labelLimit=0)
     return alt.X("stage:N", sort=list(stages), title=title, axis=axis, **options)
 
 

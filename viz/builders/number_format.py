@@ -115,6 +115,15 @@ def head_name(layer: int, head: int) -> str:
     return f"L{layer} H{head}"
 
 
+_STAGES = {"embed": "embedding", "mid": "after attention", "post": "after feed-forward"}
+
+
+def stage_names(stages: Iterable[str]) -> list[str]:
+    """The stages of a residual stream in words: "L0 mid" is "L0 after attention". Other names stay as they are."""
+    parts = [stage.rpartition(" ") for stage in stages]
+    return [layer + space + _STAGES.get(point, point) for layer, space, point in parts]
+
+
 def _digits_and_exponent(value: float, spec: str) -> tuple[str, int]:
     """Digits of a number in the format `spec`, unsigned if all are 0, and its exponent of ten (0 if none is written)."""
     digits, _, power = f"{value:{spec}}".partition("e")

@@ -13,7 +13,7 @@ from ..builders.chart import Column, chart, encodings_by_kind, layer, lines, lon
 from ..builders.figure import Kwargs, VegaFigure, tip, value
 from ..builders.heatmap import colour_scale, heatmap, position_labels
 from ..builders.heatmap_figure import Heatmap
-from ..builders.number_format import format_number
+from ..builders.number_format import format_number, stage_names
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import MIDDLE, SMALL, heading
 from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend
@@ -29,7 +29,7 @@ def stage_curves(
     stages: Sequence[str],
     *,
     y_title: str,
-    x_title: str = "stage of the stream (mid: after attention, post: after feed-forward)",
+    x_title: str = "stage of the stream",
     from_zero_to: float | None = None,
     colours: tuple[str, ...] = CATEGORIES,
     bands: Mapping[str, Band] | None = None,
@@ -41,7 +41,7 @@ def stage_curves(
     `bands` are means and standard deviations [stage] of some sides over a data set: one deviation to either side is shaded,
     the mean is dashed. The axis goes from 0 to `from_zero_to`, or to the largest value. The plot is `height` pixels high.
     """
-    bands = dict(bands or {})
+    bands, stages = dict(bands or {}), stage_names(stages)
     defined = {name: np.flatnonzero(~np.isnan(values)).tolist() for name, values in sides.items()}
     series = {
         name: ([stages[index] for index in defined[name]], sides[name][defined[name]].tolist())
@@ -105,7 +105,7 @@ def logit_curves(
     The axis spans `domain`.
     """
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
-    n_stages = len(stages)
+    stages, n_stages = stage_names(stages), len(stages)
     columns = [
         Column("class", list(class_names) * n_stages),
         Column("stage", [stage for stage in stages for _ in class_names]),
@@ -160,9 +160,10 @@ def stage_similarity(
 
     The longer side is about `side` pixels. NaN is drawn as a dash, and the tooltip says why: `undefined`.
     """
+    rows, columns = stage_names(rows), stage_names(columns)
     pairs = [(row, column) for row in rows for column in columns]
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
-    axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False}
+    axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False, "labelLimit": 0}
     x_axis = alt.Axis(orient="top", labelAngle=-90, **axis)
     row_title, column_title = names
     legend_title = f"{what}, {'−1' if signed else '0'} to 1"
@@ -219,7 +220,7 @@ def norm_heatmap(
     return heatmap(
         norms,
         x=position_labels(tokens),
-        y=stages,
+        y=stage_names(stages),
         titles=(unit, "stage of the stream"),
         colours=colour_scale("length of the state", "0 to the longest of both sides", limit, signed=False),
         cell="%{y}, '%{x}'",

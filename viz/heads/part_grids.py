@@ -13,7 +13,7 @@ from ..builders.cells import BARE_AXIS, grid, layer_channel, part_channel
 from ..builders.chart import WHOLE, Column, chart, encodings_by_kind, layer, lines
 from ..builders.figure import Kwargs, VegaFigure, value
 from ..builders.label_placement import name_axis
-from ..builders.number_format import THIN_PERCENT, cell_numbers, format_number
+from ..builders.number_format import THIN_PERCENT, cell_numbers, format_number, stage_names
 from ..builders.palette import NEUTRAL, ROUNDING, SHAPES, largest, side_colours
 from ..builders.theme import FIT, SMALL, heading
 from ..builders.token_label import label, visible
@@ -194,6 +194,7 @@ def stage_positions(
 
     A click sets the point selection `cell`, fields `stage` and `position`.
     """
+    stages = stage_names(stages)
     stage, position = np.indices(effects.shape).reshape(2, -1)
     max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
     names = [f"{index} {label(token, 14)}" for index, token in enumerate(tokens)]
@@ -208,7 +209,7 @@ def stage_positions(
             Column("exact", cell_numbers(effects, max_effect, signed=signed).exact, what, in_file=None),
         ],
         alt.X("column:N", sort=alt.SortField("position"), title=None, axis=x_axis),
-        alt.Y("stage:N", sort=list(stages), title=None, axis=alt.Axis(**BARE_AXIS)),
+        alt.Y("stage:N", sort=list(stages), title=None, axis=alt.Axis(labelLimit=0, **BARE_AXIS)),
         largest=max_effect,
         signed=signed,
         legend=named_legend(what, ends, signed=signed),

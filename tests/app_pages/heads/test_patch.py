@@ -13,6 +13,7 @@ from model.experiments.patching import patch_feed_forwards, patch_heads, patch_p
 from model.measures.changes import class_changes
 from tests.app_pages.charts import table as table_of
 from tests.model import tiny
+from viz.builders.number_format import stage_names
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -56,7 +57,7 @@ def test_parts_and_states_have_their_effects(open_patch: Open, second: str) -> N
     label = int(record.logits.argmax())
     np.testing.assert_allclose(drawn_parts(app), expected_parts(second, "z"), rtol=1e-4, atol=1e-6)
     states = table_of(app, STATES, "stage", "position", "value")
-    stages = {stage: number for number, stage in enumerate(record.stages)}
+    stages = {stage: number for number, stage in enumerate(stage_names(record.stages))}
     answers = patch_positions(loaded, TEXT, second, "logits")
     for row in states.itertuples():
         answer = answers[stages[row.stage], row.position]
@@ -111,7 +112,7 @@ def test_a_share_of_the_way_is_1_at_the_end(open_patch: Open) -> None:
     """The classifier reads [CLS] of the last stage alone: with all of it patched, the answer is the second one."""
     app = open_patch(patch_effect="share of the way", patch_text="a great film")
     rows = table_of(app, STATES, "stage", "position", "value").set_index(["stage", "position"])["value"]
-    last = capture(cache.loaded(ENCODER), TEXT).stages[-1]
+    last = stage_names(capture(cache.loaded(ENCODER), TEXT).stages)[-1]
     assert rows[last, 0] == pytest.approx(1, abs=1e-4)
     assert rows[last, 1] == pytest.approx(0, abs=1e-4)
     other = capture(cache.loaded(ENCODER), "a great film").logits

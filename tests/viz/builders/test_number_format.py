@@ -16,6 +16,7 @@ from viz.builders.number_format import (
     percent,
     powers_of_ten,
     share_of,
+    stage_names,
     standard_error,
     told_apart,
     with_error,
@@ -230,3 +231,9 @@ def test_smaller_values_of_interest_have_a_third_decimal():
     assert cell_numbers(values, 1.02, signed=True).written == ["+1.02", "+0.01"]
     assert cell_numbers(values, 1.02, signed=True, detail=0.0123).written == ["+1.020", "+0.012"]
     assert cell_numbers(values, 1.02, signed=True, detail=0.5).written == ["+1.02", "+0.01"]
+
+
+def test_stages_in_words():
+    stages = ("embed", "L0 mid", "L0 post", "L11 mid", "L0", "5")
+    names = ["embedding", "L0 after attention", "L0 after feed-forward", "L11 after attention", "L0", "5"]
+    assert stage_names(stages) == names

@@ -59,8 +59,8 @@ def test_a_long_name_stays_within_the_chart(width):
 def test_every_class_has_its_logit_and_probability_at_every_stage():
     rows = curves().frame.to_dict("records")
     assert [(row["stage"], row["class"], row["logit"]) for row in rows[2:4]] == [
-        ("embed", "c", 2.0),
-        ("L0 mid", "a", 3.0),
+        ("embedding", "c", 2.0),
+        ("L0 after attention", "a", 3.0),
     ]
     assert sum(row["probability"] for row in rows[:3]) == pytest.approx(1)
     assert rows[2]["probability"] == pytest.approx(np.exp(2) / np.exp([0, 1, 2]).sum())
@@ -131,7 +131,7 @@ NORMS = np.array([[1.0, 2.0, 3.0], [4.0, 8.0, 6.0]])
 def test_stages_are_rows_and_tokens_are_columns():
     (trace,) = norm_heatmap(NORMS, ("embed", "L0 mid"), ("the", "<b>", "the")).specification.data
     assert np.asarray(trace.z).tolist() == NORMS.tolist()
-    assert list(trace.y) == ["embed", "L0 mid"]
+    assert list(trace.y) == ["embedding", "L0 after attention"]
     assert list(trace.x) == ["0 the", "&lt;b&gt;", "2 the"]
     assert (trace.zmin, trace.zmax) == (0, 8)
 

@@ -141,16 +141,16 @@ def figure(effects=STAGE_EFFECTS, **options):
 def test_stages_go_down_and_positions_across_and_the_query_is_framed():
     _, cover = drawn(figure(), width=600)
     corners = {cell["description"]: (cell["x"], cell["y"]) for cell in cover}
-    assert corners["embed, 0 the"][1] < corners["L0 mid, 0 the"][1]
-    assert corners["embed, 0 the"][0] < corners["embed, 1 film"][0] < corners["embed, 2 the"][0]
+    assert corners["embedding, 0 the"][1] < corners["L0 after attention, 0 the"][1]
+    assert corners["embedding, 0 the"][0] < corners["embedding, 1 film"][0] < corners["embedding, 2 the"][0]
     framed = {cell["description"] for cell in cover if cell["stroke"] == ACCENT}
-    assert framed == {"embed, 1 film", "L0 mid, 1 film"}
+    assert framed == {"embedding, 1 film", "L0 after attention, 1 film"}
 
 
 def test_a_position_without_a_partner_says_so():
     frame = figure().frame.set_index("name")
-    assert frame.loc["embed, 1 film", "exact"] == "no partner"
-    assert frame.loc["embed, 2 the", "exact"] == "−1"
+    assert frame.loc["embedding, 1 film", "exact"] == "no partner"
+    assert frame.loc["embedding, 2 the", "exact"] == "−1"
 
 
 def test_many_positions_come_in_order():
@@ -161,7 +161,7 @@ def test_many_positions_come_in_order():
     row = sorted(
         (cell for cell in cover if cell["description"].startswith("embed")), key=lambda cell: cell["x"]
     )
-    assert [cell["description"] for cell in row] == [f"embed, {index} r{index}" for index in range(50)]
+    assert [cell["description"] for cell in row] == [f"embedding, {index} r{index}" for index in range(50)]
 
 
 def test_a_row_an_encoder_and_step():
