@@ -15,8 +15,10 @@ from model.claims.verdict import COMMAND, Measurement, Overall, overall_verdict
 from viz.norm_placement.seed_effects import axis_end, effect_axis
 
 EFFECT = (
-    "A dot is one kind of encoder, and the line through it reaches over all its seeds. At −3 the value is larger in post-LN, by "
-    "3 times as much as runs with other seeds differ. Near 0, chance can explain it."
+    "A dot is one kind of encoder, such as untrained digit encoders: point at it to see which. It is the mean over pairs of a "
+    "pre-LN and a post-LN encoder that began with the same random numbers, the seed; its line reaches over all pairs. At −3 the "
+    "value is larger in post-LN, by 3 times as much as encoders of one placement differ from seed to seed. Near 0, chance can "
+    "explain it."
 )
 EXACTLY = (
     "**A dot** is the mean of (pre − post) / s over pairs of one seed, s = √((s²_pre + s²_post) / 2), where s_pre and s_post are the "
@@ -58,14 +60,10 @@ def _stored_or_stop() -> list[Measurement]:
 
 
 def _answer(claims: Sequence[Claim], measured: Sequence[Measurement]) -> str:
-    """How many of the claims hold, seem to hold, and are not confirmed."""
+    """How many of the claims have each verdict, in its own words."""
     verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in claims)
-    n_hold, n_seem = verdicts[Overall.HOLDS], verdicts[Overall.SEEDS_AGREE]
-    n_others = len(claims) - n_hold - n_seem
-    return (
-        f"**Of {len(claims)} claims of papers**, {n_hold} hold here, {n_seem} seem to hold, "
-        f"{n_others} are not confirmed."
-    )
+    counts = " · ".join(f"{verdict.value} {verdicts[verdict]}" for verdict in Overall if verdicts[verdict])
+    return f"**{len(claims)} claims of papers**: {counts}"
 
 
 def draw() -> None:
@@ -77,11 +75,11 @@ def draw() -> None:
         heads[0].markdown(_answer([claim for claim in CLAIMS if claim.by], measured))
         with heads[1], st.container(gap=None):
             st.markdown(
-                "**Which is larger, and how clearly?** A dot: the mean of one kind of encoder; its line: single pairs",
+                "**Which is larger?** A dot is one kind of encoder. At ±1, both placements differ about as much as two random starts do.",
                 help=EFFECT,
             )
             show(effect_axis(ends), key=None)
-        heads[2].markdown("**Does it hold here?** Tested over all pairs")
+        heads[2].markdown("**Does it hold here?**")
         for when in dict.fromkeys(claim.when for claim in CLAIMS):
             st.markdown(f"**{when}**")
             for claim in (claim for claim in CLAIMS if claim.when == when):

@@ -37,8 +37,7 @@ _SIGNS = {
     Overall.OPPOSITE: "✗",
     Overall.SEEDS_AGREE_ON_OPPOSITE: "✗",
     Overall.MIXED: "±",
-    Overall.NOWHERE: "✗",
-    Overall.NO_CLEAR_DIFFERENCE: "?",
+    Overall.NOT_CONFIRMED: "?",
     Overall.TOO_FEW: "–",
     Overall.NOT_MEASURED: "–",
 }
@@ -47,6 +46,8 @@ LEGEND = f"""
 - **Holds** or **does not hold**: the difference is as claimed, or the other way round, and chance alone would make one
   like it in fewer than 1 of {1 / SIGNIFICANT:.0f} cases (p < {SIGNIFICANT:g}).
 - **No clear difference**: what there is could be chance. That does not mean that there is none; more seeds might show one.
+- **Mixed**: as claimed in some kinds of encoders, not in others. **Not confirmed**: as claimed in none, and in at least one
+  without a clear difference.
 - **Seems to hold**, all {FEWEST_SEEDS} seeds agree: of trained encoders there are {FEWEST_SEEDS} pairs at most, too few for p < {SIGNIFICANT:g}, so that
   none of these claims "holds". All that can be said is that every encoder of one placement lies on the claimed side of
   every one of the other. Where the place of the norm changed nothing, all {FEWEST_SEEDS} of one placement would still lie on

@@ -12,6 +12,8 @@ from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
 from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.markdown import counted
+from model.claims.catalogue import CLAIMS
+from model.claims.verdict import Measurement, Overall, judge, overall_verdict
 from model.theory import gradients_at_start
 from model.theory.gradients_at_start import (
     InitialNorms,
@@ -43,11 +45,11 @@ $W^{2,l}$ is the second matrix of its feed-forward.
 - Wang et al. 2022 (DeepNet), figures 3 and 4: decoder layers of an 18-18 post-LN model early in training;
   without warm-up they vanish after a large first update.
 """
-NOT_REPRODUCED = (
-    "**Not reproduced here**: in post-LN the gradient does not grow with the layer in any of {n} seeds. A likely reason: figure 3 is of "
-    "a translation model, whose encoder gets its gradient through a decoder."
+GROWTH = next(claim for claim in CLAIMS if claim.key == "toward_output")
+VERDICT = (
+    "“{says}” (Xiong et al. 2020, figure 3): **{verdict}** here. It grows with {n_grows} of {n}.{remark}"
 )
-UNDECIDED = "Whether the gradient in post-LN grows from layer to layer **cannot be told here**: it does with {n_grows} of {n}."
+OTHER_MODEL = " That figure is of a translation model, whose encoder gets its gradient through a decoder."
 LEMMA = r"""
 Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN after $l$ layers:
 
@@ -146,13 +148,13 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
     """Table with the slopes of the norms [seed, depth] on log axes, and last ÷ first of their means, for each variant."""
     if len(depths) < 2:
         return "One depth has no slope: choose more layers."
-    lines = [f"| | slope | by seed | at {depths[-1]} ÷ at {depths[0]} layers |", "|---|---|---|---|"]
+    lines = [f"| | slope (over seeds) | at {depths[-1]} ÷ at {depths[0]} layers |", "|---|---|---|"]
     for variant, by_seed in norms.items():
         mean, smallest, largest = (
             format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
         )
         first, *_, last = by_seed.mean(axis=0)
-        lines.append(f"| {variant} | **{mean}** | {smallest} to {largest} | {last / first:.2f} |")
+        lines.append(f"| {variant} | **{mean}** ({smallest} to {largest}) | {last / first:.2f} |")
     return "\n".join(
         [
             "Slope 0: the pull at the last layer is the same in deeper encoders; −0.5: it falls like 1/√L (dotted).",
@@ -165,28 +167,46 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
 def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
     """Table with the ratio of last to first layer, from norms [seed, layer], for each variant, and what all seeds say of post-LN."""
     lines = [
-        "| | first layer | last layer | last ÷ first | by seed |",
-        "|---|---|---|---|---|",
+        "| | first layer | last layer | last ÷ first (over seeds) |",
+        "|---|---|---|---|",
     ]
     remark = ""
     for variant, by_seed in norms.items():
         first, last, ratio = gradients_at_start.first_and_last(by_seed)
         ratios = by_seed[:, -1] / by_seed[:, 0]
-        cells = [variant, format_number(first, ".3g"), format_number(last, ".3g"), f"**{ratio:.2f}**"]
-        lines.append(f"| {' | '.join(cells)} | {ratios.min():.2f} to {ratios.max():.2f} |")
+        cells = [
+            variant,
+            format_number(first, ".3g"),
+            format_number(last, ".3g"),
+            f"**{ratio:.2f}** ({ratios.min():.2f} to {ratios.max():.2f})",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
         if variant == "post-LN":
-            remark = _growth_remark(ratios)
+            remark = f"\n\n{_growth_verdict(ratios)}"
     return "\n".join(lines) + remark
 
 
-def _growth_remark(ratios: np.ndarray) -> str:
-    """What the ratios of last to first layer [seed] say of figure 3 of Xiong et al. 2020; "" where all seeds agree with it."""
-    n, n_grows = len(ratios), int((ratios > 1).sum())
-    if n_grows == n > 1:
-        return ""
-    if n == 1 or n_grows:
-        return f"\n\n{UNDECIDED.format(n_grows=n_grows, n=counted(n, 'seed'))}"
-    return f"\n\n{NOT_REPRODUCED.format(n=n)}"
+def _growth_verdict(ratios: np.ndarray) -> str:
+    """What the ratios of last to first layer [seed] say of figure 3 of Xiong et al. 2020."""
+    seeds, values = tuple(range(len(ratios))), tuple(ratios.tolist())
+    measurement = Measurement(
+        figure=GROWTH.figure,
+        source="fresh",
+        where="untrained encoders",
+        n=gradients_at_start.N_SEQUENCES,
+        of="sequences",
+        seeds=seeds,
+        pre=values,  # not read by a claim about post-LN alone
+        post=values,
+    )
+    verdict = overall_verdict(judge(GROWTH.rule, [measurement])).verdict
+    return VERDICT.format(
+        says=GROWTH.says.rstrip("."),
+        verdict=verdict.value,
+        n_grows=int((ratios > 1).sum()),
+        n=counted(len(ratios), "seed"),
+        remark="" if verdict in (Overall.HOLDS, Overall.SEEDS_AGREE, Overall.TOO_FEW) else OTHER_MODEL,
+    )
 
 
 def hidden_norms_text(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:

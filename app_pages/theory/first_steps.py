@@ -87,12 +87,12 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
 def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
     """Text beside the figure: how far one step and all steps move the output, from `updates` [seed, step]."""
     lines = [
-        f"| | after 1 step | by seed | after {n_steps} | by seed |",
-        "|---|---|---|---|---|",
+        f"| | after 1 step (over seeds) | after {n_steps} |",
+        "|---|---|---|",
     ]
     for variant, by_seed in updates.items():
         cells = [
-            f"{emphasis}{mean:.2f}{emphasis} | {ends.min():.2f} to {ends.max():.2f}"
+            f"{emphasis}{mean:.2f}{emphasis} ({ends.min():.2f} to {ends.max():.2f})"
             for emphasis, mean, ends in zip(
                 ("**", ""), mean_first_and_last(by_seed), (by_seed[:, 1], by_seed[:, -1]), strict=True
             )

@@ -241,8 +241,7 @@ class Overall(Enum):
     OPPOSITE = "does not hold"
     SEEDS_AGREE_ON_OPPOSITE = "seems the opposite"
     MIXED = "mixed"
-    NOWHERE = "nowhere as claimed"  # in some kinds the opposite, in others no clear difference
-    NO_CLEAR_DIFFERENCE = "no clear difference"
+    NOT_CONFIRMED = "not confirmed"  # in some kinds no clear difference, in none as claimed
     TOO_FEW = "too few seeds"
     NOT_MEASURED = "not measured"
 
@@ -262,7 +261,7 @@ _OPPOSITE = (ClaimOutcome.OPPOSITE, ClaimOutcome.AGREE_ON_OPPOSITE)
 
 
 def overall_verdict(judgements: Sequence[Judgement]) -> OverallVerdict:
-    """The verdict on which all kinds of encoders with enough seeds agree, or MIXED, or NOWHERE.
+    """The verdict on which all kinds of encoders with enough seeds agree, or MIXED, or NOT_CONFIRMED.
 
     HOLDS and OPPOSITE need at least one that is beyond chance; without any test it is SEEDS_AGREE or the like.
     """
@@ -277,13 +276,11 @@ def overall_verdict(judgements: Sequence[Judgement]) -> OverallVerdict:
         verdict = Overall.TOO_FEW
     elif n_as_claimed and (n_opposite or n_unclear):
         verdict = Overall.MIXED
-    elif n_opposite and n_unclear:
-        verdict = Overall.NOWHERE
+    elif n_unclear:
+        verdict = Overall.NOT_CONFIRMED
     elif n_as_claimed:
         verdict = Overall.HOLDS if ClaimOutcome.HOLDS in outcomes else Overall.SEEDS_AGREE
-    elif n_opposite:
+    else:
         is_tested = ClaimOutcome.OPPOSITE in outcomes
         verdict = Overall.OPPOSITE if is_tested else Overall.SEEDS_AGREE_ON_OPPOSITE
-    else:
-        verdict = Overall.NO_CLEAR_DIFFERENCE
     return OverallVerdict(verdict, n_as_claimed, n_opposite, n_unclear, n_undecided)

@@ -119,7 +119,7 @@ def seed_strip(
     )
 
 
-HEIGHT, AXIS_HEIGHT = 40, 54  # pixels: of a row, and of the axis above all rows
+HEIGHT, AXIS_HEIGHT = 40, 38  # pixels: of a row, and of the axis above all rows
 _NO_PADDING = {"left": 0, "right": 0, "top": 0, "bottom": 0}
 _MARGIN = 14  # pixels beside the axis' ends, so that no tick's number is cut
 _TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
@@ -160,7 +160,9 @@ def effect_strip(
     columns = [
         Column("encoders", [dot.encoders for dot in dots]),
         Column("seeds", np.array([dot.n_seeds for dot in dots], int)),
-        Column("effect", [dot.mean for dot in dots], f"{compared}, compared with the seeds", "+.2f"),
+        Column(
+            "effect", [dot.mean for dot in dots], f"{compared}, in units of how much seeds differ", "+.2f"
+        ),
         Column("least", [dot.least for dot in dots], "least", "+.2f"),
         Column("largest", [dot.largest for dot in dots], "largest", "+.2f"),
         Column(
@@ -207,7 +209,7 @@ def effect_strip(
         },
         height=HEIGHT,
         padding=_NO_PADDING,
-        description=f"{title} {compared} compared with how much seeds differ: {described}.",
+        description=f"{title} {compared}, in units of how much seeds differ: {described}.",
     )
 
 
@@ -241,18 +243,11 @@ def effect_axis(end: float) -> VegaFigure:
             color=_of_letters(PRE_LN),
             text="larger in pre-LN →",
         ),
-        layer(
-            "text",
-            {"y": alt.value(26), "x": alt.value(alt.expr("width / 2"))},
-            "word",
-            **plain,
-            text="1 = as much as seeds differ",
-        ),
         values={"end": end},
         frames={"word": {"end": [end]}},
         height=AXIS_HEIGHT,
         padding=_NO_PADDING,
-        description="Axis: pre-LN minus post-LN, divided by how much seeds differ",
+        description="Axis: pre-LN minus post-LN, divided by how much encoders of one placement differ from seed to seed",
     )
 
 

@@ -49,7 +49,7 @@ def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
     assert len(closed.get("vega_lite_chart")) == BLOCKS_AND_AXIS + len(drawn)
     assert all(claim.says in shown_text(closed) for claim in CLAIMS)
     n_claimed, n_own = (sum(bool(claim.by) == is_claimed for claim in CLAIMS) for is_claimed in (True, False))
-    assert f"**Of {n_claimed} claims of papers**" in shown_text(closed)  # who claims nothing is not counted
+    assert f"**{n_claimed} claims of papers**: " in shown_text(closed)  # who claims nothing is not counted
     assert shown_text(closed).count("Our own question.") == n_own == 4
     app = open_app(PAGE, **{f"norm_{claim.key}": "true" for claim in CLAIMS})
     text = shown_text(app)

@@ -78,7 +78,7 @@ def test_slopes_are_those_of_what_is_measured_and_every_variant_can_be_shown_and
             for seed in range(2)
         ]
         mean = f"{round(slopes(depths, np.array(norms))[0], 2):+.2f}".replace("-", "−")
-        assert f"| {variant} | **{mean}** |" in shown_text(app)
+        assert f"| {variant} | **{mean}** (" in shown_text(app)
     both = [app.pills(key=key) for key in ("theory_variants", "theory_more")]
     for pills in both:
         pills.set_value(list(pills.options))
@@ -135,12 +135,11 @@ def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) ->
     assert f"| pre-LN | {result[0]:.3g} | {result[-1]:.3g} |" in shown_text(app)
 
 
-def test_where_a_cited_figure_does_not_come_the_page_says_so() -> None:
-    falls, grows = np.array([[2.0, 1.0], [3.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 3.0]])
-    remark = at_start.by_layer_text({"pre-LN": grows, "post-LN": falls})
-    assert "Not reproduced here" in remark
-    assert "random vectors" not in remark  # encoders that read text do not show it either
-    assert "Not reproduced here" not in at_start.by_layer_text({"pre-LN": falls, "post-LN": grows})
+def test_a_cited_figure_has_the_verdict_of_its_claim() -> None:
+    falls, grows = np.array([[2.0, 1.0]] * 3), np.array([[1.0, 2.0]] * 3)
+    assert "**seems the opposite** here" in at_start.by_layer_text({"pre-LN": grows, "post-LN": falls})
+    assert "**seems to hold** here" in at_start.by_layer_text({"pre-LN": falls, "post-LN": grows})
+    assert "here" not in at_start.by_layer_text({"pre-LN": falls})
 
 
 def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +176,7 @@ def test_the_update_is_the_one_that_is_measured(open_app: Open) -> None:
         np.asarray(summary(moved, axis=0))[[1, -1]] for summary in (np.mean, np.min, np.max)
     )
     ranges = [f"{low:.2f} to {high:.2f}" for low, high in zip(smallest, largest, strict=True)]
-    assert f"| post-LN | **{first:.2f}** | {ranges[0]} | {last:.2f} | {ranges[1]} |" in shown_text(app)
+    assert f"| post-LN | **{first:.2f}** ({ranges[0]}) | {last:.2f} ({ranges[1]}) |" in shown_text(app)
 
 
 def test_warm_up_and_a_log_axis(open_app: Open) -> None:

@@ -170,10 +170,10 @@ def test_chance_is_counted_by_hand():
         (["AGREE", "TOO_FEW"], Overall.SEEDS_AGREE),
         (["OPPOSITE", "AGREE_ON_OPPOSITE"], Overall.OPPOSITE),
         (["AGREE_ON_OPPOSITE"], Overall.SEEDS_AGREE_ON_OPPOSITE),
-        (["NO_CLEAR_DIFFERENCE", "LEFT_OUT"], Overall.NO_CLEAR_DIFFERENCE),
+        (["NO_CLEAR_DIFFERENCE", "LEFT_OUT"], Overall.NOT_CONFIRMED),
         (["HOLDS", "OPPOSITE", "HOLDS"], Overall.MIXED),
         (["HOLDS", "NO_CLEAR_DIFFERENCE"], Overall.MIXED),
-        (["OPPOSITE", "NO_CLEAR_DIFFERENCE"], Overall.NOWHERE),
+        (["OPPOSITE", "NO_CLEAR_DIFFERENCE"], Overall.NOT_CONFIRMED),
     ],
 )
 def test_one_verdict_from_several_encoders(outcomes, expected):
