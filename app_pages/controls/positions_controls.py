@@ -42,19 +42,19 @@ WIDTH = SelectSlider(
     "Width d_model",
     (4, 8, 16, 32, 64, 128, 256, 512),
     64,
-    help="Dimensions of a position: a sine and a cosine for each of half as many frequencies.",
+    help="Numbers in a position's vector: a sine and a cosine for each of half as many clocks.",
 )
 LENGTH = SelectSlider("positions_length", "Length in positions", (5, 32, 64, 128, 256, 512), 128)
 POSITION = Slider[int]("positions_t", "Position t")
 OFFSET = Slider("positions_offset", "Offset φ", 0, LARGEST_OFFSET, 5)
-FREQUENCY = Slider("positions_k", "Frequency k", default=1)
+FREQUENCY = Slider("positions_k", "Clock k", default=1)
 DIMENSIONS = Boxes[int](
     "positions_dimensions",
-    "Dimensions i as curves over the position",
+    "Columns of the table as waves",
     pattern=INDEX,
     gone=drop_option,
     max_selections=MOST_CURVES,
-    help=f"Up to {MOST_CURVES}. Even dimensions are sines, odd ones cosines; triangles mark them in the table.",
+    help=f"Up to {MOST_CURVES}. Even columns are sines, odd ones cosines; triangles mark them in the table.",
 )
 
 # By distance
@@ -95,7 +95,7 @@ EXPERIMENT = Row(
 ORDER_SEED = Number(
     "positions_try_seed", "Seed", 0, LARGEST_SEED, width=120, help="Each seed is another order."
 )
-IN_BOTH_ORDERS = Row("positions_try_with", "In both orders", (WITH, WITHOUT))
+IN_BOTH_ORDERS = Row("positions_try_with", "In both orders", (WITH, WITHOUT), label_visibility="collapsed")
 SHIFT_BY = Slider(
     "positions_try_shift",
     "Shift $k$",

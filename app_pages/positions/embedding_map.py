@@ -143,7 +143,8 @@ def _project_by_pca(drawn: DrawnVectors) -> FlatMap:
     return FlatMap(
         points,
         (f"first {first}", f"second {second}"),
-        f"The picture keeps **{percent(sum(explained))}** of the variance of the {len(points)} vectors drawn. "
+        f"Each dot is a vector of {drawn.vectors().shape[1]} numbers. In two, the picture keeps **{percent(sum(explained))}** of the "
+        f"variance of the {len(points)} vectors drawn. "
         "Lines join the query to its nearest neighbours in the full space: where one is long, the picture misleads.",
     )
 

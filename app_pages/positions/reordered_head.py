@@ -37,6 +37,10 @@ def draw_reordered_head(
     run = by_mask[mask]
     options = {"layer": chosen.layer, "head": chosen.head, "order": order, "is_causal": mask == CAUSAL}
     source = computed(subject, attend_reordered, **options)
+    st.markdown(
+        "$P$ puts the input vectors $X$ in another order. **Left** of = the head reads them in that order; **right** of it, the head reads "
+        "them as they are, and then its outputs are put in that order. Are both the same?"
+    )
     show(
         call(
             permutation,

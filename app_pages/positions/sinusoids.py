@@ -91,8 +91,9 @@ def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     at_t = call(clock_hands, angles, call(theory.wavelengths, d_model))
     show(moving, key="positions_clocks", in_file=at_t)
     st.markdown(
-        f"**Position *t* as {len(wavelengths)} clocks**{remark}. Move *t*: every hand turns; a full turn takes λ positions, from "
-        f"{wavelengths[0]:.2f} to {wavelengths[-1]:,.0f}. Sine and cosine of each hand, {d_model} numbers, are added to the word."
+        f"**Position *t* as {len(wavelengths)} clocks**{remark}: {d_model} numbers, sine and cosine of each hand, are added to the word. "
+        "Fast hands tell neighbours apart and slow ones far positions, like seconds and hours. Move *t*: a full turn takes λ positions, "
+        f"from {wavelengths[0]:.2f} to {wavelengths[-1]:,.0f}."
     )
 
 
@@ -100,12 +101,10 @@ def _draw_table_and_waves(rows: Expression, t: int, dimensions: list[int], slide
     n, d_model = rows().shape
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_table"):
-            st.markdown(
-                f"**All these numbers**: a row for each of {n} positions, *t* framed; {d_model} columns."
-            )
+            st.markdown("**All positions**, a row each; *t* is framed")
             show(call(sinusoid_table, rows, position=t, dimensions=dimensions), key="positions_table")
         with st.container(key="side_waves"):
-            st.markdown("**Some of its columns** as waves: the slower the clock, the longer the wave.")
+            st.markdown("**Some columns** (▼) as waves: the slower the clock, the longer the wave")
             grid = named("grid", call(np.linspace, 0, n - 1, min(12 * n, FINEST)))
             names = [_wave_name(dimension, d_model) for dimension in dimensions]
             waves = call(theory.waves, dimensions, d_model, grid)
@@ -141,7 +140,7 @@ def _draw_counter(rows: Expression, n: int, t: int) -> None:
         "title": "t in binary, the lowest digit on the left",
         "heading": "bit and its period in positions",
     }
-    waves = {"title": "sines of p at t", "heading": "frequency and its wavelength in positions"}
+    waves = {"title": "sines of p at t", "heading": "clock k and its wavelength in positions"}
     with st.container(horizontal=True, gap="medium"):
         # A bit is 0 in the first half of its period, where a sine is positive.
         signs, texts = call(np.subtract, 1, call(np.multiply, 2, bits)), call(bits.astype, "str")
@@ -206,17 +205,17 @@ def _draw_quantity(source: Expression, by_law: Expression, what: str, law: str, 
     by_offset, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
     with st.container(horizontal=True, gap="medium"):
         with st.container(key=f"side_{name}_matrix"):
-            st.markdown(f"**{what.capitalize()}** of every $p_s$ with every $p_t$")
+            st.markdown(f"**{what.capitalize()}** of each position's vector $p_s$ with each other $p_t$")
             show(call(pairs_of_positions, source, what=what), key=f"positions_{name}_matrix")
         with st.container(key=f"side_{name}_curve"):
-            st.markdown(f"The same over the offset, with ${formula}$ plotted over what was measured")
+            st.markdown(f"The same by distance: the formula ${formula}$ lies on what was measured")
             means = named("by_offset", call(theory.summarise_by_offset, source), lambda: by_offset)
             chart = call(offset_curve, means.offsets, means.means, by_law, what=what, law=law)
             show(chart, key=f"positions_{name}_curve")
             st.caption(
-                f"Over all {matrix.size:,} pairs, the largest difference from ${formula}$ is "
-                f"${format_scientific(theory.largest_deviation(matrix, at_offsets))}$, that among pairs of one offset "
-                f"${format_scientific(by_offset.largest_spread)}$, and that when $s$ and $t$ change places "
+                f"Largest differences of all {matrix.size:,} pairs: from the formula "
+                f"${format_scientific(theory.largest_deviation(matrix, at_offsets))}$, between two pairs equally far apart "
+                f"${format_scientific(by_offset.largest_spread)}$, with $s$ and $t$ exchanged "
                 f"${format_scientific(theory.asymmetry(matrix))}$."
             )
 

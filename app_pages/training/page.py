@@ -71,7 +71,8 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
         log_x = LOG_STEPS.choose()
     by_encoder: dict[str, dict[str, Any]] = {name: cache.loaded(name).history for name in names}
     colours = side_colours([cache.loaded(name).config.norm_placement for name in names])
-    st.markdown(f"After training, correctly classified: {', '.join(map(_result_text, names))}.")
+    results = (f"**{name}** {_result_text(history)}" for name, history in by_encoder.items())
+    st.markdown(f"After training, correctly classified: {', '.join(results)}.")
     learned = {name: plain(in_words(tasks(history))) or "not known" for name, history in by_encoder.items()}
     if len(set(learned.values())) == 1:
         learned = {"Tasks": learned[names[0]]}
@@ -129,9 +130,9 @@ def _written_curve(name: Checkpoint, value: str, entries: str, n: int, is_smooth
     return call(call(table.drop, columns="phase").assign, task=task)
 
 
-def _result_text(name: Checkpoint) -> str:
-    figures = cache.loaded(name).history.get("figures")
+def _result_text(history: dict) -> str:
+    figures = history.get("figures")
     if not figures:
-        return f"**{name}** not measured"
+        return "not measured"
     share, n = figures["accuracy"], figures["n"]
-    return f"**{name}** {with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
+    return f"{with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"

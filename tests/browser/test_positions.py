@@ -13,11 +13,11 @@ from tests.browser.watching import eventually, ready
 def test_a_position_is_stepped_to_with_the_keyboard(page: Page) -> None:
     page.goto("/positions")
     ready(page)
-    expect(clock(page, "k 0: 1.592 turns").first).to_be_attached()  # 10 / 2 pi
+    expect(clock(page, "clock 0: 1.592 turns").first).to_be_attached()  # 10 / 2 pi
     page.get_by_role("slider", name=re.compile("Position t")).focus()
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]positions_t=11"))
-    expect(clock(page, "k 0: 1.751 turns").first).to_be_attached()
+    expect(clock(page, "clock 0: 1.751 turns").first).to_be_attached()
 
 
 def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page) -> None:
@@ -33,14 +33,14 @@ def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page
     assert track
     assert above
     page.mouse.move(track["x"] + track["width"] * 20 / 31, track["y"])
-    expect(clock(page, "k 0: 3.183 turns").first).to_be_attached()  # 20 / 2 pi
+    expect(clock(page, "clock 0: 3.183 turns").first).to_be_attached()  # 20 / 2 pi
     assert "positions_t" not in page.url  # the server has not heard of it: 10 is the first value
     below = pytest.approx(above["y"] + 10 * row, abs=3)
     eventually(page, lambda: frame.bounding_box()["y"] == below)
     page.mouse.up()
     expect(page).to_have_url(re.compile("positions_t=20"))
     ready(page)
-    expect(clock(page, "k 0: 3.183 turns").first).to_be_attached()
+    expect(clock(page, "clock 0: 3.183 turns").first).to_be_attached()
     eventually(page, lambda: frame.bounding_box()["y"] == below)
 
 
@@ -51,12 +51,12 @@ def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page: Page
     length = page.get_by_role("slider", name=re.compile("Length in positions"))
     length.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]positions_length=256"))
-    expect(clock(page, "k 0: 7.958 turns").first).to_be_attached()  # 50 / 2 pi
+    expect(clock(page, "clock 0: 7.958 turns").first).to_be_attached()  # 50 / 2 pi
     for _ in range(3):
         length.press("ArrowLeft")
         ready(page)
     expect(page).to_have_url(re.compile(r"[?&]positions_length=32"))
-    expect(clock(page, "k 0: 4.934 turns").first).to_be_attached()  # 31 / 2 pi
+    expect(clock(page, "clock 0: 4.934 turns").first).to_be_attached()  # 31 / 2 pi
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_a_link_opens_what_was_chosen_far_down(page: Page) -> None:
 
     other = opened_elsewhere(page)
     expect(other.locator(".st-key-positions_shift_matrix")).to_be_attached()
-    expect(clock(other, "k 0: 2.546 turns").first).to_be_attached()  # 16 / 2 pi
+    expect(clock(other, "clock 0: 2.546 turns").first).to_be_attached()  # 16 / 2 pi
 
 
 def clock(page: Page, name: str) -> Locator:

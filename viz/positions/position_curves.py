@@ -50,7 +50,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
     x = alt.X("position:Q", title="position", scale=scale, axis=WHOLE)
     y = alt.Y("norm:Q", title="Euclidean length", scale=alt.Scale(domainMin=0))
     by_kind = encodings_by_kind(
-        "vector:N", kinds, color=_THREE[-n_kinds:], shape=_POINTS[-n_kinds:], legend={"columns": 1}
+        "vector:N", kinds, color=_THREE[-n_kinds:], shape=_POINTS[-n_kinds:], legend={"columns": n_kinds}
     )
     return chart(
         columns,

@@ -64,9 +64,9 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
     n_positions, d_model = rows.shape
     return heatmap(
         rows,
-        titles=("dimension i", "position t"),
-        colours=colour_scale("sine (even i) or cosine (odd i)", "−1 to 1", 1),
-        cell="position t = %{y}<br>dimension i = %{x}",
+        titles=("column: number of the vector", "position t"),
+        colours=colour_scale("sine (even columns) or cosine (odd)", "−1 to 1", 1),
+        cell="position t = %{y}<br>column %{x}",
         number="<br>value %{z:.4f}",
         height=440,
         framed=(range(d_model), range(position, position + 1)),

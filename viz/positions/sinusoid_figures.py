@@ -30,7 +30,7 @@ def clock_hands(
     wavelengths: np.ndarray,
     *,
     before: np.ndarray | None = None,
-    counted: str = "k",
+    counted: str = "clock",
     per_step: np.ndarray | None = None,
 ) -> VegaFigure:
     """A clock for each frequency, whose hand is at the angle [frequency] in radians, clockwise from the top.
@@ -61,9 +61,9 @@ def clock_hands(
         "twelve_end": f"{_MIDDLE} - 0.8 * {_RADIUS}",
         "above": f"{_MIDDLE} - {_RADIUS} - 12",
         "below": f"{_MIDDLE} + {_RADIUS} + 13",
-        # Where the clocks are narrower than their names, some of them go without.
-        "named": f"(datum.place - 0.5) % ceil({name_width} / {_ACROSS}) == 0",
-        "name": f"datum.named ? '{counted} ' + datum.{counted} : ''",
+        # Where the clocks are narrower than their names, they have numbers alone, and some of them none.
+        "named": f"(datum.place - 0.5) % ceil({_NAME} / {_ACROSS}) == 0",
+        "name": f"datum.named ? ({_ACROSS} < {name_width} ? '' : '{counted} ') + datum.{counted} : ''",
         "length": "datum.named ? 'λ ' + format(datum.wavelength, '.3~s') : ''",
         "spoken": f"'{counted} ' + datum.{counted} + ': ' + format(datum.turns_now, '.3~f') + ' turns'",
     }

@@ -146,7 +146,7 @@ def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
     seen = numbers(shown(app, "positions_dot_matrix")["data"][0])
     np.testing.assert_allclose(seen, dot_products(position_table(32, 8)), rtol=1e-6)
     captions = " ".join(caption.value for caption in app.caption)
-    largest = re.findall(r"largest difference from \$.*?\$ is \$\{(.*?) \\times 10\^\{(.*?)\}", captions)
+    largest = re.findall(r"from the formula \$\{(.*?) \\times 10\^\{(.*?)\}", captions)
     assert len(largest) == 2
     assert all(0 < float(digits) * 10 ** int(power) < 1e-5 for digits, power in largest)
 
