@@ -344,7 +344,7 @@ def _track() -> list[Layer]:
         phases,
         f"{TRACK_LEFT} + track_width * datum.from + 5",
         "track_top + 4",
-        "is_numbered ? datum.number : track_width * (datum.to - datum.from) - 7 < datum.needed ? '' : datum.lines",
+        "is_numbered ? datum.number : track_width * (datum.to - datum.from) - 7 < datum.needed ? datum.number : datum.lines",
         lineBreak="\n",
         lineHeight=15,
         baseline="top",

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from viz.builders.palette import WEIGHTS
+from viz.builders.palette import LETTERS, POST_LN, PRE_LN, WEIGHTS
 from viz.export.save import table
 from viz.training.recorded_heads import recorded_heads
 from viz.training.recording import N_COLOURS, Run, head_sheets, shared_png
@@ -18,7 +18,7 @@ HALF = 1 + round(128 / 255 * (N_COLOURS - 1))
 def run(n: int = 2, name: str = "pre", **changed: object) -> Run:
     values = {
         "name": name,
-        "colour": "#b45309",
+        "colour": PRE_LN,
         "pattern": np.repeat(PATTERN[:1], n, axis=0),
         "tokens": ["a", "head"],
         "step": np.arange(n) * 10,
@@ -162,3 +162,17 @@ def test_an_accuracy_stands_with_its_error_where_the_number_of_examples_is_known
     phases = {"phase": np.array([0, 0, 1]), "tasks": ["digits", "masked tokens"], "n_examples": [500, None]}
     accuracy = np.array([0.5, np.nan, 0.5])
     assert run(3, accuracy=accuracy, **phases).errors == ["± 2.2\u2009% of 500", "", ""]
+
+
+def test_names_have_the_colours_of_letters_on_light_and_on_dark():
+    sides = recorded_heads([run(), run(name="post", colour=POST_LN)]).frames["sides"]
+    assert [*zip(sides["letters"], sides["letters_on_dark"], strict=True)] == [
+        LETTERS[PRE_LN],
+        LETTERS[POST_LN],
+    ]
+    title = next(
+        layer["mark"]
+        for layer in recorded_heads([run()]).specification["layer"]
+        if layer["mark"].get("fontWeight")
+    )
+    assert "letters_on_dark" in title["color"]["expr"]
