@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -282,22 +282,20 @@ def _table_row(
 ) -> TableRow:
     cells: dict[str, TableCell] = {
         "head": {"name": "head", "text": head.name, "is_header": True, "is_button": True},
-        "roles": {
-            "name": "roles",
-            **_words_or_dash(head.roles, "no role"),
-            "terms": [{"text": role.name, "help": role.rule} for role in head.roles],
-        },
-        "relations": {
-            "name": "relations",
-            **_words_or_dash(head.relations, "no relation"),
-            "terms": [
+        "roles": _words_or_dash(
+            "roles", [{"text": role.name, "help": role.rule} for role in head.roles], "no role"
+        ),
+        "relations": _words_or_dash(
+            "relations",
+            [
                 {
                     "text": f"{linked_words(best.relation, best.direction)} {percent(best.share, 0, brief=True)}",
                     "help": f"{best.relation}, {beyond_clause(best)}",
                 }
                 for best in head.relations
             ],
-        },
+            "no relation",
+        ),
     }
     names = [heading["name"] for heading in headings]
     return {
@@ -307,9 +305,11 @@ def _table_row(
     }
 
 
-def _words_or_dash(words: Sequence[Any], meaning: str) -> dict[str, str]:
-    """The text of a cell of `words`, which stand there by themselves: without any a dash, and what that means as its help."""
-    return {"text": ""} if words else {"text": "–", "help": meaning}
+def _words_or_dash(name: str, words: list[dict[str, str]], meaning: str) -> TableCell:
+    """A cell of words, each with its help; of none a dash, whose help is its `meaning`."""
+    if words:
+        return {"name": name, "text": "", "terms": words}
+    return {"name": name, "text": "–", "help": meaning}
 
 
 def _number_cell(numbers: Numbers, name: str, head: Head) -> TableCell:
