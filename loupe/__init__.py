@@ -14,8 +14,9 @@ Experiments: `ablate_heads`, `importance`, `prune_heads`, `knock_out`, `guess_ma
 Parts of another input: `patch_heads`, `patch_feed_forwards`, `patch_positions`, and `patch_pairs`, the mean over pairs.
 What each token adds to the answer: `integrated_gradients`, `gradient_times_input`; also to a `Similarity` with another text.
 What an answer and a score are made of, to the last digit: `answer_parts`, `score_parts`; and `answer_effects` of taking heads away.
-Why two inputs are similar: `similarity_parts`; which of several texts are most similar to a query: `rank_texts`, and by which of its words:
-`similarity_difference`. Which patches a text means to CLIP or SigLIP: `text_on_picture`.
+Why two inputs are similar: `similarity_parts`; by hiding words: `hidden_words`; by input tokens: `integrated_jacobians`.
+Which of several texts are most similar to a query: `rank_texts`, and by which of its words: `similarity_difference`. Which patches a
+text means to CLIP or SigLIP: `text_on_picture`.
 What the patches of a picture resemble: `patch_similarity`, `patch_colours`, `patch_norms`.
 Of a word in place of [MASK]: `masked_word`, an `answer` that the experiments take, and `masked_word_by_layer`.
 Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.

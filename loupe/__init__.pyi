@@ -36,6 +36,8 @@ from .model.record import AttentionRecord, ForwardRecord
 from .model.record.from_arrays import from_arrays
 from .model.record.record_file import read as read_record
 from .model.record.record_file import save as save_record
+from .model.similarity.hidden_words import hidden_words
+from .model.similarity.integrated_jacobians import integrated_jacobians
 from .model.similarity.patch_similarity import patch_colours, patch_norms, patch_similarity
 from .model.similarity.ranked_texts import rank_texts, similarity_difference
 from .model.similarity.similarity_parts import similarity_parts
@@ -88,9 +90,11 @@ __all__ = [
     "head_relations",
     "head_table",
     "heads",
+    "hidden_words",
     "hook_points",
     "importance",
     "integrated_gradients",
+    "integrated_jacobians",
     "knock_out",
     "latex_table",
     "linked_heads",

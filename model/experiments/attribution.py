@@ -21,7 +21,7 @@ is the answer: without it the encoder would not be asked for a word.
 Their axiom of completeness (proposition 1) says that integrated gradients sum to F(x) - F(x'). Here it is measured each time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple, get_args
@@ -263,9 +263,8 @@ def answer_path(
     output_of = explained_answer(loaded, model_input, answer)
     inputs, positions = prepare(loaded, model_input)
     content = activations(loaded, [model_input], ["embedding.content"])["embedding.content"]
-    baseline = content.clone()
-    explained = list(explained_positions(positions, answer))
-    baseline[:, explained] = _baseline_content(loaded, inputs, content, baseline_kind)[:, explained]
+    explained = explained_positions(positions, answer)
+    baseline = baseline_content(loaded, inputs, content, explained, baseline_kind)
     direction = content - baseline
     n_at_once = max(1, batch_size(config, len(positions)) // config.n_layers)
 
@@ -288,22 +287,31 @@ def answer_path(
 
 
 @torch.inference_mode()
-def _baseline_content(
-    loaded: Loaded, inputs: Tensor, content: Float[Tensor, "1 position d_model"], kind: Baseline
+def baseline_content(
+    loaded: Loaded,
+    inputs: Tensor,
+    content: Float[Tensor, "1 position d_model"],
+    positions: Sequence[int],
+    kind: Baseline,
 ) -> Float[Tensor, "1 position d_model"]:
-    """Content of every position if all were explained, with the token types of the `inputs`.
+    """The `content` of the `inputs` with that of the baseline at the `positions`; token types stay.
 
     Raises ValueError for an encoder without the token of this kind.
     """
     if kind not in get_args(Baseline):
         raise ValueError(f"the baseline must be one of {', '.join(get_args(Baseline))}, got {kind!r}")
-    vocab_size = loaded.config.vocab_size
+    vocab_size, replaced = loaded.config.vocab_size, list(positions)
     token_ids = {"mask": replacement_token_id(loaded, "mask"), "padding": loaded.config.padding_id}
+    baseline = content.clone()
     if kind == "zeros":
-        return torch.zeros_like(content)
-    if vocab_size is None or (token_id := token_ids[kind]) is None:
+        baseline[:, replaced] = 0
+    elif vocab_size is None or (token_id := token_ids[kind]) is None:
         raise ValueError(f"{loaded.name} has no token for the baseline {kind!r}")
-    return loaded.model.embedding.look_up(inputs - inputs % vocab_size + token_id)
+    else:
+        other = inputs.clone()
+        other[:, replaced] += token_id - inputs[:, replaced] % vocab_size
+        baseline[:, replaced] = loaded.model.embedding.look_up(other)[:, replaced]
+    return baseline
 
 
 def _replaced_by(points: Tensor, _content: Tensor) -> Tensor:

@@ -25,13 +25,11 @@ from ..decompositions.state_parts import POOLING_FEED_FORWARD, Held, divide, for
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
-from ..measures.word_view import view
-from ..record import AttentionRecord, Positions
-from ..record.from_arrays import positions as fields_of
-from .pooled_state import pooled_length, sum_by_source
+from ..record import Positions
+from .pooled_state import in_words, pooled_length, sum_by_source
 
 OWN_STATE, BIASES = "its own state", "biases"
-MOST_NUMBERS = 2**25  # of gradients that are held at once
+MOST_NUMBERS = 2**22  # of gradients that are held at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +62,7 @@ class SimilarityParts:
 
     def by_word(self) -> "SimilarityParts":
         """The same sum by words: the cells of the pieces of a word are added."""
-        a, b = _merged(self.a), _merged(self.b)
+        a, b = in_words(self.a), in_words(self.b)
         rows, columns = (
             [*(side.number(index) for index in range(len(side))), *range(len(whole), n)]
             for side, whole, n in zip((a, b), (self.a, self.b), self.values.shape, strict=True)
@@ -141,7 +139,10 @@ def _last_states(loaded: Loaded, model_input: InputLike) -> _Side:
         columns = []
         for chunk in torch.eye(len(u), device=u.device).split(max(1, MOST_NUMBERS // states.numel())):
             slopes = torch.autograd.grad(u, (*leaves, one), chunk, retain_graph=True, is_grads_batched=True)
-            products = [(slope * leaf).sum(dim=-1) for slope, leaf in zip(slopes, leaves, strict=False)]
+            products = [
+                torch.einsum("npd,pd->np", slope, leaf.detach())
+                for slope, leaf in zip(slopes, leaves, strict=False)
+            ]
             columns.append(torch.cat((*products, slopes[-1]), dim=1).detach())
     vectors = torch.cat(columns).T.double().cpu().numpy()
     names = ("pooling feed-forward", BIASES)[-1 - len(others) :]
@@ -164,9 +165,3 @@ def _last_reads(loaded: Loaded, model_input: InputLike, side: _Side) -> _Side:
     behind = side.vectors[n:]  # of what follows pooling
     vectors = np.vstack((reads, rest - behind.sum(axis=0), behind))
     return side._replace(others=(OWN_STATE, *side.others), vectors=vectors)
-
-
-def _merged(read: Positions) -> Positions:
-    """The positions with the pieces of each word merged."""
-    blank = np.zeros((1, 1, len(read), len(read)), np.float32)
-    return view(AttentionRecord(pattern=blank, mask=blank == 0, **fields_of(read)), merged=True)

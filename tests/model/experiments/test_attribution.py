@@ -325,6 +325,17 @@ def test_a_baseline_of_tokens_is_the_answer_to_a_text_of_them(baseline, token):
     assert attributed.output == pytest.approx(integrated_gradients(loaded, "great film", 1).output, abs=1e-5)
 
 
+@pytest.mark.parametrize("baseline", ["mask", "padding"])
+def test_where_others_change_the_scale_of_content_a_baseline_keeps_special_tokens(
+    baseline: str, tmp_path: Path
+) -> None:
+    """ESM-2 divides content by the share of tokens that are not masked: of nothing but masks, or of padding, there is none."""
+    attributed = integrated_gradients(encoder(tmp_path, "EsmModel"), "L A G V", baseline=baseline)
+    assert np.isfinite(attributed.values).all()
+    assert attributed.is_complete
+    assert attributed.values[1:-1].any()
+
+
 def test_a_baseline_without_its_token_is_refused():
     with pytest.raises(ValueError, match="tiny has no token for the baseline 'mask'"):
         integrated_gradients(tiny.loaded(tiny.DIGIT), np.zeros((8, 8), np.uint8), baseline="mask")

@@ -1,0 +1,148 @@
+"""`hidden_words`: what becomes of the cosine similarity of two texts when a word of one, a word of the other, or both are hidden.
+
+For a word i of text a and a word j of text b the cell is
+
+    s(a, b) − s(a∖i, b) − s(a, b∖j) + s(a∖i, b∖j),
+
+where s is the cosine similarity of the pooled states, and a∖i is a with the word i hidden: how far s falls without i, and how much
+less it falls where j is hidden too. No query attends to a hidden word, in all layers and heads, and pooling leaves it out; all
+other tokens keep their positions.
+
+A pooled state is computed once for each hidden word, n + m + 2 in all. With the unit vectors u of these states, the cell is
+(u(a) − u(a∖i)) · (u(b) − u(b∖j)).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float64
+from torch import Tensor
+
+from ..capture import evaluation_mode
+from ..experiments.batching import batch_size, repeated
+from ..inputs import InputLike, prepare
+from ..loaded import Loaded
+from ..record import Positions
+from .pooled_state import in_words, pooled_length, word_positions
+from .similarity_parts import SimilarityParts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HiddenWords:
+    """Changes of the cosine similarity of two texts without one word of each. Special tokens are never hidden."""
+
+    a: Positions  # the words of the first text that were hidden, one after the other
+    b: Positions  # those of the second
+    values: Float64[np.ndarray, "word_of_a word_of_b"]
+    recorded: float  # the cosine of both whole texts
+    falls: tuple[
+        Float64[np.ndarray, " word_of_a"], Float64[np.ndarray, " word_of_b"]
+    ]  # of the cosine where one word alone is hidden; below 0 where it rises
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Labels of the words of the first text."""
+        return self.a.labels
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Labels of the words of the second text."""
+        return self.b.labels
+
+    def spearman(self, parts: SimilarityParts) -> float:
+        """Rank correlation of all cells with those of `parts` of the same two texts, by words: from -1 to 1.
+
+        NaN where all cells of one side are equal.
+        """
+        from scipy.stats import spearmanr  # a second to import, which not every page shall wait for
+
+        by_word = parts.by_word()
+        rows, columns = (
+            [whole.position_of(side.number(index)) for index in range(len(side))]
+            for side, whole in ((self.a, by_word.a), (self.b, by_word.b))
+        )
+        cells, others = self.values.ravel(), by_word.values[np.ix_(rows, columns)].ravel()
+        if np.ptp(cells) == 0 or np.ptp(others) == 0:
+            return float("nan")
+        return float(spearmanr(cells, others).statistic)
+
+
+def hidden_words(
+    loaded: Loaded, a: InputLike, b: InputLike, *, step: Callable[[float], None] | None = None
+) -> HiddenWords:
+    """What each word of `a` and word of `b` bring to the cosine similarity only together, by hiding them.
+
+    For the formula see `model.similarity.hidden_words`. `step` is called with the share that is done. Raises ValueError as
+    `model.inputs.prepare` does, for pictures, for a text without words, for a pooled state without a finite length above 0, and where
+    nothing is left of a text without one of its words.
+
+    >>> from loupe import hidden_words, load
+    >>> effects = hidden_words(load("checkpoints/imdb-pre-ln"), "A gripping film.", "A dull film.")
+    >>> effects.values.shape, effects.rows[1]
+    ((4, 4), '2 gripping')
+    """
+    sides = [_Variants.of(loaded, model_input) for model_input in (a, b)]
+    n_forwards, done = sum(len(side.hidden) for side in sides), 0
+    vectors = []
+    for side in sides:
+        pooled = []
+        for hidden in side.hidden.split(batch_size(loaded.config, side.hidden.shape[1])):
+            pooled.append(_directions(loaded, side.inputs, hidden))
+            done += len(hidden)
+            if step is not None:
+                step(done / n_forwards)
+        vectors.append(np.concatenate(pooled))
+    u, v = vectors
+    cosines = u @ v.T
+    return HiddenWords(
+        a=sides[0].words,
+        b=sides[1].words,
+        values=(u[0] - u[1:]) @ (v[0] - v[1:]).T,
+        recorded=float(cosines[0, 0]),
+        falls=(cosines[0, 0] - cosines[1:, 0], cosines[0, 0] - cosines[0, 1:]),
+    )
+
+
+class _Variants(NamedTuple):
+    """One text, and which of its positions are hidden: none in the first variant, then one word after the other."""
+
+    inputs: Tensor
+    words: Positions
+    hidden: Bool[Tensor, "variant position"]
+
+    @classmethod
+    def of(cls, loaded: Loaded, model_input: InputLike) -> "_Variants":
+        inputs, read = prepare(loaded, model_input)
+        in_word = word_positions(loaded, read)
+        words = in_words(read, hidden=True)
+        hidden = torch.zeros(1 + len(words), len(read), dtype=torch.bool, device=inputs.device)
+        hidden[[1 + words.position_of(position) for position in in_word], in_word] = True
+        if hidden.all(dim=1).any():
+            raise ValueError(
+                f"nothing is left of a text of the one word “{words.tokens[0]}” when it is hidden"
+            )
+        return cls(inputs, words, hidden)
+
+
+def _directions(
+    loaded: Loaded, inputs: Tensor, hidden: Bool[Tensor, "variant position"]
+) -> Float64[np.ndarray, "variant d_pooled"]:
+    """The pooled states of the variants, each divided by its length."""
+    model, padding_id = loaded.model, loaded.config.padding_id
+    batch = repeated(inputs, len(hidden))
+    with torch.inference_mode(), evaluation_mode(model):
+        states = model.encode(batch, ~hidden[:, None, None, None])
+        if padding_id is not None:
+            pooled = model.pool(states, batch.masked_fill(hidden, padding_id))
+        else:  # pooling cannot be told to leave a position out, so it is not handed on
+            pooled = torch.cat(
+                [
+                    model.pool(variant[None, kept], read[None, kept])
+                    for variant, read, kept in zip(states, batch, ~hidden, strict=True)
+                ]
+            )
+        lengths = torch.stack([pooled_length(loaded, vector) for vector in pooled])
+    return (pooled / lengths[:, None]).double().cpu().numpy()
