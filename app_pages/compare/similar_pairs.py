@@ -1,11 +1,14 @@
 """Why two inputs of one encoder are similar: the cosine of their pooled states, divided among pairs of their tokens or patches."""
 
+from collections.abc import Hashable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
+from app_pages.controls.estimated_work import A_SECOND, Wanted, is_wanted, multiply_adds
 from app_pages.show.show import show
 from app_pages.show.side_predictions import NUMBERS
 from app_pages.subject import as_python
@@ -25,6 +28,7 @@ OTHERS = {
     BIASES: "what the layers behind the pooling add to the state of any input",
 }
 _ADDS = "adds to the cosine similarity"
+_SECONDS = 5  # of work that begins without a button, since the view was chosen
 
 
 def draw_pairs(_slots: Slots, first: Side, second: Side) -> None:
@@ -37,19 +41,45 @@ def draw_pairs(_slots: Slots, first: Side, second: Side) -> None:
         return
     st.markdown(_sum_sentence(first, second, parts))
     st.caption(_meaning(first, parts))
-    tokens = [len(parts.a), len(parts.b)]
-    sums = [parts.values.sum(axis=axis)[:n] for axis, n in zip((1, 0), tokens, strict=True)]
-    limit = largest(np.concatenate(sums), at_least=ROUNDING)
-    written = [call(source.values.sum, axis=axis)[:n] for axis, n in zip((1, 0), tokens, strict=True)]
+    draw_cells(first, second, source, sums_of_cells(source, parts), others=parts.others)
+
+
+def is_view_wanted(first: Side, second: Side, what: Hashable, n_forwards: int, label: str) -> bool:
+    """Whether to do the work of a view now, with `n_forwards` forward passes by estimate: it is a matter of seconds, or a button is pressed."""
+    longer = max((first.subject, second.subject), key=lambda subject: len(subject.record))
+    n_multiply_adds = n_forwards * multiply_adds(longer.loaded.config, len(longer.record))
+    chosen = Wanted(is_already=n_multiply_adds <= _SECONDS * A_SECOND)
+    return is_wanted(longer, what, n_forwards, label, "compute_similarity", wanted=chosen)
+
+
+def sums_of_cells(source: Expression, parts: SimilarityParts) -> tuple[Expression, Expression]:
+    """The sums of each token's row, and of each token's column."""
+    rows, columns = call(source.values.sum, axis=1), call(source.values.sum, axis=0)
+    return rows[: len(parts.a)], columns[: len(parts.b)]
+
+
+def draw_cells(
+    first: Side,
+    second: Side,
+    source: Expression,
+    colours: tuple[Expression, Expression],
+    *,
+    by: tuple[str, str] = ("the sums of its rows", "the sums of its columns"),
+    what: str = _ADDS,
+    **options: Any,
+) -> None:
+    """Draws the cells `values`, `rows` and `columns` of a result as a matrix, with `options` of `similarity_matrix`, and beside it both
+    inputs coloured by numbers of their tokens or patches, `a` and `b` of the result; `what` and `by` say what the numbers are.
+    """
+    limit = largest(np.concatenate([values() for values in colours]), at_least=ROUNDING)
     with st.container(horizontal=True, gap="medium"):
         with st.container(width="content"):
-            _draw_matrix(source, parts)
+            _draw_matrix(source, options)
         with st.container(width="stretch"):
-            for number, side, positions, values in zip(
-                NUMBERS, (first, second), (source.a, source.b), written, strict=False
-            ):
-                st.markdown(f"The {side.title}, by the sums of its {'rows' if side is first else 'columns'}")
-                figure = _in_colours(side, positions, values, limit)
+            sides = zip(NUMBERS, (first, second), (source.a, source.b), colours, by, strict=False)
+            for number, side, positions, values, title in sides:
+                st.markdown(f"The {side.title}, by {title}")
+                figure = _in_colours(side, positions, values, limit, what)
                 show(figure, key=f"similarity_{number}", width="stretch" if side.is_text else "content")
 
 
@@ -80,30 +110,29 @@ def _sum_sentence(first: Side, second: Side, parts: SimilarityParts) -> str:
     return text
 
 
-def _in_colours(side: Side, positions: Expression, sums: Expression, limit: float) -> Expression:
-    """A text or a picture, coloured by the sums of its tokens or patches."""
+def _in_colours(side: Side, positions: Expression, values: Expression, limit: float, what: str) -> Expression:
+    """A text or a picture, coloured by numbers of its tokens or patches."""
     record = side.record
     if record.patch_grid is None:
-        return call(signed_strip, positions, sums, limit=limit, what=_ADDS)
+        return call(signed_strip, positions, values, limit=limit, what=what)
     return call(
         signed_patches,
         as_python.seen_picture(side.subject),
-        sums[record.patches.start : record.patches.stop],
+        values[record.patches.start : record.patches.stop],
         record.patch_grid,
         limit=limit,
-        what=_ADDS,
-        description=f"The {side.title}, coloured by what each patch {_ADDS}",
+        what=what,
+        description=f"The {side.title}, coloured by what each patch {what}",
     )
 
 
-def _draw_matrix(source: Expression, parts: SimilarityParts) -> None:
-    if parts.values.size > MOST_CELLS:
-        size = " × ".join(f"{n:,}" for n in parts.values.shape)
-        st.info(
-            f"The matrix of {size} pairs is too large to be drawn; the sums of its rows and columns colour the inputs."
-        )
+def _draw_matrix(source: Expression, options: dict[str, Any]) -> None:
+    values = source.values()
+    if values.size > MOST_CELLS:
+        size = " × ".join(f"{n:,}" for n in values.shape)
+        st.info(f"The matrix of {size} pairs is too large to be drawn; the inputs are coloured beside it.")
         return
-    matrix = call(similarity_matrix, source.values, source.rows, source.columns, others=parts.others)
+    matrix = call(similarity_matrix, source.values, source.rows, source.columns, **options)
     show(matrix, key="similarity_matrix", width="content")
 
 

@@ -4,14 +4,21 @@ from collections.abc import Callable
 
 from app_pages.compare.patch_views import draw_colours, draw_norms, draw_patch
 from app_pages.compare.several_texts import draw_several_texts
+from app_pages.compare.similar_hidden import draw_hidden_words
 from app_pages.compare.similar_pairs import draw_pairs
+from app_pages.compare.similar_tokens import draw_input_tokens
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.subject.two_sides import Side
 
 View = Callable[[Slots, Side, Side], None]
 
-_OF_TEXTS: dict[str, View] = {controls.PAIRS: draw_pairs, controls.SEVERAL: draw_several_texts}
+_OF_TEXTS: dict[str, View] = {
+    controls.PAIRS: draw_pairs,
+    controls.HIDDEN_WORDS: draw_hidden_words,
+    controls.INPUT_TOKENS: draw_input_tokens,
+    controls.SEVERAL: draw_several_texts,
+}
 _OF_PICTURES: dict[str, View] = {
     controls.PAIRS: draw_pairs,
     controls.ONE_PATCH: draw_patch,

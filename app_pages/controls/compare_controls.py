@@ -19,6 +19,8 @@ NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS = (
     "representations",
 )
 PAIRS = "pairs"
+HIDDEN_WORDS = "hidden words"
+INPUT_TOKENS = "input tokens"
 SEVERAL = "several texts"
 ONE_PATCH, THREE_COLOURS, PATCH_NORMS = "one patch", "three colours", "norms"
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"

@@ -64,7 +64,7 @@ class SimilarityParts:
         """The same sum by words: the cells of the pieces of a word are added."""
         a, b = in_words(self.a), in_words(self.b)
         rows, columns = (
-            [*(side.number(index) for index in range(len(side))), *range(len(whole), n)]
+            [*(whole.position_of(side.number(index)) for index in range(len(side))), *range(len(whole), n)]
             for side, whole, n in zip((a, b), (self.a, self.b), self.values.shape, strict=True)
         )
         return replace(

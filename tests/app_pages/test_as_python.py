@@ -139,6 +139,13 @@ STATES: list[tuple[str, dict[str, str], str]] = [
         "compare",
         TEXT | SIMILARITY | {"similarity_view": "several texts"},
         "similarity_ranking similarity_difference",
+        TEXT | SIMILARITY | {"similarity_view": "hidden words"},
+        "similarity_matrix similarity_first similarity_second",
+    ),
+    (
+        "compare",
+        TEXT | SIMILARITY | {"similarity_view": "input tokens"},
+        "similarity_matrix similarity_first similarity_second",
     ),
     ("compare", DIGIT | SIMILARITY | {"similarity_view": "one patch"}, "patch_map"),
     (

@@ -22,9 +22,15 @@ _LONGEST = 18  # letters
 
 
 def similarity_matrix(
-    values: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, others: tuple[int, int] = (0, 0)
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    others: tuple[int, int] = (0, 0),
+    effect: str = "",
 ) -> VegaFigure:
-    """A matrix of what each pair of a row and a column adds to the cosine similarity, coloured symmetrically about 0.
+    """A matrix of what each pair of a row and a column adds to the cosine similarity, coloured symmetrically about 0; or of another
+    `effect` of the pairs, whose sum is not the cosine similarity.
 
     `values`, `rows`, `columns` and `others` are those that `similarity_parts` returns: the last rows and columns, `others` many, belong
     to no token. They may be far larger than all others, so the colours end at the largest cell of two tokens.
@@ -46,15 +52,15 @@ def similarity_matrix(
     names = [[shortened(_visible(name), _LONGEST) for name in side] for side in (rows, columns)]
     numbers = cell_numbers(values, end, signed=True)
     is_numbered = width >= _NUMBERED
-    total = format_number(float(values.sum()), ".4f")
+    total = f"cosine similarity {format_number(float(values.sum()), '.4f')}"
     return grid(
         [
             Column("row", [_visible(rows[index]) for index in row], "of the first"),
             Column("column", [_visible(columns[index]) for index in column], "of the second"),
             Column("value", values, None, in_file="cosine similarity"),
-            Column("exact", numbers.exact, "the pair adds", in_file=None),
-            Column("row_sum", values.sum(axis=1)[row], "its row adds", "+.4f", None),
-            Column("column_sum", values.sum(axis=0)[column], "its column adds", "+.4f", None),
+            Column("exact", numbers.exact, "the pair", in_file=None),
+            Column("row_sum", values.sum(axis=1)[row], "sum of its row", "+.4f", None),
+            Column("column_sum", values.sum(axis=0)[column], "sum of its column", "+.4f", None),
         ],
         alt.X(
             "column_name:N",
@@ -72,7 +78,9 @@ def similarity_matrix(
         signed=True,
         written=[_without_zero(text) for text in numbers.written] if is_numbered else None,
         font_size=SMALL,
-        legend=colour_legend("adds to the cosine similarity", SIGNED_ENDS, labelExpr=number_at_end("+")),
+        legend=colour_legend(
+            effect or "adds to the cosine similarity", SIGNED_ENDS, labelExpr=number_at_end("+")
+        ),
         drawing={
             "row_name": [names[0][index] for index in row],
             "column_name": [names[1][index] for index in column],
@@ -81,10 +89,8 @@ def similarity_matrix(
         values={"first": -1},
         width=width * len(columns),
         height=height * len(rows),
-        title=heading(
-            f"cosine similarity {total}, by pairs", *filter(None, [numbers.unit if is_numbered else ""])
-        ),
-        description=f"What each of {len(rows)} × {len(columns)} pairs adds to the cosine similarity {total}",
+        title=heading(f"{effect or total}, by pairs", *filter(None, [numbers.unit if is_numbered else ""])),
+        description=f"What each of {len(rows)} × {len(columns)} pairs {'has as ' + effect if effect else 'adds to the ' + total}",
     )
 
 

@@ -358,5 +358,6 @@ def test_cells_by_word_are_sums_of_the_cells_of_their_pieces() -> None:
     assert words.columns == ("0 [CLS]", "1 ab", "3 films", "5 [SEP]", OWN_STATE)
     assert words.values[1, 2] == pytest.approx(parts.values[1:3, 3:5].sum())
     assert words.total == pytest.approx(parts.total)
+    np.testing.assert_array_equal(words.by_word().values, words.values)
     same = similarity_parts(loaded, "not", "film")
     np.testing.assert_array_equal(same.by_word().values, same.values)

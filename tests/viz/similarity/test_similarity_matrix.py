@@ -29,6 +29,13 @@ def test_each_pair_has_the_sums_of_its_row_and_column_beside_it() -> None:
     assert (pair["row_sum"], pair["column_sum"]) == (0.25, 0.0)
 
 
+def test_cells_that_do_not_add_up_to_the_cosine_are_called_what_they_are() -> None:
+    specification = similarity_matrix(VALUES, ROWS, COLUMNS, effect="effect of both").specification
+    assert "effect of both, by pairs" in str(specification["title"])
+    assert "cosine similarity" not in str(specification["description"])
+    assert "pairs has as effect of both" in specification["description"]
+
+
 def test_what_adds_and_what_takes_away_differ_in_colour_and_nothing_has_none() -> None:
     cells, *_ = drawn(figure())
     assert cells[0]["fill"] != cells[1]["fill"]

@@ -1,0 +1,68 @@
+"""What becomes of the cosine similarity of two texts when a word of one, a word of the other, or both are hidden."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from app_pages.compare.similar_pairs import draw_cells, is_view_wanted, written_parts
+from app_pages.controls.control_bar import Slots
+from app_pages.subject import as_python
+from app_pages.subject.cache import cached
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.markdown import plain, sentence
+from app_pages.toolkit.stoppable import progress, until_done
+from model.inputs import Input
+from model.similarity.hidden_words import HiddenWords, hidden_words
+from viz.builders.number_format import format_number
+
+_TEXT = "Hiding one word after the other …"
+
+
+def draw_hidden_words(_slots: Slots, first: Side, second: Side) -> None:
+    """Draws what each two words bring only together, and both texts coloured by what each word brings alone."""
+    work_key = ("hidden words", first.subject, second.model_input)
+    n_forwards = len(first.record) + len(second.record)
+    if not is_view_wanted(first, second, work_key, n_forwards, "Hide each word in turn"):
+        return
+    other = second.model_input
+    source = as_python.computed(first.subject, hidden_words, as_python.written_input(other))
+    source = source.with_value(partial(_hidden_words, first.subject, other))
+    try:
+        with until_done(work_key):
+            effects: HiddenWords = source()
+    except ValueError as error:
+        st.info(plain(sentence(error)))
+        return
+    st.markdown(
+        f"**Cosine similarity {format_number(effects.recorded, '.4f')}.** {_agreement(first, second, effects)}"
+    )
+    st.caption(
+        "A cell is how far the cosine similarity falls without the word of the first text, minus how far it falls without it where the word "
+        "of the second is hidden too. Gold: together they make the texts more alike; purple: less alike; no colour: together they do "
+        "nothing. A hidden word keeps its position, but no token attends to it, and pooling leaves it out."
+    )
+    draw_cells(
+        first,
+        second,
+        source,
+        (source.falls[0], source.falls[1]),
+        by=("what each word does alone",) * 2,
+        what="fall of the cosine similarity without it",
+        effect="effect of both words together",
+    )
+
+
+@cached
+def _hidden_words(subject: LiveSubject, other: Input) -> HiddenWords:
+    with progress(_TEXT, (_TEXT, subject, other)) as step:
+        return hidden_words(subject.loaded, subject.model_input, other, step=step)
+
+
+def _agreement(first: Side, second: Side, effects: HiddenWords) -> str:
+    """How the effects agree with the exact division of the cosine."""
+    parts = written_parts(first, second.model_input)()
+    spearman = effects.spearman(parts)
+    number = "is not defined" if np.isnan(spearman) else format_number(spearman, ".2f")
+    return f"Agreement of the cells with the pairs of {plain(parts.divided)}: Spearman {number} (n = {effects.values.size:,} pairs)."
