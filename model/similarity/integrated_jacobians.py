@@ -63,22 +63,26 @@ def integrated_jacobians(
     finite length above 0.
 
     >>> from loupe import integrated_jacobians, load
-    >>> parts = integrated_jacobians(load("checkpoints/imdb-pre-ln"), "A gripping film.", "A dull film.")
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> parts = integrated_jacobians(encoder, "A gripping film.", "A dull film.", steps=128)
     >>> parts.values.shape, parts.gap < 1e-3
     ((6, 6), True)
     """
     if steps < 1:
         raise ValueError(f"the line has at least 1 step, got {steps}")
     lines = [_Line.of(loaded, model_input) for model_input in (a, b)]
-    sums, done = [], 0
-    for line in lines:
-        u = np.zeros((len(line.positions), line.ends.shape[1]))
-        for index in range(steps):
-            u += line.derivatives(loaded, (index + 0.5) / steps) / steps
-            done += 1
-            if step is not None:
-                step(done / (2 * steps))
-        sums.append(u)
+    n_derivatives, done = steps * sum(len(line.moved) for line in lines), 0
+
+    def count(n: int) -> None:
+        nonlocal done
+        done += n
+        if step is not None:
+            step(done / n_derivatives)
+
+    middles = (np.arange(steps) + 0.5) / steps
+    sums = [
+        sum(line.derivatives(loaded, share, count) for share in middles.tolist()) / steps for line in lines
+    ]
     first, second = lines
     (s_ab, s_ar), (s_rb, s_rr) = (first.ends @ second.ends.T).tolist()
     return IntegratedJacobians(
@@ -130,8 +134,10 @@ class _Line(NamedTuple):
         with watch(model, {"embedding.output": lambda _: embedded}):
             return model.pool(model.encode(self.inputs), self.inputs)
 
-    def derivatives(self, loaded: Loaded, share: float) -> Float64[np.ndarray, "position d_pooled"]:
-        """∂e/∂x_i (a_i − r_i) for each position i, at this share of the line."""
+    def derivatives(
+        self, loaded: Loaded, share: float, count: Callable[[int], None]
+    ) -> Float64[np.ndarray, "position d_pooled"]:
+        """∂e/∂x_i (a_i − r_i) for each position i, at this share of the line; calls `count` with how many of them are new."""
 
         result = np.zeros((len(self.positions), self.ends.shape[1]))
         with torch.inference_mode(False), torch.enable_grad(), evaluation_mode(loaded.model):
@@ -146,6 +152,7 @@ class _Line(NamedTuple):
                 alone[range(len(chunk)), 0, chunk] = self.direction[0, chunk]
                 (moves,) = torch.autograd.grad(product, v, alone, retain_graph=True, is_grads_batched=True)
                 result[chunk] = moves.double().cpu().numpy()
+                count(len(chunk))
         return result
 
 
