@@ -80,9 +80,10 @@ def integrated_jacobians(
             step(done / n_derivatives)
 
     middles = (np.arange(steps) + 0.5) / steps
-    sums = [
-        sum(line.derivatives(loaded, share, count) for share in middles.tolist()) / steps for line in lines
-    ]
+    u, v = (
+        np.mean([line.derivatives(loaded, share, count) for share in middles.tolist()], axis=0)
+        for line in lines
+    )
     first, second = lines
     (s_ab, s_ar), (s_rb, s_rr) = (first.ends @ second.ends.T).tolist()
     return IntegratedJacobians(
@@ -92,7 +93,7 @@ def integrated_jacobians(
         b=second.positions,
         rows=first.positions.labels,
         columns=second.positions.labels,
-        values=sums[0] @ sums[1].T,
+        values=u @ v.T,
         recorded=s_ab - s_rb - s_ar + s_rr,
         terms=(s_ab, s_rb, s_ar, s_rr),
         reference=_reference(loaded),
