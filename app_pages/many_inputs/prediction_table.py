@@ -20,6 +20,12 @@ SIGNS = 160  # of a text that are sent to the browser
 SIDE = 36  # pixels of a thumbnail
 # Headings of what makes an input hard, where they are not its name alone.
 _HARDNESS_TITLES = {"loss": "loss (nats)", "entropy": "uncertainty (nats)"}
+# Of an answer that is right, wrong, or that nothing can be said of: its classes in the style sheet, a mark and what that means.
+_MARKS = {
+    True: ("answer right", "✓ ", "as labelled"),
+    False: ("answer wrong", "✗ ", "wrong: not as labelled"),
+    None: ("answer", "", ""),
+}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _table = HtmlTable("many_inputs", Path(__file__).with_suffix(".css"))
 
@@ -51,7 +57,7 @@ def _headings(items: Sequence[Item], predictions: Predictions) -> list[TableHead
     if predictions.n_labelled:
         titles.append("label")
     headings: list[TableHeading] = [{"name": "", "title": title} for title in titles]
-    for name in predictions.quantities:
+    for name in predictions.quantities[:1]:
         title = _HARDNESS_TITLES.get(name, name)
         headings.append({"name": "surprise", "title": title, "help": predictions.explained})
     return headings
@@ -71,37 +77,29 @@ def _row_cells(item: Item, predictions: Predictions, line: Prediction) -> list[T
     cells: list[TableCell] = [{"name": "number", "text": f"{line.number + 1:,}"}, name]
     if predictions.has_unknown:
         cells.append({"name": "unknown", "text": percent(line.unknown, brief=True)})
+    name, mark, meaning = _MARKS[line.is_right]
     cells.append(
         {
-            "name": "answer",
-            "text": line.answer if line.nearest is None else f"number {line.nearest + 1:,}",
+            "name": name,
+            "text": mark + (line.answer if line.nearest is None else f"number {line.nearest + 1:,}"),
             "small": "" if line.probability is None else percent(line.probability, brief=True),
+            "help": meaning,
         }
     )
     if predictions.n_labelled:
-        cells.append(
-            _label_cell(item.label if line.label is None else predictions.classes[line.label], line.is_right)
-        )
-    number_format = ".3f" if predictions.surprise == "distance" else ".2f"
-    for quantity in predictions.quantities:
-        text = (
-            format_number(line.surprise, number_format) if predictions.quantity_of(line) == quantity else ""
-        )
-        cells.append({"name": "surprise", "text": text})
+        if line.label is not None:
+            cells.append({"name": "label", "text": predictions.classes[line.label]})
+        else:
+            help_text = "not a class of this encoder" if item.label else "no label"
+            cells.append(
+                {"name": "label", "text": f"? {item.label}" if item.label else "–", "help": help_text}
+            )
+    for quantity in predictions.quantities[:1]:
+        number_format = ".3f" if quantity == "distance" else ".2f"
+        is_known = predictions.quantity_of(line) == quantity
+        text = format_number(line.surprise, number_format) if is_known else "–"
+        cells.append({"name": "surprise", "text": text, "help": "" if is_known else "no label, so no loss"})
     return cells
-
-
-def _label_cell(label: str, right: bool | None) -> TableCell:
-    """Cell with the label and whether the answer is right; `right` is None if that is unknown."""
-    if right is None:
-        return {
-            "name": "right",
-            "text": f"? {label}" if label else "",
-            "help": label and "not a class of this encoder",
-        }
-    if right:
-        return {"name": "right", "text": f"✓ {label}", "help": "as predicted"}
-    return {"name": "wrong", "text": f"✗ {label}", "help": "the prediction is wrong"}
 
 
 def _short_text(item: Item, signs: int = SIGNS) -> str:

@@ -64,13 +64,14 @@ class Predictions:
     classes: tuple[str, ...] = ()
 
     def order(self, *, surprising_first: bool, wrong_first: bool = False) -> list[Prediction]:
-        """The lines in the order of the list, or with the largest `surprise` (loss, entropy or distance) first; with
-        `wrong_first` those that are predicted wrong before all others.
+        """The lines in the order of the list, or with the largest `surprise` (loss, entropy or distance) first, where inputs
+        without a label come after those with one; with `wrong_first` those that are predicted wrong before all others.
         """
         lines = list(self.lines)
         if surprising_first:
             values = np.array([line.surprise for line in lines])
             lines = [lines[index] for index in hardest_first(np.arange(len(values)), [values])]
+            lines.sort(key=lambda line: line.label is None)
         return sorted(lines, key=lambda line: line.is_right is not False) if wrong_first else lines
 
     @property
@@ -202,8 +203,8 @@ def _class_lines(logits: np.ndarray, labels: list[int], names: tuple[str, ...]) 
         why = f"Uncertainty: entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {largest_entropy} nats."
         return lines, "entropy", why
     why = (
-        "Loss, −ln of the probability of the right class, where that is known; otherwise uncertainty, the entropy of the "
-        "predicted probabilities, which is the loss that the encoder itself expects. Both in nats, from 0."
+        "Loss: −ln of the probability of the right class, in nats. Inputs without a label have none: of these, the least certain "
+        "come first (entropy of the predicted probabilities)."
     )
     return lines, "loss or entropy", why
 

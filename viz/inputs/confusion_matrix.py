@@ -9,7 +9,7 @@ from ..builders.cells import BARE_AXIS, grid
 from ..builders.chart import Column
 from ..builders.figure import VegaFigure
 from ..builders.number_format import abbreviated
-from ..builders.theme import MIDDLE, ON_DARK, SMALL
+from ..builders.theme import MIDDLE, SMALL
 from ..builders.vega_colours import ENDS, colour_legend
 
 _SIDE, _NARROWEST, _WIDEST, _LOWEST, _HIGHEST = (
@@ -29,10 +29,14 @@ def confusion_matrix(
 ) -> VegaFigure:
     """A grid of counts [label, answer], in the order of the class `names`; the `selected` (label, answer) is framed.
 
+    Colours show where answers are wrong: the share of the inputs with a label that were given another answer, up to the largest.
+    Right answers have no colour, and wrong ones that do not occur no number.
     A click on a cell sets the point selection `cell`, fields `label`, `answer` (both indices) and `selected`, so that a
     second click differs from the first.
     """
     label, answer = np.indices(counts.shape).reshape(2, -1)
+    shares = counts.ravel() / np.maximum(counts.sum(axis=1), 1)[label]
+    wrong_shares = np.where(label == answer, 0, shares)
     pairs = list(np.ndindex(counts.shape))
     width = int(np.clip(_SIDE // max(len(names), 1), _NARROWEST, _WIDEST))
     axis = BARE_AXIS | {
@@ -48,7 +52,7 @@ def confusion_matrix(
             Column("value", counts.astype(float), "inputs", ",", "inputs"),
             Column(
                 "share",
-                counts.ravel() / np.maximum(counts.sum(axis=1), 1)[label],
+                shares,
                 "of this label",
                 ".1%",
                 "share of the inputs with this label",
@@ -57,18 +61,18 @@ def confusion_matrix(
         ],
         alt.X("answer:O", title="answer", axis=alt.Axis(orient="top", labelAngle=angle, **axis)),
         alt.Y("label:O", title="label", axis=alt.Axis(orient="left", **axis)),
-        largest=max(float(counts.max(initial=0)), 1.0),
+        colour_of="wrong_share",
+        largest=float(wrong_shares.max(initial=0)) or 1.0,
         signed=False,
-        written=[abbreviated(int(count)) for count in counts.flat],
-        # In the middle of the scale both inks have a contrast of 4.5, and white reads better.
-        ink=alt.expr(
-            f"{ON_DARK} ? (datum.value > largest / 2 ? 'black' : 'white') : (datum.value < largest / 2 ? 'black' : 'white')"
-        ),
+        written=[
+            abbreviated(int(count)) if count or is_right else ""
+            for count, is_right in zip(counts.flat, label == answer, strict=True)
+        ],
         font_size=SMALL if width < _LARGE_CELL else MIDDLE,
-        legend=colour_legend("number of inputs", ENDS, format=",d"),
+        legend=colour_legend("wrong answers, share of the label", ENDS, format=".0%"),
         click=("cell", "label", "answer", "selected"),
         selected=[pair == selected for pair in pairs],
-        drawing={"label": label, "answer": answer},
+        drawing={"label": label, "answer": answer, "wrong_share": wrong_shares},
         values={"class_names": list(names)},
         width=width * len(names),
         height=int(np.clip(width, _LOWEST, _HIGHEST)) * len(names),

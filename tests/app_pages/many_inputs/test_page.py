@@ -44,10 +44,18 @@ def rows_of(app: AppTest) -> list[dict]:
 
 
 def table(app: AppTest) -> list[dict]:
-    """Of each row the texts by the names of their cells, and the number of the input."""
-    return [
-        {cell["name"]: cell["text"] for cell in row["cells"]} | {"number": row["key"]} for row in rows_of(app)
-    ]
+    """Of each row the texts by the names of their cells, without the mark of an answer; whether that is right or wrong, where it is
+    known; and the number of the input.
+    """
+    rows = []
+    for row in rows_of(app):
+        texts = {cell["name"]: cell["text"] for cell in row["cells"]} | {"number": row["key"]}
+        for verdict, mark in (("right", "✓ "), ("wrong", "✗ ")):
+            if (answer := texts.pop(f"answer {verdict}", None)) is not None:
+                assert answer.startswith(mark)
+                texts |= {"answer": answer.removeprefix(mark), verdict: True}
+        rows.append(texts)
+    return rows
 
 
 def numbers(app: AppTest) -> list[int]:

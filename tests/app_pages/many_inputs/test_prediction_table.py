@@ -24,11 +24,7 @@ FOUND = Predictions(lines=LINES, surprise="loss or entropy", explained="", class
 
 
 def cells(item: Item, predictions: Predictions, line: Prediction) -> dict[str, dict]:
-    return {
-        cell["name"]: cell
-        for cell in _row_cells(item, predictions, line)
-        if cell["text"] or cell["name"] != "surprise"
-    }
+    return {cell["name"].split()[0]: cell for cell in _row_cells(item, predictions, line)}
 
 
 def titles(predictions: Predictions) -> list[str]:
@@ -40,29 +36,29 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
     assert {name: cell["text"] for name, cell in first.items()} == {
         "number": "1",
         "input": "=1+1",
-        "answer": "positive",
-        "wrong": "✗ negative",
+        "answer": "✗ positive",
+        "label": "negative",
         "surprise": "1.39",
     }
-    assert first["answer"]["small"] == "75.0\u2009%"
-    assert first["wrong"]["help"] == "the prediction is wrong"
+    assert (first["answer"]["name"], first["answer"]["small"]) == ("answer wrong", "75.0\u2009%")
+    assert first["answer"]["help"] == "wrong: not as labelled"
     assert (second["input"]["text"], second["input"]["small"]) == ("a b", "3 tokens left out")
-    assert (second["right"]["text"], second["right"]["help"]) == ("? @x", "not a class of this encoder")
+    assert (second["label"]["text"], second["label"]["help"]) == ("? @x", "not a class of this encoder")
     assert third["answer"]["small"] == ">99.9\u2009%"
-    assert (third["right"]["text"], third["right"]["help"]) == ("", "")
+    assert (third["label"]["text"], third["label"]["help"]) == ("–", "no label")
     assert len(third["input"]["text"]) == SIGNS + 1
-    right = cells(ITEMS[0], FOUND, replace(LINES[0], label=1))["right"]
-    assert (right["text"], right["help"]) == ("✓ positive", "as predicted")
-    assert titles(FOUND) == ["", "input", "answer", "label", "loss (nats)", "uncertainty (nats)"]
+    right = cells(ITEMS[0], FOUND, replace(LINES[0], label=1))["answer"]
+    assert (right["name"], right["text"], right["help"]) == ("answer right", "✓ positive", "as labelled")
+    assert titles(FOUND) == ["", "input", "answer", "label", "loss (nats)"]
 
 
-def test_loss_and_uncertainty_are_no_one_column() -> None:
-    """The first text has a label and so a loss; of the others the uncertainty alone is known."""
-    columns = [
-        [cell["text"] for cell in _row_cells(item, FOUND, line)][-2:]
-        for item, line in zip(ITEMS, LINES, strict=True)
-    ]
-    assert columns == [["1.39", ""], ["", "0.69"], ["", "0.00"]]
+def test_a_text_without_a_label_has_no_loss() -> None:
+    losses = [cells(item, FOUND, line)["surprise"] for item, line in zip(ITEMS, LINES, strict=True)]
+    assert [cell["text"] for cell in losses] == ["1.39", "–", "–"]
+    assert losses[1]["help"] == "no label, so no loss"
+    result = replace(FOUND, surprise="entropy", lines=LINES[1:])
+    assert cells(ITEMS[1], result, LINES[1])["surprise"]["text"] == "0.69"
+    assert titles(result) == ["", "input", "answer", "uncertainty (nats)"]
 
 
 def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None:
@@ -75,7 +71,6 @@ def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None
         "answer",
         "label",
         "loss (nats)",
-        "uncertainty (nats)",
     ]
     shown = [
         cells(item, result, line)["unknown"]["text"] for item, line in zip(ITEMS, result.lines, strict=True)

@@ -54,8 +54,11 @@ def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.Monkey
     assert result.notes == (
         "1 label not a class of this encoder (“happy”); use negative, positive, or a number below 2.",
     )
-    values = [line.surprise for line in result.order(surprising_first=True)]
-    assert values == sorted(values, reverse=True)
+    order = result.order(surprising_first=True)
+    assert {line.number for line in order[:3]} == {0, 1, 4}  # those with a label
+    for group in (order[:3], order[3:]):
+        values = [line.surprise for line in group]
+        assert values == sorted(values, reverse=True)
     assert [line.number for line in result.order(surprising_first=False)] == [0, 1, 2, 3, 4]
 
 

@@ -241,7 +241,8 @@ TABLE: dict[str, list[Row]] = {
         row(
             "some are known",
             lambda: predictions._class_lines(LOGITS, [0, -1], ("a", "b"))[2],
-            "otherwise uncertainty, the entropy",
+            "Inputs without a label have none",
+            "the least certain come first",
         ),
         row(
             "one input alone", lambda: predictions._state_lines(np.ones((1, 3)), [0])[2], "nothing to compare"
