@@ -11,7 +11,7 @@ from app_pages.subject.cache import cached
 from app_pages.toolkit.expression import call, named
 from model.config import ModelConfig
 from model.theory import cost
-from model.theory.cost import COLUMNS, n_parameters, variations
+from model.theory.cost import COLUMNS, Variation, n_parameters, variations
 from viz.builders.number_format import abbreviated, percent
 from viz.cost.length_scaling import length_scaling, part_bars
 
@@ -27,6 +27,7 @@ _COUNTING = (
 )
 
 _HEADINGS = {"steps": "steps", "PPL": "PPL dev", "BLEU": "BLEU dev", "params": "params ×10⁶"}
+_VARIED = {"(A)": "heads", "(B)": "d_k", "(C)": "size", "(D)": "dropout", "(E)": "positions"}
 _OWN = "encoder alone"
 _LOADED = "rgba(22, 163, 74, 0.16)"  # ACCENT, seen through on light and dark
 _LENGTHS = [2**power for power in range(6, 16)]
@@ -48,10 +49,11 @@ Sequential operations: how many have to wait for each other. Longest path: how m
 
 def draw() -> None:
     config = choose_config()
-    if config is not None:
+    if config is None:
+        draw_kinds_of_layer()
+    else:
         draw_parts(config)
         st.caption(fixed_properties_sentence(config))
-    draw_kinds_of_layer()
     draw_variations()
 
 
@@ -69,8 +71,8 @@ def draw_variations() -> None:
     """Draws table 3 of Vaswani et al. 2017; a click on a row loads its sizes into the boxes above."""
     heading("Variations on the Transformer, table 3 of the paper", key="cost_published")
     st.markdown(
-        "Click a row to load it into the boxes above. Empty: as in “base”. Varied are (A) the heads, (B) d_k, (C) the size, (D) dropout, "
-        "P_drop, and the smoothing of labels, ε_ls, (E) the positions, learned. PPL: perplexity, less is better. BLEU: how good the "
+        "Click a row to load it into the boxes above; an empty cell is as in “base”. P_drop: the share of numbers that dropout sets to 0. "
+        "ε_ls: the share that the smoothing of labels gives to the other tokens. PPL: perplexity, less is better. BLEU: how good the "
         "translations are, more is better."
     )
     loaded = START.held()
@@ -83,7 +85,7 @@ def draw_variations() -> None:
         hide_index=True,
         height="content",
         column_config={
-            "": st.column_config.TextColumn(width=48),
+            "": st.column_config.TextColumn(width=96),
             **{heading: st.column_config.TextColumn(width=width) for heading, width in widths.items()},
         },
         on_select=lambda: _take_row(key),
@@ -106,13 +108,19 @@ def _published_table() -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "": row.group,
+                "": _varied(row),
                 **{_HEADINGS.get(column, column): cell for column, cell in row.printed.items()},
                 _OWN: n_parameters(row.config),
             }
             for row in variations()
         ]
     )
+
+
+def _varied(row: Variation) -> str:
+    """The group of a row as in the paper, and in a word what it varies, such as "(A) heads"; "base" and "big" as they are."""
+    word = "smoothing" if row.printed["ε_ls"] else _VARIED.get(row.group, "")
+    return f"{row.group} {word}" if row.group in _VARIED else row.group
 
 
 def _take_row(key: str) -> None:
@@ -188,7 +196,9 @@ def draw_parts(config: ModelConfig) -> None:
         with column:
             _draw_total(quantity, *total)
             counts = [getattr(source[index], quantity) for index in range(len(parts))]
-            bars = call(part_bars, names, counts, quantity=quantity.replace("_", "-"))
+            bars = call(
+                part_bars, names, counts, quantity=quantity.replace("_", "-"), marked=cost.ATTENTION_ITSELF
+            )
             show(bars, key=f"cost_{quantity}")
     crossing, sentence_slot = beside("crossing", "crossing_sentence")
     with crossing:
@@ -202,6 +212,7 @@ def draw_parts(config: ModelConfig) -> None:
         label = "Attention weights: layers × heads × n²"
         _draw_total("attention_weights", label, cost.n_attention_weights(config), megabytes)
         st.markdown(_sentence(config))
+        draw_kinds_of_layer()
     with st.expander("Every number with its formula", icon=":material/function:"):
         st.table(_formula_table(parts), hide_index=True, border="horizontal")
         st.markdown(

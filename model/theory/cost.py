@@ -17,6 +17,7 @@ from ..config import ModelConfig, preset
 # Multiply-adds of a norm for each of its inputs: the square for the variance, centring and scaling by 1/sigma, gain
 # and shift.
 PER_NORMED = 3
+ATTENTION_ITSELF = "scores, weighted sum"  # the part that grows with the square of the length
 COLUMNS = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "ε_ls", "steps", "PPL", "BLEU", "params")
 _VARIED = COLUMNS[:8]  # settings in which a row differs from the base model; the other columns are results
 _FIELDS = {"N": "n_layers", "d_model": "d_model", "d_ff": "d_ff", "h": "n_heads", "d_k": "d_k", "d_v": "d_v"}
@@ -82,9 +83,7 @@ def component_costs(config: ModelConfig) -> tuple[ComponentCost, ...]:
             rf"L\,(d+1)\,h\,{stored_formula}",
             rf"L\,n\,d\,h\,{projected_formula}",
         ),
-        ComponentCost(
-            "scores, weighted sum", 0, layers * n * n * h * (d_k + d_v), "0", r"L\,n^2\,h\,(d_k+d_v)"
-        ),
+        ComponentCost(ATTENTION_ITSELF, 0, layers * n * n * h * (d_k + d_v), "0", r"L\,n^2\,h\,(d_k+d_v)"),
         ComponentCost(
             "W_O",
             layers * (h * d_v + 1) * d,

@@ -10,10 +10,10 @@ from ..builders.chart import Column, chart, encodings_by_kind, layer, lines, lon
 from ..builders.figure import VegaFigure, either, value
 from ..builders.number_format import THIN_PERCENT, abbreviated, percent, powers_of_ten
 from ..builders.palette import EMPHASIS, NEUTRAL, SHAPES
-from ..builders.theme import INK, MIDDLE, SMALL
+from ..builders.theme import INK, LABEL_INK, MIDDLE
 
 _BAR = 24  # pixels a bar
-_ROOM = 1.7  # end of the axis as a multiple of the largest share: the rest is for the text behind its bar
+_ROOM = 2  # end of the axis as a multiple of the largest share: the rest is for the text behind its bar
 
 
 def length_scaling(lengths: Sequence[int], values: Mapping[str, Sequence[float]]) -> VegaFigure:
@@ -58,11 +58,13 @@ def length_scaling(lengths: Sequence[int], values: Mapping[str, Sequence[float]]
     )
 
 
-def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> VegaFigure:
-    """Horizontal bars of counts [part], with each count's share of the sum; `quantity` says what is counted."""
+def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str, marked: str = "") -> VegaFigure:
+    """Horizontal bars of counts [part], with each count's share of the sum; `quantity` says what is counted.
+
+    The part `marked` has the colour of the first curve of `length_scaling`.
+    """
     total_count = sum(values)
     shares = [count / total_count if total_count else 0.0 for count in values]
-    largest = shares.index(max(shares)) if total_count else -1
     columns = [
         Column("part", list(names)),
         Column("share", shares, None),
@@ -74,7 +76,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
         alt.expr(f"'share of ' + total + ' {quantity}'"),
         fontSize=MIDDLE,
         fontWeight="normal",
-        color=NEUTRAL,
+        color=LABEL_INK,
         orient="bottom",
         anchor="middle",
         align="center",
@@ -92,14 +94,14 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
     }
     return chart(
         columns,
-        layer("bar", base | {"color": either("datum.largest", EMPHASIS, NEUTRAL)}, cornerRadiusEnd=3),
-        layer("text", base | {"text": "text:N"}, align="left", dx=5, fontSize=SMALL, color=INK),
+        layer("bar", base | {"color": either("datum.marked", EMPHASIS, NEUTRAL)}, cornerRadiusEnd=3),
+        layer("text", base | {"text": "text:N"}, align="left", dx=5, fontSize=MIDDLE, color=INK),
         drawing={
             "text": [
                 f"{abbreviated(count)} · {percent(share, brief=True)}" if count else "0"
                 for count, share in zip(values, shares, strict=True)
             ],
-            "largest": [index == largest for index in range(len(shares))],
+            "marked": [name == marked for name in names],
         },
         values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total_count:,}"},
         height=_BAR * max(len(names), 1),

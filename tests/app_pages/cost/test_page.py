@@ -129,6 +129,14 @@ def test_every_row_can_be_started_from(open_app: Open) -> None:
     assert app.number_input(key="cost_d_ff").value == 4096
 
 
+def test_a_row_of_table_3_says_in_a_word_what_it_varies(open_app: Open) -> None:
+    (table,) = (frame.value for frame in open_app(PAGE).dataframe)
+    groups = list(dict.fromkeys(table[""]))
+    assert groups == [
+        *("base", "(A) heads", "(B) d_k", "(C) size", "(D) dropout", "(D) smoothing", "(E) positions", "big"),
+    ]
+
+
 def test_table_1_has_a_row_for_each_kind_of_layer(open_app: Open) -> None:
     table = next(text.value for text in open_app(PAGE).markdown if "| Layer | Complexity" in text.value)
     kinds = [line.split(" | ")[0].removeprefix("| ") for line in table.strip().splitlines()[2:6]]

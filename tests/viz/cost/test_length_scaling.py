@@ -6,6 +6,7 @@ import vl_convert
 from tests.viz.scene import drawn, whole
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import EMPHASIS
+from viz.builders.theme import LABEL_INK
 from viz.cost.length_scaling import length_scaling, part_bars
 
 LENGTHS = (64, 128, 256, 512)
@@ -38,10 +39,14 @@ def test_ticks_are_the_powers_of_ten_around_the_values() -> None:
 
 
 def test_bars_are_the_shares_in_the_order_given() -> None:
-    bars, texts = drawn(part_bars(["b", "a", "c"], [500, 1500, 0], quantity="parameters"), width=460)
+    bars, texts = drawn(
+        part_bars(["b", "a", "c"], [500, 1500, 0], quantity="parameters", marked="a"), width=460
+    )
     assert [bar["width"] for bar in bars] == pytest.approx([bars[0]["width"], 3 * bars[0]["width"], 0])
     assert [text["text"] for text in texts] == ["500 · 25.0\u2009%", "1.5 k · 75.0\u2009%", "0"]
     assert [bar["fill"] == EMPHASIS for bar in bars] == [False, True, False]
+    bars, _ = drawn(part_bars(["a"], [1], quantity="parameters"))
+    assert bars[0]["fill"] != EMPHASIS
 
 
 def test_a_share_is_not_rounded_to_nothing() -> None:
@@ -71,6 +76,7 @@ def test_nothing_counted_makes_bars_of_no_length(values: list[int]) -> None:
 def test_the_total_is_below_and_comes_with_the_data() -> None:
     one, other = (part_bars(["a"], [count], quantity="parameters") for count in (37_858_304, 5))
     assert one.specification["title"] == other.specification["title"]
+    assert one.specification["title"]["color"] == LABEL_INK  # contrast of 6; the grey of bars has 4.1
     assert [title_of(figure) for figure in (one, other)] == [
         "share of 37,858,304 parameters",
         "share of 5 parameters",
