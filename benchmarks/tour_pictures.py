@@ -1,7 +1,7 @@
 """python -m benchmarks.tour_pictures
 
-Makes the small pictures of the tour's stops, light and dark, anew: each shows the figures of the page that the stop
-opens, as wide as they are. They are WebP files in `app_pages/reading/pictures`.
+Makes the small pictures of the tour's stops, light and dark, anew: each shows a detail of a figure of the page that the stop
+opens, large enough to be recognised. They are WebP files in `app_pages/reading/pictures`.
 """
 
 import io
@@ -9,8 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from PIL import Image
-from playwright.sync_api import FloatRect, Page, expect, sync_playwright
+from PIL import Image, ImageColor, ImageOps
+from playwright.sync_api import FloatRect, Page, ViewportSize, expect, sync_playwright
 
 from app_pages.controls.tour_controls import STOPS
 from app_pages.reading.page import PICTURES, THEMES, picture_file
@@ -22,18 +22,24 @@ from tests.browser.watching import ready
 
 SIZE = (480, 300)  # pixels; shown at half of that
 QUALITY = 55
-MARGIN = 8  # pixels of the page
-# Where the figures of a page begin; of a page without any, its first list.
-FIGURES = (
-    "[data-testid=stVegaLiteChart], [data-testid=stPlotlyChart], [data-testid=stBidiComponentRegular] table,"
-    " [data-testid=stBidiComponentIsolated], [data-testid=stImage], .st-key-own"
-)
-BOX = """(selector) => {
-    const boxes = [...document.querySelectorAll(selector)].map((figure) => figure.getBoundingClientRect());
-    const seen = boxes.filter((box) => box.width > 150 && box.height > 60);
-    const [left, top] = ["left", "top"].map((edge) => Math.min(...seen.map((box) => box[edge])));
-    return [left, top, Math.max(...seen.map((box) => box.right)) - left];
-}"""
+MARGIN, BETWEEN = 12, 48  # pixels of the picture: around its parts, and between two of them
+LAPTOP: ViewportSize = {"width": 1280, "height": 800}
+# What each stop shows: parts of elements, as pixels of a laptop's page from the left and the top, width and height.
+PARTS: dict[int, tuple[tuple[str, tuple[int, int, int, int]], ...]] = {
+    1: ((".st-key-all_heads_chart canvas", (27, 33, 466, 348)),),
+    2: ((".st-key-mask_map_pattern .stPlotlyChart", (103, 111, 335, 210)),),
+    3: ((".st-key-inside_map svg.marks", (22, 5, 204, 187)),),
+    4: ((".st-key-shown_inside_products svg.marks", (65, 44, 525, 236)),),
+    5: ((".st-key-shown_positions_table .stPlotlyChart", (77, 80, 460, 288)),),
+    6: ((".st-key-heads_table", (0, 0, 240, 150)),),
+    7: ((".st-key-shown_film canvas", (23, 19, 352, 263)),),
+    8: ((".st-key-shown_answer_parts svg.marks", (394, 114, 226, 131)),),
+    9: (
+        (".st-key-heads_first_chart canvas", (27, 33, 151, 151)),
+        (".st-key-heads_second_chart canvas", (27, 33, 151, 151)),
+    ),
+    10: (("[class*=st-key-row_]", (0, 0, 140, 45)), ("[class*=st-key-row_]", (648, 0, 56, 45))),
+}
 
 
 def main() -> int:
@@ -52,7 +58,8 @@ def main() -> int:
                 base_url=address,
                 color_scheme=theme,
                 reduced_motion="reduce",
-                viewport={"width": 1280, "height": 1200},
+                viewport=LAPTOP,
+                device_scale_factor=2,
             ) as context:
                 context.set_default_timeout(PATIENCE)
                 for number in range(1, len(STOPS) + 1):
@@ -71,15 +78,32 @@ def picture(page: Page, number: int) -> bytes:
     expect(page.locator(".st-key-tour")).to_contain_text(f"Tour, {number} of")
     ready(page)
     still(page)
-    left, top, width = page.evaluate(BOX, FIGURES)
-    width += 2 * MARGIN
-    height = width * SIZE[1] / SIZE[0]
-    clip: FloatRect = {"x": left - MARGIN, "y": max(0, top - MARGIN), "width": width, "height": height}
-    with Image.open(io.BytesIO(page.screenshot(clip=clip, animations="disabled"))) as image:
-        small = image.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS)
+    background = ImageColor.getrgb(
+        page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    )
+    parts = [screenshot(page, *part) for part in PARTS[number]]
+    width = sum(part.width for part in parts) + BETWEEN * (len(parts) - 1)
+    whole = Image.new("RGB", (width, max(part.height for part in parts)), background)
+    left = 0
+    for part in parts:
+        whole.paste(part, (left, 0))
+        left += part.width + BETWEEN
+    small = ImageOps.pad(
+        whole, (SIZE[0] - 2 * MARGIN, SIZE[1] - 2 * MARGIN), Image.Resampling.LANCZOS, background
+    )
     file = io.BytesIO()
-    small.save(file, "WEBP", quality=QUALITY, method=6)
+    ImageOps.expand(small, MARGIN, background).save(file, "WEBP", quality=QUALITY, method=6)
     return file.getvalue()
+
+
+def screenshot(page: Page, selector: str, box: tuple[int, int, int, int]) -> Image.Image:
+    """The part `box` of the first element that the selector names."""
+    element = page.locator(selector).first.bounding_box()
+    assert element is not None
+    left, top, width, height = box
+    clip: FloatRect = {"x": element["x"] + left, "y": element["y"] + top, "width": width, "height": height}
+    with Image.open(io.BytesIO(page.screenshot(clip=clip, animations="disabled"))) as image:
+        return image.convert("RGB")
 
 
 if __name__ == "__main__":

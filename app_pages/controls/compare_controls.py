@@ -52,8 +52,11 @@ VIEW = Box("compare_view", "Show", (ALL_HEADS, DIFFERENCE, DISTANCES), width=200
 STREAM_PART = Box(
     "compare_stream",
     "Show",
-    (NORMS, SHARES, ANSWERS, PARTS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS),
+    (NORMS, SHARES, SPREAD, COSINES, REPRESENTATIONS, ENTROPY, ANSWERS, PARTS),
     width=230,
+    help="Of the tokens' vectors: how long they are (norms), how much each step adds (shares), how different the tokens still "
+    "are (spread), how much a vector keeps its direction (cosines), and how alike both sides are (representations). Of the heads: "
+    "how evenly they spread their weight (entropy). Of the answer: what it would be after each layer, and what it is a sum of.",
 )
 SIMILARITY_VIEW = Box[str]("similarity_view", "Show", width=230)
 # The index of a patch: those of the second picture come after those of the first.

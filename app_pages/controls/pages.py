@@ -162,8 +162,7 @@ COMPARE = Page(
     "compare",
     "Side by side",
     "Where do two encoders, or two inputs, differ?",
-    f"One input in two encoders, for example with the {_LAYER_NORM} in different places; or two "
-    "inputs in one encoder.",
+    f"One input in two encoders, each of the {_HEADS} beside the one most like it; or two inputs in one encoder.",
 )
 THEORY = Page(
     "theory",
@@ -188,7 +187,7 @@ READING = Page(
     "reading",
     "Start here",
     "Where do I begin?",
-    "A tour of ten stops, two lectures, and the papers section by section: each step opens a page on real numbers.",
+    "Press Start the tour: ten stops show, step by step, how an encoder reads a sentence. Lectures and Papers go deeper.",
 )
 YOUR_OWN = Page(
     "your_own",

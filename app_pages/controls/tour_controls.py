@@ -55,7 +55,7 @@ STOPS = (
     ),
     Stop(
         "Why word order needs help",
-        "Attention alone sees no order. Move “Position t”: in this table each position has its own pattern, added to the word.",
+        "Attention sees no order. Move “Position t”: each position adds its own pattern to the word.",
         pages.POSITIONS,
         {"positions": "Sinusoids"},
     ),
@@ -74,8 +74,7 @@ STOPS = (
     ),
     Stop(
         "Before or after: the LayerNorm",
-        "From which layers does an answer come, in pre-LN and in post-LN? Below, each row is a claim of a paper, and what was "
-        "measured here.",
+        "From which layers does an answer come? Below: claims of papers, and what was measured here.",
         pages.NORM_PLACEMENT,
         {"norm_figure": "what an answer is made of"},
     ),
@@ -87,7 +86,7 @@ STOPS = (
     ),
     Stop(
         "Your own encoder",
-        "That was the tour: go back to your own input, or open an encoder from Hugging Face here, and the tour begins again with it.",
+        "Open one here, and the tour begins again with it.",
         pages.YOUR_OWN,
     ),
 )

@@ -77,11 +77,11 @@ def draw_stops(own_text: str) -> None:
             args=(following,),
         )
         sentence = (
-            f"They read your sentence: “{plain(own_text)}”"
+            f"The stops read your sentence: “{plain(own_text)}”"
             if own_text
-            else f"They read “{SENTENCE}”, or your own sentence once you have typed one at the first."
+            else f"The stops read “{SENTENCE}”, or the sentence that you type at the first."
         )
-        st.markdown(f"Ten stops, about fifteen minutes. {sentence}", width="content")
+        st.markdown(f"About fifteen minutes. {sentence}", width="content")
     with st.container(horizontal=True, gap="small", key="tour_cards"):
         for index, stop in enumerate(STOPS, 1):
             _draw_card(index, stop, is_current=index == number)

@@ -52,7 +52,7 @@ def length_scaling(lengths: Sequence[int], values: Mapping[str, Sequence[float]]
             "lengths": [length for length in lengths if length & (length - 1) == 0],
             "powers": powers_of_ten(columns[-1].values),
         },
-        height=380,
+        height=340,
         autosize=None,
         description=f"Multiply-adds of {', '.join(values)} over the sequence length, on logarithmic axes.",
     )
