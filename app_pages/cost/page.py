@@ -35,7 +35,7 @@ _WIDTHS = dict(zip(COLUMNS, (36, 68, 52, 36, 46, 46, 62, 48, 56, 70, 76, 92), st
 
 
 _KINDS_OF_LAYER = r"""
-| Layer | Complexity | Sequential operations | Longest path | Multiply-adds |
+| Layer | Complexity | Sequential operations | Longest path between tokens | Multiply-adds |
 | :-- | :-- | :-- | :-- | :-- |
 | self-attention | $O(n^2 \cdot d)$ | $O(1)$ | $O(1)$ | $2\,n^2 d$ |
 | restricted self-attention | $O(r \cdot n \cdot d)$ | $O(1)$ | $O(n/r)$ | $2\,r\,n\,d$ |
@@ -43,8 +43,12 @@ _KINDS_OF_LAYER = r"""
 | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ | $k\,n\,d^2$ |
 
 By the count, self-attention costs more than recurrence where $n > d$; but recurrence makes its $n$ steps one after the other.
-Sequential operations: how many have to wait for each other. Longest path: how many lie between two distant tokens.
 """
+_ABOUT_KINDS = (
+    "In table 1, $n$ vectors have $d$ numbers; $r$ is the size of the neighbourhood in restricted self-attention, $k$ the kernel "
+    "of the convolution. Sequential operations have to wait for each other; the longest path is how many operations lie between two "
+    "distant tokens. As in the paper, attention is without its four linear maps and has one head."
+)
 
 
 def draw() -> None:
@@ -61,10 +65,6 @@ def draw_kinds_of_layer() -> None:
     """Draws table 1 of the paper: four kinds of layer, and how they grow with the length of the sequence."""
     heading("Four kinds of layer, table 1 of the paper", key="cost_layers")
     st.markdown(_KINDS_OF_LAYER)
-    st.caption(
-        "$n$ vectors of $d$ numbers; $r$ is the size of the neighbourhood in restricted self-attention, $k$ the kernel of the "
-        "convolution. As in the paper, attention is without its four linear maps and has one head."
-    )
 
 
 def draw_variations() -> None:
@@ -218,7 +218,7 @@ def draw_parts(config: ModelConfig) -> None:
         st.markdown(
             r"Where the two lines cross: $L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)$."
         )
-        st.markdown(f"{_SYMBOLS} {_COUNTING}")
+        st.markdown(f"{_SYMBOLS} {_COUNTING}\n\n{_ABOUT_KINDS}")
 
 
 def _sentence(config: ModelConfig) -> str:

@@ -75,7 +75,9 @@ def draw_upload_form(at_most_mb: int) -> None:
     """Draws the upload form; `at_most_mb` is the limit of the session, 0 if uploads are off."""
     if not at_most_mb:
         explain_option(
-            "By upload: start with --uploads", "To allow up to 500 MB, start the app with:", WITH_UPLOADS
+            "By upload: start with --uploads",
+            "To open an encoder whose files you upload, up to 500 MB, start the app with:",
+            WITH_UPLOADS,
         )
         return
     heading("Upload")
