@@ -77,10 +77,10 @@ def _row_cells(item: Item, predictions: Predictions, line: Prediction) -> list[T
     cells: list[TableCell] = [{"name": "number", "text": f"{line.number + 1:,}"}, name]
     if predictions.has_unknown:
         cells.append({"name": "unknown", "text": percent(line.unknown, brief=True)})
-    name, mark, meaning = _MARKS[line.is_right]
+    classes, mark, meaning = _MARKS[line.is_right]
     cells.append(
         {
-            "name": name,
+            "name": classes,
             "text": mark + (line.answer if line.nearest is None else f"number {line.nearest + 1:,}"),
             "small": "" if line.probability is None else percent(line.probability, brief=True),
             "help": meaning,
