@@ -139,6 +139,9 @@ STATES: list[tuple[str, dict[str, str], str]] = [
         "compare",
         TEXT | SIMILARITY | {"similarity_view": "several texts"},
         "similarity_ranking similarity_difference",
+    ),
+    (
+        "compare",
         TEXT | SIMILARITY | {"similarity_view": "hidden words"},
         "similarity_matrix similarity_first similarity_second",
     ),
