@@ -307,9 +307,12 @@ def _table_row(
 
 def _words_or_dash(name: str, words: list[dict[str, str]], meaning: str) -> TableCell:
     """A cell of words, each with its help; of none a dash, whose help is its `meaning`."""
-    if words:
-        return {"name": name, "text": "", "terms": words}
-    return {"name": name, "text": "–", "help": meaning}
+    return {
+        "name": name,
+        "text": "" if words else "–",
+        "help": "" if words else meaning,
+        "terms": words,
+    }
 
 
 def _number_cell(numbers: Numbers, name: str, head: Head) -> TableCell:

@@ -104,8 +104,10 @@ def shown(app: AppTest) -> dict[str, Any]:
         if getattr(proto, "query_param_key", ""):
             result[node.key] = node.value
         elif node.type in ("markdown", "caption", "latex", "html"):
-            # Bars move from where they were before: that is no part of what they show.
-            result.setdefault(node.type, []).append(re.sub('; --last: [^;"]*', "", proto.body))
+            # Bars move from where they were before, and what a page chose as an example is the reader's own in a link.
+            body = re.sub('; --last: [^;"]*', "", proto.body)
+            body = re.sub("For example: (.)", lambda match: match[1].upper(), body)
+            result.setdefault(node.type, []).append(body)
         elif node.type == "vega_lite_chart":
             frames = [(frame.name, frame.data.data) for frame in proto.datasets]
             result.setdefault(node.type, []).append((proto.spec, frames))

@@ -38,8 +38,8 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None
         flips = sum(answer.argmax() != record.logits.argmax() for answer in answers)
         line = next(block.value for block in app.markdown if block.value.startswith(f"**{name}**: P("))
         assert (
-            f"P({record.class_names[label]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}` "
-            f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009% "
+            f"P({record.class_names[label]}) is {100 * before:.1f}\u2009%; without `{record.tokens[strongest]}` "
+            f"(position {strongest}) it is {100 * without[strongest]:.1f}\u2009% "
             f"({format_number(moved[strongest], '+.2f')} in log-odds), the largest change. "
         ) in line
         assert line.endswith(f"Hidden alone, {flips} of {len(record)} tokens change the answer.")

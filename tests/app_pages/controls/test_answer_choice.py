@@ -17,6 +17,7 @@ from model.experiments.probabilities import probabilities
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.shown_text import headline, joined_captions
 from tests.model.huggingface.folders import build
+from viz.builders.number_format import stage_names
 from viz.heads.part_grids import FEED_FORWARD
 
 Open = Callable[..., AppTest]
@@ -127,7 +128,7 @@ def test_patched_heads_and_states(open_heads: Open) -> None:
     expected = patch_feed_forwards(loaded, TEXT, OTHER, word).ravel() - before
     np.testing.assert_allclose(feed_forwards, expected, rtol=1e-4, atol=1e-6)
     states = table_of(app, "Effect on", "stage", "position", "value")
-    stages = {stage: number for number, stage in enumerate(capture(loaded, TEXT).stages)}
+    stages = {stage: number for number, stage in enumerate(stage_names(capture(loaded, TEXT).stages))}
     answers = patch_positions(loaded, TEXT, OTHER, word)[..., 0] - before
     for row in states.itertuples():
         assert row.value == pytest.approx(answers[stages[row.stage], row.position], rel=1e-3, abs=1e-5)

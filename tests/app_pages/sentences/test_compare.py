@@ -143,7 +143,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "one changes the answer",
             lambda: knocked_out((0.1, 0.9), (0.6, 0.4), (0.2, 0.8)),
-            "P(good) is 90.00 %; without `a` (position 0) it is 40.00 % (−2.60 in log-odds), the largest change. Hidden alone, 1 of 2 tokens change the answer.",
+            "P(good) is 90.0 %; without `a` (position 0) it is 40.0 % (−2.60 in log-odds), the largest change. Hidden alone, 1 of 2 tokens change the answer.",
         ),
         row(
             "both change it",
@@ -165,14 +165,14 @@ TABLE: dict[str, list[Row]] = {
         row(
             "saturated",
             lambda: knocked_out((1e-9, 1.0), (1e-6, 1.0), (1e-9, 1.0)),
-            "P(good) is over 99.99 %; without `a` (position 0) it is over 99.99 %",
+            "P(good) is over 99.9 %; without `a` (position 0) it is over 99.9 %",
             "−6.91 in log-odds",
             never=("100.00",),
         ),
         row(
             "one token alone",
             lambda: knocked_out((0.1, 0.9), (0.3, 0.7)),
-            "without `a` (position 0) it is 70.00 %",
+            "without `a` (position 0) it is 70.0 %",
         ),
     ],
 }

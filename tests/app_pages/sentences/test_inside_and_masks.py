@@ -193,7 +193,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "only the class token reaches the answer",
             lambda: page._independent_sentence("Masked", side(answer(0.2, 0.8))),
-            "so the encoder says good (80.00 %) for every text",
+            "so the encoder says good (80.0 %) for every text",
         ),
         row(
             "and there are no classes",
