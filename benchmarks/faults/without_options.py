@@ -6,7 +6,7 @@ from benchmarks.addresses import texts
 from benchmarks.faults.promises import OFF
 from benchmarks.faults.world import World
 
-UPLOADS_OFF = "To allow up to 500 MB, start the app with:"
+UPLOADS_OFF = "To open an encoder whose files you upload, up to 500 MB, start the app with:"
 HUB_OFF = "To download models by name, start the app with:"
 
 
