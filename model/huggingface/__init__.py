@@ -1,7 +1,7 @@
-"""Encoders that were trained elsewhere: reads folders in Hugging Face's layout without `transformers`; a family is
-a table of names (`family_table`), with a function for what depends on its config.json.
+"""Encoders that were trained elsewhere: reads folders in Hugging Face's layout without `transformers`. Each family of
+encoders has a table of the names of its settings and tensors (`family_table`), and a function that reads its config.json.
 
-`describe` tells what a folder holds before its weights are read; `model.checkpoint.load` opens it.
+`describe` tells what a folder holds before its weights are read; `model.checkpoint.load` opens the folder.
 """
 
 from .description import Description, describe

@@ -193,23 +193,25 @@ GTE_VALUES: dict[str, tuple[object, ...]] = {
 
 
 def read_bert(values: Mapping[str, Any], stored: Stored) -> Reading:
-    return _read(BERT.layout(values, stored), BERT)
+    """Configuration and tensor map of a BERT, ERNIE or Megatron-BERT, from the `values` in its config.json."""
+    return _read_bert_blocks(BERT.layout(values, stored), BERT)
 
 
 def read_roberta(values: Mapping[str, Any], stored: Stored) -> Reading:
-    refuse_unmerged(stored)  # Jina v3's own files call themselves XLM-RoBERTa
+    """Configuration and tensor map of a RoBERTa, XLM-R, CamemBERT or data2vec-text, from its config.json's `values`."""
+    refuse_unmerged_adapters(stored)  # Jina v3's own files call themselves XLM-RoBERTa
     layout = ROBERTA.layout(values, stored)
     name = ROBERTA_NAMES.get(str(values.get("model_type")), "RoBERTa")
     # fairseq counts positions from the padding's number on
     first_position = layout.whole_number("pad_token_id", 1) + 1
-    return _read(layout, replace(ROBERTA, name=name, first_position=first_position))
+    return _read_bert_blocks(layout, replace(ROBERTA, name=name, first_position=first_position))
 
 
 read_distilbert = partial(read_by_table, DISTILBERT)
 
 
 def read_electra(values: Mapping[str, Any], stored: Stored) -> Reading:
-    """Its discriminator classifies each token as replaced or not."""
+    """Configuration and tensor map of an ELECTRA; its discriminator classifies each token as replaced or not."""
     layout = ELECTRA.layout(values, stored)
     if layout.output_tensor_name(f"{DISCRIMINATOR}.dense.weight"):
         layout.map_output_linear("token_hidden", f"{DISCRIMINATOR}.dense")
@@ -219,11 +221,11 @@ def read_electra(values: Mapping[str, Any], stored: Stored) -> Reading:
             "token_hidden": layout.activation(),
             "token_answers": "each",
         }
-    return _read(layout, ELECTRA)
+    return _read_bert_blocks(layout, ELECTRA)
 
 
 def read_albert(values: Mapping[str, Any], stored: Stored) -> Reading:
-    """All layers of a group share their weights."""
+    """Configuration and tensor map of an ALBERT, in which all layers of a group share their weights."""
     layout = ALBERT.layout(values, stored)
     _refuse_variants(layout)
     if layout.whole_number("inner_group_num", 1) != 1:
@@ -237,8 +239,11 @@ def read_albert(values: Mapping[str, Any], stored: Stored) -> Reading:
     return read_text(layout, replace(ALBERT, blocks=blocks))
 
 
-def _read(layout: Layout, table: FamilyTable) -> Reading:
-    """Reads an encoder of BERT's blocks. Raises ValueError for an unsupported variant."""
+def _read_bert_blocks(layout: Layout, table: FamilyTable) -> Reading:
+    """Configuration and tensor map of an encoder with BERT's blocks, post-LN or pre-LN as its norms are named in the file.
+
+    Raises ValueError for an unsupported variant.
+    """
     _refuse_variants(layout)
     first_block = f"{table.blocks}.0"
     if not layout.has_tensor(f"{first_block}.{BLOCK['norm_attention']}.weight"):
@@ -254,7 +259,7 @@ def _read(layout: Layout, table: FamilyTable) -> Reading:
 
 
 def _refuse_variants(layout: Layout) -> None:
-    """Raises ValueError for decoders, and for positions that are not added to the embedding."""
+    """Raises ValueError for decoders, and for relative positions, which are not added to the embedding."""
     refuse_decoder(layout)
     position_kind = layout.values.get("position_embedding_type", "absolute")
     if position_kind != "absolute":
@@ -263,13 +268,14 @@ def _refuse_variants(layout: Layout) -> None:
         )
 
 
-def refuse_unmerged(stored: Stored) -> None:
-    """Raises ValueError if each weight is stored in two parts, its own and the adapters' for single tasks (Jina v3)."""
+def refuse_unmerged_adapters(stored: Stored) -> None:
+    """Raises ValueError if adapters for single tasks are stored beside the weights, not added to them (Jina v3)."""
     if any(".parametrizations." in name for name in stored.shapes):
         raise ValueError(NOT_MERGED)
 
 
 def read_nomic(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of a NomicBERT, from the `values` in its config.json."""
     authors_values = {ours: values[theirs] for ours, theirs in AUTHORS_NAMES.items() if theirs in values}
     layout = NOMIC.layout({**authors_values, **values}, stored)
     layout.refuse_other_values(NOMIC_VALUES)
@@ -278,6 +284,7 @@ def read_nomic(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def read_gte(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of a GTE, from the `values` in its config.json."""
     base = 160_000.0 if values.get("model_type") == "gte" else 10_000.0
     table = replace(GTE, defaults={**GTE.defaults, "rope_theta": base})
     layout = table.layout(values, stored)
@@ -289,14 +296,18 @@ def read_gte(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def read_jina(values: Mapping[str, Any], stored: Stored) -> Reading:
-    refuse_unmerged(stored)
+    """Configuration and tensor map of a Jina v3 without its adapters, from the `values` in its config.json."""
+    refuse_unmerged_adapters(stored)
     layout = JINA.layout(values, stored)
     layout.notes.append("Adapters for single tasks, if there are any, are not applied.")
     return _read_rotary(layout, JINA, NO_PARTS)
 
 
 def _read_rotary(layout: Layout, table: FamilyTable, parts: Parts) -> Reading:
-    """Reads an encoder whose tensors have the names that are saved, or those that `transformers` has in memory."""
+    """Configuration and tensor map of an encoder with rotary positions.
+
+    Its tensors have either their authors' names or those of the modules of `transformers`.
+    """
     layout.family["parts"] = replace(parts, rotary=rotary(layout, table.sizes(layout)))
     if layout.has_tensor("layers.0.post_attention_layernorm.weight"):
         block = {**table.block, **IN_MEMORY, **(GATED if parts.gated else {})}

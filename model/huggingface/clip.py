@@ -1,8 +1,8 @@
 """The two encoders of CLIP (Radford et al. 2021), of pictures and of texts, and those of SigLIP (Zhai et al. 2023), of the same build.
 
-Both have pre-LN blocks. CLIP's encoder of texts has a causal mask, and the state of its end token stands for the text; in its
-encoder of pictures the class token does so. SigLIP's encoders see everything; there the text's last token stands for it, and
-the picture is pooled by a learned query that attends to all patches.
+All have pre-LN blocks. CLIP's encoder of texts has a causal mask, and pools by taking the state of the end token; its encoder of
+pictures takes that of the class token. SigLIP has no causal mask; its encoder of texts takes the state of the last token, and its
+encoder of pictures pools by a learned query that attends to all patches.
 """
 
 from collections.abc import Mapping
@@ -100,7 +100,7 @@ FORMER_END = 2
 def read_clip_pictures(
     values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None = None
 ) -> Reading:
-    """`preprocessor` is the content of preprocessor_config.json, if there is one."""
+    """Configuration and tensor map of the encoder of pictures; `preprocessor` is the content of preprocessor_config.json."""
     is_siglip = _is_siglip(values)
     table = SIGLIP_PICTURES if is_siglip else CLIP_PICTURES
     layout = table.layout(values, stored)
@@ -133,6 +133,7 @@ def read_clip_pictures(
 
 
 def read_clip_texts(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of the encoder of texts, from the `values` in its config.json."""
     is_siglip = _is_siglip(values)
     table = SIGLIP_TEXTS if is_siglip else CLIP_TEXTS
     layout = table.layout(values, stored)
@@ -164,7 +165,7 @@ def _is_siglip(values: Mapping[str, Any]) -> bool:
 
 
 def _map_attention_pooling(layout: Layout) -> None:
-    """Maps SigLIP's learned query, and what follows its attention."""
+    """Maps the tensors of SigLIP's attention pooling: learned query, attention, norm and feed-forward."""
     d_model, pooling = layout.whole_number("hidden_size"), "attention_pooling"
     layout.family[pooling] = True
     layout.map_tensor(f"{pooling}.attention.probe", "head.probe")
@@ -177,14 +178,17 @@ def _map_attention_pooling(layout: Layout) -> None:
 
 
 def _read_projection(layout: Layout, layer: str, *, has_bias: bool) -> None:
-    """Maps the linear layer behind pooling that makes the embedding, if it is stored."""
+    """Maps the linear layer named `layer`, which makes the embedding from the pooled state, if it is stored."""
     if (name := layout.output_tensor_name(f"{layer}.weight")) is not None:
         layout.map_output_linear("pooler", layer, has_bias=has_bias)
         layout.family |= {"pooler": "none", "d_pooled": layout.n_output_rows(name)}
 
 
 def _end_token(layout: Layout) -> TokenChoice:
-    """Which token of a text is its end. Raises ValueError unless config.json says a token of the vocabulary."""
+    """The id of the token that ends a text, or "highest id" where config.json holds the number of old versions, 2.
+
+    Raises ValueError if `eos_token_id` in config.json is no id of the vocabulary.
+    """
     end_id, vocab_size = layout.value("eos_token_id"), layout.whole_number("vocab_size")
     if type(end_id) is not int or not 0 <= end_id < vocab_size:
         raise ValueError(

@@ -52,6 +52,7 @@ def describe(folder: Path) -> Description:
 
 
 def _summary_rows(config: ModelConfig, n_parameters: int) -> tuple[tuple[str, str], ...]:
+    """Rows (name, value) of a table about the encoder: size, input, positions, outputs and memory."""
     family = config.family
     if config.is_text:
         input_text = f"text, up to {config.n_positions:,} tokens of a vocabulary of {config.vocab_size:,}"
@@ -85,7 +86,7 @@ def _summary_rows(config: ModelConfig, n_parameters: int) -> tuple[tuple[str, st
 
 
 def _position_phrases(config: ModelConfig) -> list[str]:
-    """How the encoder knows where each token or patch is, and how far its layers see."""
+    """Phrases on the kind of position encoding, and on the window or causal mask of the attention, if it has one."""
     family, parts, phrases = config.family, config.family.parts, list[str]()
     if config.positions != "none":
         phrases.append(f"{config.positions} vectors are added to the embedding")
@@ -122,6 +123,7 @@ def _position_phrases(config: ModelConfig) -> list[str]:
 
 
 def _output_phrases(config: ModelConfig) -> list[str]:
+    """Phrases on the output layers: classes, token classes, masked tokens and pooled vector."""
     family = config.family
     outputs: list[str] = []
     if config.n_classes:
@@ -152,6 +154,7 @@ def _output_phrases(config: ModelConfig) -> list[str]:
 
 
 def _pooled_phrase(config: ModelConfig) -> str:
+    """Phrase on how the states of the positions are pooled into one vector."""
     family = config.family
     if family.attention_pooling:
         return "what a learned query reads of all states"
@@ -165,7 +168,7 @@ def _pooled_phrase(config: ModelConfig) -> str:
 
 
 def _megabytes(config: ModelConfig, n_parameters: int) -> float:
-    """Memory in MB for the weights and for the record of the longest input: scores, pattern, mask, vectors and states."""
+    """Memory in MB for the weights, and for all activations that are kept of one input of the greatest length."""
     n, per_head = config.n_positions, config.n_layers * config.n_heads
     vectors = (
         per_head * n * (2 * config.d_k + 2 * config.d_v) + (2 * config.n_layers + 1) * n * config.d_model

@@ -21,7 +21,7 @@ from ..transformer import Embedding, Inputs, States, Transformer, fixed_position
 
 
 class ImportedEmbedding(Embedding):
-    """An embedding with token types, distillation token, registers, normalised pixels, or a width other than d_model."""
+    """An embedding that can have token types, a distillation token, registers, normalised pixels, or another width than d_model."""
 
     means: Tensor  # of pixels, by colour
     deviations: Tensor
@@ -44,7 +44,10 @@ class ImportedEmbedding(Embedding):
             self.norm = nn.Sequential(self.norm, nn.Linear(width, config.d_model))  # type: ignore[assignment]  # called like one norm
 
     def look_up(self, inputs: Inputs) -> States:
-        """Content vectors of token ids or patches; ids of a second text are `vocab_size` higher (`model.inputs.prepare`)."""
+        """The vectors of token ids or patches before positions are added.
+
+        In a pair of texts, `vocab_size` was added to the ids of the second one (`model.inputs.prepare`).
+        """
         if self.patch_size is None:
             if self.types is not None:
                 return super().look_up(inputs % self.vocab_size) + self.types(inputs // self.vocab_size)
@@ -58,9 +61,10 @@ class ImportedEmbedding(Embedding):
         return content
 
     def _zero_masked_tokens(self, content: States, inputs: Inputs) -> States:
-        """Content with zeros for masked tokens; the others are scaled to what they made on average in ESM-2's training.
+        """The vectors with zeros for masked tokens, and the others scaled as ESM-2 does it (`token_dropout`).
 
-        There 15 % of the tokens were hidden, and 80 % of these by the mask.
+        The factor is (1 - 0.15 * 0.8) / (share of tokens not masked): in ESM-2's training 15 % of the tokens were chosen, and
+        80 % of these masked.
         """
         assert self.zeroed_id is not None
         is_masked = inputs.eq(self.zeroed_id)
@@ -112,7 +116,7 @@ class ImportedEncoder(Transformer):
             self.pooler = nn.Linear(d_model, d_pooled) if family.pooler else nn.Identity()
             self.pooler_act = OUTPUT_ACTIVATIONS[family.pooler or "none"]()
             has_pooled_norm = family.pooled_norm or (family.hidden_norm and family.pooler is not None)
-            self.pooler_norm = _hidden_norm(config, d_pooled, has_pooled_norm)
+            self.pooler_norm = _norm_or_identity(config, d_pooled, has_pooled_norm)
             width, layers = d_model * max(1, len(family.sentence_poolings)), list[nn.Module]()
             for layer_options in family.sentence_layers:
                 layers.append(sentence_layer(layer_options, width))
@@ -123,7 +127,7 @@ class ImportedEncoder(Transformer):
             self.second_classifier = nn.Linear(d_pooled, config.n_classes) if family.two_classifiers else None
             self.token_hidden = nn.Linear(d_model, d_model) if family.token_hidden else nn.Identity()
             self.token_act = OUTPUT_ACTIVATIONS[family.token_hidden or "none"]()
-            self.token_norm = _hidden_norm(
+            self.token_norm = _norm_or_identity(
                 config, d_model, family.hidden_norm and family.token_hidden is not None
             )
             n_token_classes = len(family.token_class_names)
@@ -159,11 +163,11 @@ class ImportedEncoder(Transformer):
 
     @property
     def pooled_layers(self) -> nn.Sequential:
-        """The layers behind pooling, or with `family.pools_last` before it."""
+        """The pooler and the layers of sentence-transformers; they come after pooling, with `family.pools_last` before it."""
         return nn.Sequential(self.pooler, self.pooler_act, self.pooler_norm, *self.sentence_layers)
 
     def pool_positions(self, states: States, inputs: Inputs) -> Float[Tensor, "batch pooled"]:
-        """What `pool` makes of the states before `pooled_layers`."""
+        """One vector per input from the states of its positions, before `pooled_layers`; d_model wide or a multiple of it."""
         family = self.config.family
         if family.pools_patches or family.pools_patches_alone:
             mean = states[:, self.config.n_before_patches :].mean(dim=1)
@@ -171,7 +175,7 @@ class ImportedEncoder(Transformer):
         if self.attention_pooling is not None:
             return self.attention_pooling(states)
         if family.pools_token is not None:
-            position = chosen_token(inputs, family.pools_token)[:, None, None]
+            position = token_to_pool(inputs, family.pools_token)[:, None, None]
             return states.take_along_dim(position, dim=1)[:, 0]
         if family.sentence_poolings:
             is_real = real_positions(inputs, self.config.padding_id)
@@ -185,7 +189,7 @@ class ImportedEncoder(Transformer):
         return (logits + self.second_classifier(states[:, 1])) / 2
 
     def full_mask(self, inputs: Inputs, mask: Mask | None = None) -> FullMask | None:
-        """The mask of `Transformer.full_mask`; no later key in a causal encoder, and in layers with a window none beyond it."""
+        """The mask of `Transformer.full_mask`, and with it the causal mask and the local windows of the encoder, if it has any."""
         full_mask = super().full_mask(inputs, mask)
         own_mask = own_full_mask(self.config, inputs.shape[1] if self.config.is_text else None, inputs.device)
         if own_mask is None:
@@ -193,6 +197,7 @@ class ImportedEncoder(Transformer):
         return own_mask if full_mask is None else full_mask & own_mask
 
     def _add_relative_bias(self, n_buckets: int) -> None:
+        """Gives each block a learned bias on its scores by distance, from a table [bucket, head] of its own or of all blocks."""
         family, n_heads = self.config.family, self.config.n_heads
         n_biases = len(self.blocks) if family.relative_bias_by_layer else 1
         biases = [nn.Embedding(n_buckets, n_heads) for _ in range(n_biases)]
@@ -211,7 +216,10 @@ class ImportedEncoder(Transformer):
 def own_full_mask(
     config: ModelConfig, n: int | None = None, device: torch.device | None = None
 ) -> FullMask | None:
-    """Keys that each query may attend to by the encoder's build, for a text of `n` tokens or a picture; None for all keys."""
+    """Causal mask and local windows of the encoder, for a text of `n` tokens or a picture; True where a query may attend.
+
+    None if the encoder has neither.
+    """
     parts, n = config.family.parts, n or config.n_positions
     own_mask = causal(n, device).expand(1, config.n_layers, 1, n, n) if parts.causal else None
     if parts.windows:
@@ -221,18 +229,23 @@ def own_full_mask(
     return own_mask
 
 
-def chosen_token(inputs: Int[Tensor, "batch position"], choice: TokenChoice) -> Int[Tensor, " batch"]:
-    """Position in each text of the first token of an id (0 if there is none), of the highest id, or of the last token."""
+def token_to_pool(inputs: Int[Tensor, "batch position"], choice: TokenChoice) -> Int[Tensor, " batch"]:
+    """Position in each text of the token from which a text's vector is taken.
+
+    By `choice` it is the first token with this id (0 if there is none), that with the highest id, or the last one.
+    """
     if choice == "last":
         return torch.full((len(inputs),), inputs.shape[1] - 1, device=inputs.device)
     return (inputs if choice == "highest id" else (inputs == choice).int()).argmax(dim=1)
 
 
-def _hidden_norm(config: ModelConfig, width: int, has_norm: bool) -> nn.Module:
+def _norm_or_identity(config: ModelConfig, width: int, has_norm: bool) -> nn.Module:
+    """A layer norm, or a layer that changes nothing unless `has_norm`."""
     return nn.LayerNorm(width, eps=config.layer_norm_eps) if has_norm else nn.Identity()
 
 
 def _share_layers_of_block(block: nn.Module, first_block: nn.Module) -> None:
+    """Replaces the linear layers and norms of `block`, at any depth, by those of `first_block`."""
     for name, module in first_block.named_children():
         if isinstance(module, nn.Linear | nn.LayerNorm | nn.RMSNorm):
             setattr(block, name, module)
@@ -241,7 +254,7 @@ def _share_layers_of_block(block: nn.Module, first_block: nn.Module) -> None:
 
 
 def _make_buffers(embedding: ImportedEmbedding, config: ModelConfig) -> None:
-    """Computes the buffers, which are not stored and have no numbers on the meta device."""
+    """Computes fixed positions and the pixels' means and deviations, which no weights file holds."""
     if config.positions != "learned":
         table = fixed_positions(replace(config, d_model=config.d_embedding))
         embedding.register_buffer("position_table", table, persistent=False)

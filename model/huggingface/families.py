@@ -2,7 +2,7 @@
 
 After a change run `python -m tests.model.huggingface.test_families`, which writes the list into the docs.
 
-Folders whose numbers would be those of another encoder if they were read are refused, each with what it holds and the way out.
+Folders that would open with wrong results, such as adapters that are not merged, are refused with the reason and the remedy.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -59,14 +59,16 @@ class KnownFamily:
 
     name: str  # as its authors write it; the same name may stand at several model types
     read: Callable[..., Reading]
-    reads: InputKind = "text"
+    input_kind: InputKind = "text"
 
     def reading(
         self, values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None
     ) -> Reading:
         """Configuration and tensor map of an encoder of this family. Raises ValueError if it cannot be read."""
         return (
-            self.read(values, stored, preprocessor) if self.reads == "pictures" else self.read(values, stored)
+            self.read(values, stored, preprocessor)
+            if self.input_kind == "pictures"
+            else self.read(values, stored)
         )
 
 
@@ -118,20 +120,23 @@ def family_names() -> str:
 
 
 def families_table() -> str:
-    """All families as a table in Markdown; those that one function reads are on one row."""
+    """All families as a table in Markdown; families that are read by the same function share a row."""
     groups: dict[tuple[Callable[..., Reading], str], list[str]] = {}
     for model_type, family in FAMILIES.items():
-        groups.setdefault((family.read, family.reads), []).append(model_type)
+        groups.setdefault((family.read, family.input_kind), []).append(model_type)
     rows = ["| family | `model_type` in `config.json` | reads |", "|---|---|---|"]
-    for (_, reads), model_types in groups.items():
+    for (_, input_kind), model_types in groups.items():
         names = ", ".join(dict.fromkeys(FAMILIES[model_type].name for model_type in model_types))
-        rows.append(_row(names, model_types, reads))
-    rows.append(_row(", ".join(TWO_ENCODERS.values()), TWO_ENCODERS, "pictures and texts: two encoders"))
+        rows.append(_markdown_row(names, model_types, input_kind))
+    rows.append(
+        _markdown_row(", ".join(TWO_ENCODERS.values()), TWO_ENCODERS, "pictures and texts: two encoders")
+    )
     return "\n".join(rows)
 
 
-def _row(names: str, model_types: Iterable[str], reads: str) -> str:
-    return f"| {names} | {', '.join(f'`{model_type}`' for model_type in model_types)} | {reads} |"
+def _markdown_row(names: str, model_types: Iterable[str], input_kind: str) -> str:
+    """Row of the Markdown table of families that can be opened."""
+    return f"| {names} | {', '.join(f'`{model_type}`' for model_type in model_types)} | {input_kind} |"
 
 
 def is_own_config(values: Mapping[str, Any]) -> bool:
@@ -149,7 +154,7 @@ def refuse_adapter(folder: Path) -> None:
 
 
 def refuse_other_library(values: Mapping[str, Any]) -> None:
-    """Raises RefusalError for a config.json that another library wrote, which names no `model_type` or wraps a model of timm."""
+    """Raises RefusalError for a config.json of timm (PyTorch Image Models), or of `transformers` around a model of timm."""
     architecture = values.get("architecture")
     if isinstance(architecture, str) and (
         values.get("model_type") == "timm_wrapper" or "pretrained_cfg" in values or "num_features" in values
@@ -160,8 +165,8 @@ def refuse_other_library(values: Mapping[str, Any]) -> None:
         )
 
 
-def refuse_tensors(names: Collection[str]) -> None:
-    """Raises RefusalError if the weights hold an adapter that is not merged, or relative positions that are not computed."""
+def refuse_unsupported_tensors(names: Collection[str]) -> None:
+    """Raises RefusalError if tensors with these names belong to an unmerged adapter or to unsupported relative positions."""
     for name in names:
         if any(part in name for part in ADAPTER_TENSORS):
             raise RefusalError(
@@ -175,7 +180,7 @@ def refuse_tensors(names: Collection[str]) -> None:
 
 
 def wrong_shape(values: Mapping[str, Any], sentence: str) -> RefusalError | ValueError:
-    """The error for a tensor of another shape than config.json asks for, with heads that were pruned as its reason."""
+    """The error to raise for a tensor whose shape does not fit config.json: `sentence`, or pruned heads if config.json names any."""
     pruned = values.get("pruned_heads")
     if not isinstance(pruned, Mapping) or not any(pruned.values()):
         return ValueError(sentence)

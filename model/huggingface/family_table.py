@@ -1,5 +1,5 @@
-"""`FamilyTable`: what a family calls its settings and its tensors, and of what blocks it consists; `read_text` reads an encoder of
-texts by it, and `model.huggingface.vit` one of pictures.
+"""`FamilyTable`: the names that a family of encoders gives to its settings, tensors and blocks. With it `read_text` reads encoders
+of texts, and `model.huggingface.vit` encoders of pictures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ LARGEST_BASE = 1e12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyTable:
-    """What a family calls its settings and its tensors; the names are those of BERT where a family says no others.
+    """Names of a family's settings in config.json and of its tensors in the weights file; by default those of BERT.
 
     None stands for a setting that the family's own function reads, or for a tensor that the family does not have.
     """
@@ -62,26 +62,28 @@ class FamilyTable:
         return Layout.find(values, stored, self.known, self.defaults)
 
     def sizes(self, layout: Layout) -> Sizes:
-        """Raises ValueError for sizes that do not fit each other, or not the weights."""
+        """Width, layers and heads by config.json. Raises ValueError if they contradict each other or the weights."""
         n_layers = layout.n_layers(self.n_layers, shared=self.shares_layers)
         d_model, n_heads = layout.whole_number(self.d_model), layout.whole_number(self.n_heads)
         return Sizes(d_model, n_layers, n_heads, layout.head_width(d_model, n_heads, self.d_head))
 
     def block_names(self, n_layers: int) -> Sequence[str]:
+        """The names of all blocks in the weights file, such as "encoder.layer.0", in their order."""
         if isinstance(self.blocks, str):
             return [f"{self.blocks}.{layer}" for layer in range(n_layers)]
         return self.blocks
 
 
 def read_by_table(table: FamilyTable, values: Mapping[str, Any], stored: Stored) -> Reading:
-    """Configuration and tensor map of an encoder of texts of which the table says everything."""
+    """Configuration and tensor map of an encoder of texts whose family needs nothing but its table."""
     return read_text(table.layout(values, stored), table)
 
 
 def read_text(layout: Layout, table: FamilyTable) -> Reading:
-    """Configuration and tensor map of an encoder of texts; fields that `layout` holds already go before those of the table.
+    """Configuration and tensor map of an encoder of texts, from its table and from the fields that `layout` already holds.
 
-    Raises ValueError if the configuration or the tensors are not such as the table says.
+    Where both give a field of `ModelConfig`, that of `layout` is used. Raises ValueError if config.json or the tensors do not
+    fit the table.
     """
     d_model, n_layers, n_heads, _ = table.sizes(layout)
     n_stored, width = layout.whole_number(table.n_positions), d_model
@@ -112,13 +114,16 @@ def read_text(layout: Layout, table: FamilyTable) -> Reading:
         "positions": "none" if table.positions is None else "learned",
     }
     norm_name = f"embedding.norm.{int(widens_first)}" if has_widening else "embedding.norm"
-    return finish(layout, table, fields, norm_name)
+    return finish_reading(layout, table, fields, norm_name)
 
 
-def finish(
+def finish_reading(
     layout: Layout, table: FamilyTable, fields: Mapping[str, Any], embedding_norm: str = "embedding.norm"
 ) -> Reading:
-    """The reading of a layout in which all but the blocks and the norms is mapped, with these `fields` of `ModelConfig`."""
+    """Maps the blocks and norms, which are all that `layout` still lacks, and returns configuration and tensor map.
+
+    `fields` are fields of `ModelConfig`; `embedding_norm` is the name of that norm in `ImportedEncoder`.
+    """
     d_model, n_layers, n_heads, d_head = table.sizes(layout)
     own_fields: dict[str, Any] = {
         "d_model": d_model,
@@ -150,6 +155,7 @@ def finish(
 
 
 def refuse_decoder(layout: Layout) -> None:
+    """Raises ValueError if config.json says that the model is a decoder or has cross-attention."""
     if layout.values.get("is_decoder") or layout.values.get("add_cross_attention"):
         raise ValueError("this is a decoder, but only encoders are supported")
 
@@ -158,22 +164,25 @@ def refuse_decoder(layout: Layout) -> None:
 
 
 def rotary(layout: Layout, sizes: Sizes, bases: Sequence[float] = (), **options: Any) -> Rotary:
-    """Rotary positions with these `bases` of the layers, or one in all of them. Raises ValueError for heads of an odd width."""
+    """Rotary positions; `bases` holds the base of each layer, by default config.json's one base for all layers.
+
+    Raises ValueError for heads of an odd width.
+    """
     if sizes.d_head % 2 or not sizes.d_head:
         raise ValueError(f"rotary positions turn pairs of numbers, but each head is {sizes.d_head} wide")
     return Rotary(bases=tuple(bases) or (rotary_base(layout),) * sizes.n_layers, **options)
 
 
 def rotary_base(layout: Layout, name: str = "rope_theta", layer_type: str | None = None) -> float:
-    """The base of the frequencies, in config.json's `rope_parameters` or, in older files, under `name`.
+    """The base of the rotary frequencies, from `rope_parameters` in config.json or, in older files, from the setting `name`.
 
-    With a `layer_type`, `rope_parameters` holds an object for each type of layer. Raises ValueError for frequencies that are
-    not the plain ones, and for a base that is no number of 1 or more.
+    With a `layer_type`, `rope_parameters` holds an object for each type of layer. Raises ValueError for scaled frequencies
+    (such as YaRN), and for a base that is no number of 1 or more.
     """
-    parameters = _object(layout.values, "rope_parameters")
-    scaling = _object(layout.values, "rope_scaling")
+    parameters = _json_object(layout.values, "rope_parameters")
+    scaling = _json_object(layout.values, "rope_scaling")
     if layer_type is not None:
-        parameters = _object(parameters, layer_type) | scaling
+        parameters = _json_object(parameters, layer_type) | scaling
     elif scaling:
         parameters = scaling
     for key in ("rope_type", "type"):  # today's name and the older one
@@ -188,8 +197,8 @@ def rotary_base(layout: Layout, name: str = "rope_theta", layer_type: str | None
     return float(base)
 
 
-def _object(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The object `name`, {} if there is none. Raises ValueError for anything else."""
+def _json_object(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The JSON object that `values` holds under `name`; {} if it holds nothing. Raises ValueError for any other value."""
     value = values.get(name)
     if value is None:
         return {}

@@ -32,7 +32,7 @@ from .families import (
     is_own_config,
     refuse_adapter,
     refuse_other_library,
-    refuse_tensors,
+    refuse_unsupported_tensors,
     wrong_shape,
 )
 from .inner_encoders import TWO_ENCODERS, one_encoder, split_path
@@ -40,10 +40,10 @@ from .output_layers import TIED
 from .sentence_transformers import (
     SentenceModules,
     UnsupportedModuleError,
+    apply_tokenizer_settings,
     read_modules,
-    settings_of_encoder,
-    with_modules,
-    with_tokenizer_settings,
+    with_sentence_modules,
+    with_text_length,
 )
 from .tensor_map import Reading
 from .tokenizer import read_tokenizer
@@ -69,7 +69,7 @@ NO_FILES = ("canine", "perceiver")  # families whose tokenizers need none
 
 @dataclass(frozen=True, slots=True)
 class EncoderFolder:
-    """Configuration, tensor shapes and unused parts of an encoder in a folder, read before its weights are."""
+    """What is known of an encoder in a folder before its weights are read: configuration, tensor shapes, unused tensors."""
 
     reading: Reading
     stored: Stored
@@ -83,16 +83,16 @@ class EncoderFolder:
 
     @property
     def n_parameters(self) -> int:
-        """Learned numbers of the encoder, as its own library counts them: each stored tensor whole and once, also layers that
-        are not needed here, but not a decoder behind the encoder.
+        """Number of parameters, as the encoder's own library counts them: each stored tensor once, also those that are not
+        used here, but not those of a decoder behind the encoder.
         """
         left_out = {name for name in self.left_out if not name.startswith(DECODER)}
-        names = _used_names(self.reading) | (left_out & set(self.stored.shapes))
+        names = _used_tensor_names(self.reading) | (left_out & set(self.stored.shapes))
         return sum(math.prod(self.stored.shapes[name]) for name in names if not _ends_in(name, BUFFERS))
 
 
 class OpenedEncoder(NamedTuple):
-    """An encoder with its weights, in float32 on the CPU, and what is known of it."""
+    """An encoder with its weights, in float32 on the CPU, its tokenizer, and how it differs from its own library."""
 
     model: ImportedEncoder
     tokenizer: Tokenizer | None
@@ -115,7 +115,7 @@ def is_foreign(folder: Path) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_foreign_config(path: Path, _state: tuple) -> bool:
-    """Whether the file is a config.json of another library; `_state` makes the cache distinguish versions of the file."""
+    """Whether the file is a config.json of another library, cached; `_state` changes with the file, so that it is read anew."""
     try:
         values = read_object(path, CONFIG)
     except ValueError:
@@ -125,9 +125,10 @@ def _is_foreign_config(path: Path, _state: tuple) -> bool:
 
 @errors_in_one_sentence()
 def find(folder: Path) -> EncoderFolder:
-    """The encoder in a folder, or one of two in it (`model.huggingface.inner_encoders`), by its configuration and tensor headers.
+    """The encoder in a folder, from its config.json and the headers of its weights; the weights themselves are not read.
 
-    Raises ValueError if it cannot be shown.
+    For one of two encoders in a folder, its name is the last part of the path (`model.huggingface.inner_encoders`). Raises
+    ValueError if the encoder cannot be shown.
     """
     folder, inner = split_path(folder)
     refuse_adapter(folder)
@@ -144,20 +145,20 @@ def find(folder: Path) -> EncoderFolder:
     refuse_other_library(values)
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in {*FAMILIES, *TWO_ENCODERS}:
-        raise RefusalError(_all_problems(encoder_folder, model_type, module_problem))
+        raise RefusalError(_unknown_family_message(encoder_folder, model_type, module_problem))
     if module_problem is not None:
         raise ValueError(module_problem)
     tensors = stored_weights(encoder_folder).renamed(_current_name)
-    refuse_tensors(tensors.shapes)
+    refuse_unsupported_tensors(tensors.shapes)
     if model_type in TWO_ENCODERS:
         values, tensors = one_encoder(values, tensors, inner)
     family = FAMILIES[values["model_type"]]
-    preprocessor = _read_preprocessor(encoder_folder) if family.reads == "pictures" else None
+    preprocessor = _read_preprocessor(encoder_folder) if family.input_kind == "pictures" else None
     if sentence_modules is None:
         reading = family.reading(values, tensors, preprocessor)
     else:
-        reading = family.reading(settings_of_encoder(values, sentence_modules), tensors, preprocessor)
-        reading = with_modules(reading, sentence_modules)
+        reading = family.reading(with_text_length(values, sentence_modules), tensors, preprocessor)
+        reading = with_sentence_modules(reading, sentence_modules)
         if sentence_modules.weights is not None:
             tensors = tensors.with_others(sentence_modules.weights)
     _check_shapes(reading, tensors, values)
@@ -167,17 +168,17 @@ def find(folder: Path) -> EncoderFolder:
 
 @errors_in_one_sentence()
 def find_with_tokenizer(folder: Path) -> tuple[EncoderFolder, Tokenizer | None]:
-    """The encoder in a folder as `find` returns it, with what follows from its tokenizer, and this tokenizer; None for pictures.
+    """The encoder in a folder as `find` returns it, and its tokenizer, None for pictures; the tokenizer decides the padding id.
 
-    Raises ValueError if one of them cannot be used.
+    Raises ValueError if the encoder or the tokenizer cannot be used.
     """
     encoder = find(folder)
     if not encoder.config.is_text:
         return encoder, None
     tokenizer, differences = read_tokenizer(encoder.folder, encoder.config)
     if encoder.sentence_modules is not None:
-        with_tokenizer_settings(tokenizer, encoder.sentence_modules, encoder.config.n_positions)
-    reading = with_tokens(encoder.reading, tokenizer, encoder.folder)
+        apply_tokenizer_settings(tokenizer, encoder.sentence_modules, encoder.config.n_positions)
+    reading = with_padding_of_tokenizer(encoder.reading, tokenizer, encoder.folder)
     reading = replace(reading, differences=(*reading.differences, *differences))
     return replace(encoder, reading=reading), tokenizer
 
@@ -204,7 +205,9 @@ def open_encoder(folder: Path) -> OpenedEncoder:
             if source.table is not None:
                 tensors_by_name[name] = source.table.fit(tensor)
                 continue
-            rows = tensor.reshape(-1, *parameter.shape[1:])[source.first : source.first + parameter.shape[0]]
+            rows = tensor.reshape(-1, *parameter.shape[1:])[
+                source.first_row : source.first_row + parameter.shape[0]
+            ]
             tensors_by_name[name] = rows.contiguous()
         if stored_name in scale_names:
             scales[stored_name] = tensor
@@ -220,7 +223,11 @@ def open_encoder(folder: Path) -> OpenedEncoder:
 
 
 def _read_preprocessor(folder: Path) -> dict[str, Any] | None:
-    """How pictures are prepared; None if no file in the folder says it. Raises ValueError if that is damaged."""
+    """The settings by which pictures are resized and normalised; None if the folder has no such file.
+
+    They are in preprocessor_config.json, or in processor_config.json under `image_processor`. Raises ValueError if the file is
+    damaged.
+    """
     if (folder / PREPROCESSOR).is_file():
         return read_object(folder / PREPROCESSOR, PREPROCESSOR)
     if not (folder / PROCESSOR).is_file():
@@ -231,8 +238,11 @@ def _read_preprocessor(folder: Path) -> dict[str, Any] | None:
     return settings
 
 
-def _all_problems(folder: Path, model_type: object, module_problem: str | None) -> str:
-    """Why an encoder of an unknown family cannot be opened, in one sentence with all reasons, and what works for it."""
+def _unknown_family_message(folder: Path, model_type: object, module_problem: str | None) -> str:
+    """Message for an encoder of an unknown family: one sentence with all reasons against it, and one with what works instead.
+
+    `module_problem` is the reason that a module of sentence-transformers is not supported, if there is one.
+    """
     model_type_text = shortened(model_type) if model_type is not None else "missing"
     problems = [
         f"the model_type in config.json is {single_line(model_type_text, 80)}; supported are {family_names()}"
@@ -283,30 +293,34 @@ def _check_shapes(reading: Reading, stored: Stored, values: Mapping[str, Any]) -
 
 
 def _unused_tensors(reading: Reading, stored: Stored, tied: bool) -> tuple[str, ...]:
+    """Sorted names of the stored tensors that are not read, without buffers and, if weights are `tied`, copies of the embedding."""
     ignored_endings = (
         *BUFFERS,
         *((*TIED, "decoder.bias") if tied and reading.config.masked_token_output else ()),
     )
     return tuple(
         name
-        for name in sorted(set(stored.shapes) - _used_names(reading))
+        for name in sorted(set(stored.shapes) - _used_tensor_names(reading))
         if all(stored.shapes[name])  # registers that an encoder does not have are stored without a number
         and not _ends_in(name, ignored_endings)
     )
 
 
-def _used_names(reading: Reading) -> set[str]:
+def _used_tensor_names(reading: Reading) -> set[str]:
+    """Names of all stored tensors from which a parameter is read."""
     return {source.name for source in (*reading.sources.values(), *reading.scales.values())}
 
 
 def _ends_in(name: str, endings: Iterable[str]) -> bool:
+    """Whether a tensor's name ends in one of the `endings`, which begin at a dot or at the start of the name."""
     return any(f".{name}".endswith(f".{ending}") for ending in endings)
 
 
-def with_tokens(reading: Reading, tokenizer: Tokenizer, folder: Path) -> Reading:
-    """Copy of `reading` with the padding of the tokenizer, and with a note for each number that is not the same in both.
+def with_padding_of_tokenizer(reading: Reading, tokenizer: Tokenizer, folder: Path) -> Reading:
+    """Copy of `reading` with the tokenizer's padding id, and with notes where tokenizer and config.json contradict each other.
 
-    Raises ValueError, with a one-sentence message, if a file in `folder` is damaged.
+    They are about the padding id and the size of the vocabulary. Raises ValueError, with a one-sentence message, if a file in
+    `folder` is damaged.
     """
     config, notes = reading.config, list(reading.notes)
     n_tokens, n_rows = tokenizer.get_vocab_size(), config.vocab_size or 0
@@ -328,9 +342,7 @@ def with_tokens(reading: Reading, tokenizer: Tokenizer, folder: Path) -> Reading
 
 
 def _padding_id(config: ModelConfig, tokenizer: Tokenizer, folder: Path) -> int | None:
-    """The token that is padding: the one that the tokenizer's files name, else the one of config.json, unless that one stands
-    for a piece of text.
-    """
+    """Id of the padding token: that of the tokenizer's files, else that of config.json; None if that is an ordinary token."""
     if config.padding_id is None:
         return None
     named = read_settings(folder, None, config.vocab_size or 0).named_tokens({}).get("pad_token")

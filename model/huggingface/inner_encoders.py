@@ -1,7 +1,7 @@
 """Folders that hold two encoders, one of pictures and one of texts (CLIP, SigLIP).
 
-Each of the two has a name of its own, behind that of the folder: `my-clip/vision_model` and `my-clip/text_model`. Neither is a
-folder on disk; the functions here say which folder and which of its encoders such a path or name means.
+Each encoder is opened by a name behind that of the folder: `my-clip/vision_model` and `my-clip/text_model`. Neither is a folder
+on disk; the functions here split such a path or name into the folder and the encoder.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def inner_names(folder: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def _inner_names(folder: Path, _state: tuple) -> tuple[str, ...]:
-    """`inner_names`; `_state` makes the cache distinguish versions of the files."""
+    """`inner_names`, cached; `_state` changes with the files, so that they are read anew."""
     try:
         if read_object(folder / CONFIG, CONFIG).get("model_type") not in TWO_ENCODERS:
             return ()
@@ -54,18 +54,18 @@ def with_inner_names(name: str, folder: Path) -> tuple[str, ...]:
 
 
 def split_path(path: Path) -> tuple[Path, str | None]:
-    """The folder on disk that a path means, and the name of one of its two encoders; None where the path is a folder itself."""
+    """The folder on disk, and the name of one of its two encoders if the path ends in one, else None."""
     return (path.parent, path.name) if path.name in inner_names(path.parent) else (path, None)
 
 
 def split_name(name: str) -> tuple[str, str | None]:
-    """The name of a folder, and that of one of its two encoders if `name` ends in it; the folder is not looked at."""
+    """The name of a folder, and the name of one of its two encoders if `name` ends in one, else None; reads no file."""
     outer, _, inner = name.rpartition("/")
     return (outer, inner) if outer and inner in INNER_NAMES else (name, None)
 
 
 def folder_name(path: Path) -> str:
-    """The last part of a path, for a message; that of one of two encoders with the name of its folder before it."""
+    """The name of a folder for a message: the last part of its path, or "my-clip/text_model" for one of two encoders."""
     folder, inner = split_path(path)
     return folder.name if inner is None else f"{folder.name}/{inner}"
 
@@ -73,10 +73,10 @@ def folder_name(path: Path) -> str:
 def one_encoder(
     values: Mapping[str, Any], stored: Stored, inner: str | None
 ) -> tuple[dict[str, Any], Stored]:
-    """The configuration and the tensors of the encoder `inner` of two; None for the only one whose weights are there.
+    """The configuration and the tensors of one of two encoders, which `inner` names: "vision_model" or "text_model".
 
-    Raises ValueError, with a one-sentence message, if both are there and neither is chosen, or if its configuration is no
-    object.
+    With `inner` None it is the only one whose weights are stored. Raises ValueError, with a one-sentence message, if `inner` is
+    None and the weights of both are stored, or if the configuration is no JSON object.
     """
     if inner is None:
         names = _stored_encoders(stored)
@@ -84,7 +84,9 @@ def one_encoder(
             raise ValueError(BOTH)
         inner = names[0] if names else VISION
     (other,) = set(INNER_NAMES) - {inner}
-    own_values = _settings(values, inner) | {name: values[name] for name in OF_THE_WHOLE if name in values}
+    own_values = _inner_settings(values, inner) | {
+        name: values[name] for name in OF_THE_WHOLE if name in values
+    }
     own_values["model_type"] = f"{values['model_type']}_{inner}"
     # what is the other one's is not left out here, but read there
     others = (f"{other}.", "text_projection." if inner == VISION else "visual_projection.")
@@ -94,6 +96,7 @@ def one_encoder(
 
 
 def _stored_encoders(stored: Stored) -> tuple[str, ...]:
+    """Names of those of the two encoders whose weights are stored."""
     return tuple(
         inner
         for inner, tensor in INNER_NAMES.items()
@@ -101,8 +104,8 @@ def _stored_encoders(stored: Stored) -> tuple[str, ...]:
     )
 
 
-def _settings(values: Mapping[str, Any], inner: str) -> dict[str, Any]:
-    """The configuration of one of the two; older files have it twice, and then the second one counts."""
+def _inner_settings(values: Mapping[str, Any], inner: str) -> dict[str, Any]:
+    """The part of config.json about the encoder `inner`; older files have it twice, and the key that ends in "_dict" counts."""
     for name in (f"{SETTINGS[inner]}_dict", SETTINGS[inner]):
         settings = values.get(name)
         if settings is None:

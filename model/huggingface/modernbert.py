@@ -1,6 +1,5 @@
-"""Text encoders with norms first, rotary positions and settings of their own: ModernBERT (Warner et al. 2024) with a local window in
-most layers, EuroBERT (Boizard et al. 2025) with heads that share keys and values, and ESM-2 (Lin et al. 2023) with ESM-1b (Rives et
-al. 2021), which read proteins.
+"""Pre-LN text encoders with rotary positions: ModernBERT (Warner et al. 2024) with a local window in most layers, EuroBERT (Boizard
+et al. 2025) with heads that share keys and values, and ESM-2 (Lin et al. 2023) with ESM-1b (Rives et al. 2021), which read proteins.
 """
 
 from collections.abc import Mapping
@@ -89,6 +88,7 @@ FREQUENCIES = (
 
 
 def read_modernbert(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of a ModernBERT, from the `values` in its config.json."""
     layout = MODERNBERT.layout(values, stored)
     d_model, n_layers, n_heads, d_head = sizes = MODERNBERT.sizes(layout)
     if d_head * n_heads != d_model:
@@ -114,14 +114,14 @@ def read_modernbert(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def _maps_without_bias(layout: Layout) -> tuple[LinearMap, ...]:
-    """The linear maps without a bias, by the flags `attention_bias` and `mlp_bias`."""
+    """Names of a block's linear maps that have no bias, by the flags `attention_bias` and `mlp_bias` in config.json."""
     names: list[LinearMap] = [] if layout.flag("attention_bias", False) else ["w_q", "w_k", "w_v", "w_o"]
     names += [] if layout.flag("mlp_bias", False) else ["expand", "gate", "contract"]
     return tuple(names)
 
 
 def _layer_types(layout: Layout, n_layers: int) -> list[str]:
-    """Whether each layer sees the whole text or a window of it, by the names in config.json of newer or older versions."""
+    """For each layer "full_attention" or "sliding_attention" (a local window), from config.json of newer or older versions."""
     layer_types = layout.values.get("layer_types")
     if layer_types is None:
         every = layout.whole_number("global_attn_every_n_layers", 3)
@@ -141,7 +141,7 @@ def _layer_types(layout: Layout, n_layers: int) -> list[str]:
 
 
 def _read_modernbert_outputs(layout: Layout) -> None:
-    """Maps the tensors of the prediction head and of the layer behind it, which reads a text, each token, or masked tokens."""
+    """Maps the tensors of the output layers, which classify a text, classify each token, or predict masked tokens."""
     architecture = str(layout.values.get("architectures"))
     # of question answering it reads each token for the beginning and the end of an answer, and is left out
     if not layout.output_tensor_name("head.dense.weight") or "QuestionAnswering" in architecture:
@@ -169,7 +169,7 @@ def _read_modernbert_outputs(layout: Layout) -> None:
 
 
 def _read_decoder(layout: Layout, layer: str = "decoder", *, is_tied: bool, has_bias: bool) -> None:
-    """Maps the layer that predicts masked tokens, whose weight is that of the embedding if `is_tied`."""
+    """Maps the linear layer that predicts masked tokens; if `is_tied`, its weight is the embedding's and not stored again."""
     if not is_tied:
         layout.map_output_tensor("masked_token_output.decoder.weight", f"{layer}.weight")
     if has_bias:
@@ -182,6 +182,7 @@ def _read_decoder(layout: Layout, layer: str = "decoder", *, is_tied: bool, has_
 
 def read_eurobert(values: Mapping[str, Any], stored: Stored) -> Reading:
     # the older name of a setting
+    """Configuration and tensor map of a EuroBERT, from the `values` in its config.json."""
     layout = EUROBERT.layout({"classifier_pooling": values.get("clf_pooling"), **values}, stored)
     sizes = EUROBERT.sizes(layout)
     n_heads, n_key_heads = sizes.n_heads, layout.whole_number("num_key_value_heads", sizes.n_heads)
@@ -199,7 +200,7 @@ def read_eurobert(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def _read_eurobert_outputs(layout: Layout) -> None:
-    """Maps the tensors of the output layers in the file: of classes, of tokens, or of masked tokens."""
+    """Maps the tensors of the output layers, which classify a text, classify each token, or predict masked tokens."""
     is_tied = layout.flag("tie_word_embeddings", False)
     is_masked_model = is_tied and "MaskedLM" in str(layout.values.get("architectures"))
     if layout.output_tensor_name("lm_head.weight") or is_masked_model:
@@ -220,6 +221,7 @@ def _read_eurobert_outputs(layout: Layout) -> None:
 
 
 def read_esm(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of an ESM-2 or ESM-1b, from the `values` in its config.json."""
     layout, table = ESM.layout(values, stored), ESM
     refuse_decoder(layout)
     if layout.flag("is_folding_model", False):
@@ -247,7 +249,7 @@ def read_esm(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def _rotary_parts(layout: Layout) -> Parts:
-    """Rotary positions, with the frequencies in the weights if they are stored: some were rounded before the training."""
+    """Rotary positions, with the frequencies in the weights file if it has them, since some were rounded before training."""
     sizes, name = ESM.sizes(layout), next(filter(layout.has_tensor, FREQUENCIES), None)
     if name is not None:
         for layer in range(sizes.n_layers):
@@ -257,7 +259,10 @@ def _rotary_parts(layout: Layout) -> Parts:
 
 
 def _zeroed_token_id(layout: Layout) -> int | None:
-    """The id of the mask, if `token_dropout` is set; None otherwise. Raises ValueError if it is not named."""
+    """Id of the mask token, whose embedding is set to zero if config.json has `token_dropout`; None otherwise.
+
+    Raises ValueError if config.json has `token_dropout` and no id of the mask token.
+    """
     if not layout.flag("token_dropout", False):
         return None
     if (token_id := layout.token_id("mask_token_id")) is None:

@@ -1,4 +1,4 @@
-"""Output layers of encoders, recognised by the names of their weights, whatever the architecture is called."""
+"""Maps the output layers of encoders, which are recognised by the names of their weights, not by the architecture's name."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -41,7 +41,7 @@ ROBERTA_OUTPUTS = OutputNames(pooler="pooler.dense", hidden=("classifier.dense",
 
 
 def read_outputs(layout: Layout, names: OutputNames, act: Act = "gelu") -> None:
-    """Maps the tensors of all output layers in the file, and sets the fields that say which layers these are.
+    """Maps the tensors of all stored output layers, and sets the fields of the configuration that say which the encoder has.
 
     `act` is the activation of the blocks.
     """
@@ -106,6 +106,7 @@ def answer_kind(layout: Layout, n_classes: int) -> Answers:
 
 
 def _read_masked_token_output(layout: Layout, names: MaskedTokenLayers, act: Act) -> None:
+    """Maps the layers that predict masked tokens; `act` is the activation between them unless `names` has its own."""
     if not all(layout.output_tensor_name(f"{layer}.weight") for layer in (names.transform, names.norm)):
         return
     layout.map_output_linear("masked_token_output.transform", names.transform)
@@ -123,4 +124,5 @@ def _read_masked_token_output(layout: Layout, names: MaskedTokenLayers, act: Act
 
 
 def _stored_name_ending(layout: Layout, ending: str) -> str | None:
+    """Name of the first stored tensor that ends in `ending`; None if there is none."""
     return next((name for name in layout.stored.shapes if f".{name}".endswith(f".{ending}")), None)

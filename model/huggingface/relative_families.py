@@ -1,8 +1,8 @@
 """Encoders of texts whose scores depend on distance: MPNet (Song et al. 2020) and T5 (Raffel et al. 2020) by a learned bias, DeBERTa
 (He et al. 2021) by disentangled attention.
 
-Of T5, mT5, ByT5, FLAN-T5 and UMT5 the encoder is read: RMSNorm, no biases in linear maps, and scores that are not divided by
-sqrt(d_k).
+Of T5, mT5, ByT5, FLAN-T5 and UMT5 the encoder is read; it has RMSNorm, no biases in linear maps, and scores that are not divided
+by sqrt(d_k).
 """
 
 from collections.abc import Mapping
@@ -82,6 +82,7 @@ KINDS = ("c2p", "p2c")
 
 
 def read_mpnet(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of an MPNet, from the `values` in its config.json."""
     layout = MPNET.layout(values, stored)
     n_buckets = layout.whole_number("relative_attention_num_buckets", 32)
     if not 4 <= n_buckets < 4 * FURTHEST:
@@ -94,6 +95,7 @@ def read_mpnet(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def read_t5(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of the encoder of a T5, from the `values` in its config.json."""
     layout, table, model_type = T5.layout(values, stored), T5, str(values.get("model_type"))
     if values.get("is_decoder"):
         raise ValueError("config.json has is_decoder true, but only T5's encoder is read")
@@ -135,7 +137,7 @@ def read_t5(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def _feed_forward(layout: Layout, default: str) -> tuple[bool, Activation]:
-    """Whether the feed-forward is gated, and its activation, from feed_forward_proj: "relu", or "gated-gelu"."""
+    """Whether the feed-forward is gated, and its activation, from `feed_forward_proj`, such as "relu" or "gated-gelu"."""
     value = layout.value("feed_forward_proj", default)
     name = value.removeprefix("gated-") if isinstance(value, str) else None
     if name not in ACTIVATIONS:
@@ -148,6 +150,7 @@ def _feed_forward(layout: Layout, default: str) -> tuple[bool, Activation]:
 
 
 def read_deberta(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of a DeBERTa v2 or v3, from the `values` in its config.json."""
     layout, table = DEBERTA.layout(values, stored), DEBERTA
     if _signed_number(layout, "conv_kernel_size", 0) > 0:
         raise ValueError(
@@ -178,7 +181,7 @@ def read_deberta(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def _disentangled(layout: Layout) -> Disentangled | None:
-    """How the encoder scores relative positions; None if it does not."""
+    """Options of the disentangled attention; None if the scores do not depend on relative positions."""
     kinds = layout.values.get("pos_att_type") or []
     if isinstance(kinds, str):
         kinds = [kind.strip() for kind in kinds.lower().split("|")]
@@ -212,13 +215,13 @@ def _disentangled(layout: Layout) -> Disentangled | None:
 
 
 def _signed_number(layout: Layout, name: str, default: int) -> int:
-    """The value of `name`, a whole number that may be negative. Raises ValueError for anything else."""
+    """The whole number, perhaps negative, that config.json has under `name`. Raises ValueError for any other value."""
     value = layout.values.get(name, default)
     return default if type(value) is int and value < 0 else layout.whole_number(name, max(default, 0))
 
 
 def _read_deberta_outputs(layout: Layout) -> None:
-    """Maps the tensors of the output layers; of the two layouts of the masked-token output it takes the one that was trained."""
+    """Maps the tensors of the output layers; if the masked-token output is stored in two layouts, the one that was trained."""
     has_detector = layout.output_tensor_name("mask_predictions.dense.weight") is not None
     # a discriminator's file (v3) has the other one as well, which its training left as it was
     is_legacy = layout.flag("legacy", has_detector or not layout.output_tensor_name(f"{NEW}.dense.weight"))

@@ -1,7 +1,7 @@
 """Folders of sentence-transformers: an encoder, the settings of its tokenizer, the pooling of its states, and layers after it.
 
-`modules.json` lists them in their order. What changes the answer is followed, or refused by its name, or said in a note; the
-library's own code is the reference (https://sbert.net/docs/package_reference/sentence_transformer/modules.html).
+`modules.json` lists these modules in their order. A setting that changes the sentence's vector is followed, refused by its name,
+or said in a note (https://sbert.net/docs/package_reference/sentence_transformer/modules.html).
 """
 
 from collections.abc import Mapping
@@ -62,12 +62,12 @@ MOST_PROMPT = 120  # characters that are shown
 
 
 class UnsupportedModuleError(ValueError):
-    """A sentence's vector is made in a way that is not supported."""
+    """Raised for a module or a pooling of sentence-transformers that is not supported."""
 
 
 @dataclass(slots=True)
 class SentenceModules:
-    """What the files of sentence-transformers say besides the encoder's own."""
+    """What the files of sentence-transformers add to an encoder: settings of the tokenizer, poolings, and layers after them."""
 
     encoder: str = ""  # folder of the encoder, "" for the folder itself
     longest: int | None = None  # tokens of a text that are read, in the place of the tokenizer's own length
@@ -82,7 +82,7 @@ class SentenceModules:
 
 
 def read_modules(folder: Path) -> SentenceModules | None:
-    """The modules listed in a folder; None if sentence-transformers did not save it.
+    """The modules that the folder's modules.json lists; None if sentence-transformers did not save the folder.
 
     Raises UnsupportedModuleError, with a one-sentence message, for a module or a pooling that is not supported, and
     ValueError if a file is damaged.
@@ -121,6 +121,7 @@ def _read_module_list(path: Path) -> list[dict[str, Any]]:
 
 
 def _unsupported_message(kind: str, name: str, is_own: bool, index: int) -> str:
+    """Message for the unsupported module `kind`, at `index` of modules.json; `is_own` if it is a class of sentence-transformers."""
     shown = single_line(f"{name} ({kind})" if name else kind, 80)
     if kind == "CLIPModel":
         return f"{MODULES} lists {shown}: open the folder {name or '0_CLIPModel'} itself"
@@ -151,7 +152,10 @@ def _read_tokenizer_settings(modules: SentenceModules, folder: Path) -> None:
 
 
 def _find_poolings(values: dict[str, Any]) -> tuple[SentencePooling, ...]:
-    """The poolings that the values of a pooling's config.json name. Raises UnsupportedModuleError for an unknown one."""
+    """The poolings that the `values` of a pooling module's config.json switch on, in the order in which they are concatenated.
+
+    Raises UnsupportedModuleError for an unknown pooling.
+    """
     modes = values.get("pooling_mode")
     if modes is None:
         modes = [
@@ -170,7 +174,7 @@ def _find_poolings(values: dict[str, Any]) -> tuple[SentencePooling, ...]:
 
 
 def _add_layer(modules: SentenceModules, kind: str, folder: Path, name: str) -> None:
-    """Adds the layer whose files are in the folder `name`, behind those that the modules have."""
+    """Appends the layer of the type `kind`, whose files are in the subfolder `name`, to `modules.layers`."""
     path = folder / name / CONFIG
     values = read_object(path, CONFIG) if path.is_file() or kind != "Normalize" else {}
     for key in ("module_input_name", "module_output_name"):
@@ -184,7 +188,7 @@ def _add_layer(modules: SentenceModules, kind: str, folder: Path, name: str) -> 
         return
     prefix = f"sentence_layers.{len(modules.layers)}"
     if kind == "LayerNorm":
-        modules.layers.append(SentenceLayer(kind="layer norm", width=_width(path, values, "dimension")))
+        modules.layers.append(SentenceLayer(kind="layer norm", width=_layer_width(path, values, "dimension")))
         stored_prefix, parameters = "norm", ["weight", "bias"]
     else:
         if values.get("use_residual"):
@@ -192,7 +196,7 @@ def _add_layer(modules: SentenceModules, kind: str, folder: Path, name: str) -> 
                 f"{folder_and_name(path)} has use_residual true, which is not supported"
             )
         has_bias = values.get("bias") is not False
-        width, act = _width(path, values, "out_features"), _read_activation(path, values)
+        width, act = _layer_width(path, values, "out_features"), _read_activation(path, values)
         modules.layers.append(SentenceLayer(kind="linear", width=width, bias=has_bias, act=act))
         prefix, stored_prefix, parameters = f"{prefix}.0", "linear", ["weight", "bias"][: 1 + has_bias]
     modules.sources |= {f"{prefix}.{end}": Source(f"{name}.{stored_prefix}.{end}") for end in parameters}
@@ -200,7 +204,8 @@ def _add_layer(modules: SentenceModules, kind: str, folder: Path, name: str) -> 
     modules.weights = weights if modules.weights is None else modules.weights.with_others(weights)
 
 
-def _width(path: Path, values: dict[str, Any], key: str) -> int:
+def _layer_width(path: Path, values: dict[str, Any], key: str) -> int:
+    """The width that a module's config.json has under `key`. Raises ValueError if it is no whole number in range."""
     width = values.get(key)
     if type(width) is not int or not 1 <= width <= LARGEST:
         raise ValueError(
@@ -210,6 +215,7 @@ def _width(path: Path, values: dict[str, Any], key: str) -> int:
 
 
 def _read_activation(path: Path, values: dict[str, Any]) -> Act:
+    """The activation that a module's config.json names. Raises UnsupportedModuleError for one that is not supported."""
     name = str(values.get("activation_function", "torch.nn.Tanh")).rpartition(".")[2]
     if name not in ACTS:
         raise UnsupportedModuleError(
@@ -219,10 +225,13 @@ def _read_activation(path: Path, values: dict[str, Any]) -> Act:
 
 
 def _read_sentence_settings(modules: SentenceModules, path: Path, include_prompt: bool) -> None:
-    """Reads what `config_sentence_transformers.json` says of prompts, length and comparison of the vectors."""
+    """Adds notes on prompts and similarity, from the file config_sentence_transformers.json at `path`, to `modules`.
+
+    `include_prompt` says whether the library's pooling includes the prompt's tokens.
+    """
     values = read_object(path, SENTENCE_SETTINGS)
     if values.get("truncate_dim") is not None:
-        width = _width(path, values, "truncate_dim")
+        width = _layer_width(path, values, "truncate_dim")
         modules.layers.append(SentenceLayer(kind="first numbers", width=width))
     prompts = values.get("prompts")
     prompts = {"query": "", "document": ""} | (prompts if isinstance(prompts, dict) else {})
@@ -254,13 +263,13 @@ def _read_sentence_settings(modules: SentenceModules, path: Path, include_prompt
 
 
 def _quoted(prompt: object) -> str:
-    """A prompt in quotation marks; the space at its end is a part of it."""
+    """A prompt in quotation marks, with the space at its end, and shortened if it is long."""
     text = str(prompt).replace("\n", "↵")
     return f"“{text if len(text) <= MOST_PROMPT else f'{text[:MOST_PROMPT]} …'}”"
 
 
-def with_tokenizer_settings(tokenizer: Tokenizer, modules: SentenceModules, n_positions: int) -> None:
-    """Sets a tokenizer to read texts as the library does: in lower case, and up to its length of at most `n_positions`."""
+def apply_tokenizer_settings(tokenizer: Tokenizer, modules: SentenceModules, n_positions: int) -> None:
+    """Sets `tokenizer` as the modules say: lower case, and truncation to their length, at most `n_positions` tokens."""
     own = tokenizer.normalizer
     is_sequence = isinstance(own, normalizers.Sequence)
     steps = [own[index] for index in range(len(own))] if is_sequence else [own] if own is not None else []
@@ -271,12 +280,12 @@ def with_tokenizer_settings(tokenizer: Tokenizer, modules: SentenceModules, n_po
         tokenizer.enable_truncation(min(modules.longest, n_positions), direction=direction)
 
 
-def settings_of_encoder(values: Mapping[str, Any], modules: SentenceModules) -> dict[str, Any]:
-    """The values of the encoder's config.json with the length of texts, for `Layout.n_positions`."""
+def with_text_length(values: Mapping[str, Any], modules: SentenceModules) -> dict[str, Any]:
+    """The `values` of the encoder's config.json, with the modules' length of texts under `LONGEST_TEXT` if they have one."""
     return dict(values) if modules.longest is None else {**values, LONGEST_TEXT: modules.longest}
 
 
-def with_modules(reading: Reading, modules: SentenceModules) -> Reading:
+def with_sentence_modules(reading: Reading, modules: SentenceModules) -> Reading:
     """Copy of `reading` in which the poolings and layers of `modules`, if any, replace the pooler and the classifier."""
     notes = [*reading.notes, *modules.notes]
     if (longest := modules.longest) is not None and longest > reading.config.n_positions:

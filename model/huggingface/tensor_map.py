@@ -1,4 +1,4 @@
-"""Checked values of a `config.json`, and the map from the encoder's parameters to stored tensors, for all families."""
+"""Checks the values of a `config.json`, and maps the parameters of `ImportedEncoder` to stored tensors, for all families."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class Grid(NamedTuple):
 
     @classmethod
     def of(cls, image: tuple[int, int], patch: tuple[int, int]) -> "Grid":
-        """The patches of height and width `patch` that fit into a picture of height and width `image`, in pixels."""
+        """The grid of whole patches in a picture; `image` and `patch` are (height, width) in pixels."""
         return cls(image[0] // patch[0], image[1] // patch[1])
 
     @property
@@ -52,8 +52,8 @@ class Grid(NamedTuple):
         return self.rows * self.columns
 
 
-class PictureTable(NamedTuple):
-    """How a stored table of position vectors is brought to the grid of patches that is read."""
+class PositionTable(NamedTuple):
+    """How a stored table of position vectors is interpolated from its own grid of patches to that of the pictures that are read."""
 
     n_special: int  # rows before those of the patches, which stay as they are
     stored: Grid  # for which the table was learned
@@ -62,7 +62,7 @@ class PictureTable(NamedTuple):
     antialias: bool = False
 
     def fit(self, table: torch.Tensor) -> torch.Tensor:
-        """The table [position, d_model] for the grid that is read, as `transformers` interpolates it (bicubic)."""
+        """The stored `table`, interpolated (bicubic, as in `transformers`): [position, d_model] of the pictures that are read."""
         table = table.reshape(self.n_special + self.stored.n_patches, -1)
         special, patches = table[: self.n_special], table[self.n_special :]
         if self.read != self.stored:
@@ -75,7 +75,7 @@ class PictureTable(NamedTuple):
 
 
 class OffsetTable(NamedTuple):
-    """How a stored table of biases by the offset between two patches is brought to the grid of patches that is read."""
+    """How a stored table of biases by the offset between two patches is interpolated to another grid of patches."""
 
     stored: Grid  # for which the table was learned
     read: Grid
@@ -86,7 +86,7 @@ class OffsetTable(NamedTuple):
         return (2 * self.stored.rows - 1) * (2 * self.stored.columns - 1)
 
     def fit(self, table: torch.Tensor) -> torch.Tensor:
-        """The table [offset, head] for the grid that is read, as `transformers` interpolates it (bilinear)."""
+        """The stored `table` [offset, head], interpolated to the grid `read` (bilinear, as in `transformers`)."""
         rows, columns = self.stored
         if self.read == self.stored and rows == columns:
             return table
@@ -102,13 +102,14 @@ class Source(NamedTuple):
 
     name: str
     shape: Shape | None = None  # as it is stored; None for the parameter's own
-    first: int = 0  # of its rows, where it is a part of what is stored
-    table: PictureTable | OffsetTable | None = None  # of numbers for positions, which are interpolated
+    first_row: int = 0  # where the parameter is a part of the rows of what is stored
+    table: PositionTable | OffsetTable | None = None  # of numbers for positions, which are interpolated
 
 
 class Rows(NamedTuple):
-    """A linear layer that is one of the equal parts of another one in the file: layers that read the same input are often
-    stored as one, one below the other.
+    """A linear layer that is stored as some of the rows of a larger one, such as the queries in a fused QKV layer.
+
+    The rows are part number `part`, from 0, of `n_parts` equal parts.
     """
 
     name: str  # of the layer in the file, with the sign before "weight" and "bias"
@@ -126,9 +127,9 @@ GATED = {
 }
 
 
-def fused(name: str, ours: Sequence[str]) -> dict[str, Rows]:
-    """The layers `ours`, stored one below the other as `name`."""
-    return {layer: Rows(name, part, len(ours)) for part, layer in enumerate(ours)}
+def fused(stored_name: str, layers: Sequence[str]) -> dict[str, Rows]:
+    """For each of `layers` its part of the rows of the layer `stored_name`, in which they are concatenated in this order."""
+    return {layer: Rows(stored_name, part, len(layers)) for part, layer in enumerate(layers)}
 
 
 class Sizes(NamedTuple):
@@ -154,7 +155,7 @@ class Reading:
 
 @dataclass
 class Layout:
-    """Builds a `Reading` from the `values` of config.json and the tensors of a folder."""
+    """Builds a `Reading`, step by step, from the `values` of config.json and the stored tensors of a folder."""
 
     values: Mapping[str, Any]
     stored: Stored
@@ -171,9 +172,10 @@ class Layout:
     def find(
         cls, values: Mapping[str, Any], stored: Stored, known: str, defaults: Mapping[str, Any]
     ) -> "Layout":
-        """A layout whose prefix is that of the tensor `known`, which every encoder of the family has.
+        """A layout for tensors with the prefix, such as "bert.", that the stored tensor `known` has.
 
-        Raises ValueError if the tensor is missing.
+        Every encoder of the family has a tensor `known`; `defaults` are the values of settings that config.json lacks. Raises
+        ValueError if the tensor is missing.
         """
         names = sorted((name for name in stored.shapes if f".{name}".endswith(f".{known}")), key=len)
         if not names:
@@ -183,7 +185,7 @@ class Layout:
     # Settings
 
     def value(self, name: str, default: Any = None) -> Any:
-        """The value of `name` in config.json; where it is silent, that of the family's defaults, or else `default`."""
+        """The value of `name` in config.json; if config.json lacks it, that of the family's defaults, or else `default`."""
         value = self.values.get(name)
         return self.defaults.get(name, default) if value is None else value
 
@@ -195,13 +197,14 @@ class Layout:
         return value
 
     def real_number(self, name: str, default: float | None = None) -> float:
+        """The value of `name`. Raises ValueError unless it is a number of at most `LARGEST_NUMBER`, with either sign."""
         value = self.value(name, default)
         if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > LARGEST_NUMBER:
             raise ValueError(f"config.json has {name} {shortened(value)}, which must be a number")
         return float(value)
 
     def token_id(self, name: str) -> int | None:
-        """The token id `name` in config.json; None if it is null or negative, which is no token's.
+        """The token id that config.json has under `name`; None if it is null or negative.
 
         Raises ValueError for anything but a whole number.
         """
@@ -213,23 +216,25 @@ class Layout:
         return None if value is None or value < 0 else value
 
     def flag(self, name: str, default: bool) -> bool:
+        """The value of `name`. Raises ValueError unless it is true or false."""
         value = self.value(name, default)
         if not isinstance(value, bool):
             raise ValueError(f"config.json has {name} {shortened(value)}, which must be true or false")
         return value
 
     def choice(self, name: str, options: Mapping[str, Option], default: str | None = None) -> Option:
-        """What `options` holds under the value of `name`. Raises ValueError, with all options, if it holds nothing."""
+        """The entry of `options` whose key is the value of `name` in config.json. Raises ValueError if there is none."""
         value = self.value(name, default)
         if not isinstance(value, str) or value not in options:
             raise ValueError(f"config.json has {name} {shortened(value)}; supported are {', '.join(options)}")
         return options[value]
 
     def activation(self, name: str = "hidden_act") -> Activation:
+        """The activation function that config.json has under `name`. Raises ValueError if it is not supported."""
         return self.choice(name, ACTIVATIONS, "gelu")
 
     def refuse_other_values(self, supported: Mapping[str, tuple[object, ...]]) -> None:
-        """Raises ValueError for the first setting in config.json that has another value than the `supported` ones."""
+        """Raises ValueError if a setting in config.json has a value that is not among those that `supported` lists for it."""
         for name, allowed in supported.items():
             value = self.values.get(name, allowed[0])
             if not any(type(value) in (type(option), int) and value == option for option in allowed):
@@ -238,7 +243,10 @@ class Layout:
                 )
 
     def n_layers(self, name: str, *, shared: bool = False) -> int:
-        """The number of layers, `name` in config.json. Raises ValueError if the stored weights cannot have that many."""
+        """The number of layers, which config.json has under `name`; `shared` if several layers share their weights.
+
+        Raises ValueError if the stored weights cannot have that many layers.
+        """
         n_layers, max_layers = self.whole_number(name), MOST_LAYERS if shared else len(self.stored.shapes)
         if not 1 <= n_layers <= min(max_layers, MOST_LAYERS):
             raise ValueError(f"config.json has {name} {n_layers}, which does not fit the weights")
@@ -253,10 +261,10 @@ class Layout:
         return d_model // n_heads
 
     def n_positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
-        """The number of positions that are read: all `stored` ones from `first` on, or as many as `LONGEST_TEXT` says or as
-        can be shown.
+        """The number of positions that are read, of a table with `stored` rows from row `first_row` on.
 
-        If some are left out, a note says so.
+        It is limited by the length in sentence-transformers' settings (`LONGEST_TEXT`), and by the memory for the attention
+        patterns, which a note then says.
         """
         n_available = min(stored - first, self.values.get(LONGEST_TEXT, stored))
         n_shown = isqrt(MOST_PATTERNS // max(n_layers * n_heads, 1))
@@ -269,59 +277,68 @@ class Layout:
     # Tensors
 
     def has_tensor(self, name: str) -> bool:
-        """Whether the file holds a tensor of this name below the encoder's prefix."""
+        """Whether a tensor of this name, after the encoder's prefix, is stored."""
         return self.prefix + name in self.stored.shapes
 
-    def map_tensor(self, ours: str, theirs: str, shape: Shape | None = None, first: int = 0) -> None:
-        """Maps the parameter `ours` to the file's tensor `theirs`, without prefix, of shape `shape`, from row `first` on."""
-        self.sources[ours] = Source(self.prefix + theirs, shape, first)
+    def map_tensor(
+        self, parameter: str, stored_name: str, shape: Shape | None = None, first_row: int = 0
+    ) -> None:
+        """Maps a parameter of `ImportedEncoder` to the tensor `stored_name`, given without prefix, from row `first_row` on.
 
-    def map_linear(self, ours: str, theirs: str, *, has_bias: bool = True) -> None:
-        """Maps the weight and, if `has_bias`, the bias of the linear layer or norm `ours` to those of `theirs` in the file."""
+        `shape` is that of the stored tensor; None if it is the parameter's.
+        """
+        self.sources[parameter] = Source(self.prefix + stored_name, shape, first_row)
+
+    def map_linear(self, layer: str, stored_layer: str, *, has_bias: bool = True) -> None:
+        """Maps the weight and, if `has_bias`, the bias of a linear layer or norm to those of `stored_layer` in the file."""
         for parameter in ("weight", "bias")[: 1 + has_bias]:
-            self.map_tensor(f"{ours}.{parameter}", f"{theirs}.{parameter}")
+            self.map_tensor(f"{layer}.{parameter}", f"{stored_layer}.{parameter}")
 
-    def map_rows(self, ours: str, theirs: Rows, shape: Shape, *, has_bias: bool = True) -> None:
-        """Maps the linear layer `ours`, whose weight has `shape`, to its rows of `theirs` in the file."""
+    def map_rows(self, layer: str, rows: Rows, shape: Shape, *, has_bias: bool = True) -> None:
+        """Maps a linear layer, whose weight has `shape`, to the `rows` of a larger layer in the file."""
         n_rows = shape[0]
         for parameter, axes in (("weight", shape[1:]), ("bias", ()))[: 1 + has_bias]:
-            stored_shape = (theirs.n_parts * n_rows, *axes)
-            self.map_tensor(
-                f"{ours}.{parameter}", theirs.name + parameter, stored_shape, theirs.part * n_rows
-            )
+            stored_shape = (rows.n_parts * n_rows, *axes)
+            self.map_tensor(f"{layer}.{parameter}", rows.name + parameter, stored_shape, rows.part * n_rows)
 
-    def map_table(self, ours: str, theirs: str, shape: Shape, table: PictureTable | OffsetTable) -> None:
-        """Maps the model's parameter `ours` to the file's tensor `theirs`, of shape `shape`, which `table` interpolates."""
-        self.sources[ours] = Source(self.prefix + theirs, shape, table=table)
+    def map_table(
+        self, parameter: str, stored_name: str, shape: Shape, table: PositionTable | OffsetTable
+    ) -> None:
+        """Maps a parameter of `ImportedEncoder` to the tensor `stored_name` of this `shape`, interpolated by `table`."""
+        self.sources[parameter] = Source(self.prefix + stored_name, shape, table=table)
 
     def map_blocks(
         self, stored_names: Sequence[str], block: Mapping[str, str | Rows], config: ModelConfig
     ) -> None:
-        """Maps the blocks that have these names in the file; `block` maps the model's name of each part to its name there.
+        """Maps the linear layers and norms of all blocks, which are called `stored_names` in the file.
 
-        Which of them have a bias, `config.family.parts` says.
+        `block` holds for each part of a block, such as "attention.w_q", its name in the file; `config.family.parts` says which
+        parts have no bias.
         """
         parts = config.family.parts
         for layer, stored_name in enumerate(stored_names):
-            for part, theirs in block.items():
-                ours, is_norm = f"blocks.{layer}.{part}", part.startswith("norm")
+            for part, stored_part in block.items():
+                name, is_norm = f"blocks.{layer}.{part}", part.startswith("norm")
                 if part == "norm_attention" and layer == 0 and not parts.first_norm:
                     continue
                 bias = has_norm_bias(parts) if is_norm else part.rpartition(".")[2] not in parts.without_bias
-                if isinstance(theirs, str):
-                    self.map_linear(ours, f"{stored_name}.{theirs}", has_bias=bias)
+                if isinstance(stored_part, str):
+                    self.map_linear(name, f"{stored_name}.{stored_part}", has_bias=bias)
                 else:
                     n_rows = config.d_ff if part.startswith("feed_forward") else config.n_heads * config.d_k
-                    rows = theirs._replace(name=f"{stored_name}.{theirs.name}")
-                    self.map_rows(ours, rows, (n_rows, config.d_model), has_bias=bias)
+                    rows = stored_part._replace(name=f"{stored_name}.{stored_part.name}")
+                    self.map_rows(name, rows, (n_rows, config.d_model), has_bias=bias)
 
     def map_scales(self, stored_names: Sequence[str], scales: Mapping[str, str], config: ModelConfig) -> None:
-        """Multiplies the rows of linear layers of the blocks by factors in the file: LayerScale, which follows them."""
+        """Multiplies the rows of the blocks' output matrices by LayerScale's factors [d_model], which the file holds.
+
+        `scales` holds, for each linear layer that LayerScale follows, the name of the factors in the file.
+        """
         for layer, stored_name in enumerate(stored_names):
-            for part, theirs in scales.items():
+            for part, stored_scale in scales.items():
                 bias = part.rpartition(".")[2] not in config.family.parts.without_bias
                 for parameter in ("weight", "bias")[: 1 + bias]:
-                    source = Source(f"{self.prefix}{stored_name}.{theirs}", (config.d_model,))
+                    source = Source(f"{self.prefix}{stored_name}.{stored_scale}", (config.d_model,))
                     self.scales[f"blocks.{layer}.{part}.{parameter}"] = source
         if scales:
             self.notes.append(LAYER_SCALE)
@@ -333,30 +350,33 @@ class Layout:
     # Output layers
 
     def output_tensor_name(self, name: str) -> str | None:
-        """The name in the file of an output layer's tensor, with or without the encoder's prefix; None if it is not stored."""
+        """The stored name of an output layer's tensor: `name`, with or without a prefix; None if it is not stored."""
         outer_prefix = self.prefix.rstrip(".").rpartition(".")[0]
         for prefix in dict.fromkeys((f"{outer_prefix}." if outer_prefix else "", "", self.prefix)):
             if prefix + name in self.stored.shapes:
                 return prefix + name
         return None
 
-    def map_output_tensor(self, ours: str, *theirs: str) -> None:
-        """Maps the parameter `ours` of an output layer to the first of the tensors `theirs` that is stored."""
-        name = next(filter(None, map(self.output_tensor_name, theirs)), theirs[0])
-        self.sources[ours] = Source(name)
+    def map_output_tensor(self, parameter: str, *names: str) -> None:
+        """Maps a parameter of an output layer to the first of the tensors `names` that is stored."""
+        stored_name = next(filter(None, map(self.output_tensor_name, names)), names[0])
+        self.sources[parameter] = Source(stored_name)
 
-    def map_output_linear(self, ours: str, theirs: str, *, has_bias: bool = True) -> None:
-        """Maps the weight and the bias of the model's output layer `ours` to those of `theirs` in the file.
+    def map_output_linear(self, layer: str, stored_layer: str, *, has_bias: bool = True) -> None:
+        """Maps the weight and the bias of an output layer to those of `stored_layer` in the file.
 
-        Without `has_bias` it is zeros.
+        Without `has_bias` the bias is zeros.
         """
         for parameter in ("weight", "bias")[: 1 + has_bias]:
-            self.map_output_tensor(f"{ours}.{parameter}", f"{theirs}.{parameter}")
+            self.map_output_tensor(f"{layer}.{parameter}", f"{stored_layer}.{parameter}")
         if not has_bias:
-            self.zeros.append(f"{ours}.bias")
+            self.zeros.append(f"{layer}.bias")
 
     def n_output_rows(self, name: str) -> int:
-        """The number of classes of an output layer: the rows of its weight. Raises ValueError if it is not stored."""
+        """The number of classes of an output layer: the rows of its weight, whose stored name is `name`.
+
+        Raises ValueError if the weight is not stored, or has more rows than can be shown.
+        """
         if (shape := self.stored.shapes.get(name)) is None:
             raise ValueError(f"{name} is missing from the weights")
         if len(shape) != 2:
@@ -366,9 +386,9 @@ class Layout:
         return shape[0]
 
     def class_labels(self, n_classes: int) -> tuple[str, ...]:
-        """Names of the `n_classes` classes, from config.json.
+        """Names of the `n_classes` classes, from `id2label` in config.json.
 
-        They are "class 0", "class 1", ... if it does not name exactly `n_classes`, and a note says so.
+        If it does not name exactly `n_classes`, they are "class 0", "class 1", ..., and a note says so.
         """
         labels = self.values.get("id2label")
         if (
@@ -385,10 +405,12 @@ class Layout:
 
 
 def has_norm_bias(parts: Parts) -> bool:
+    """Whether the norms have a bias, which RMSNorm never has."""
     return parts.norm_bias and parts.norm == "layer"
 
 
 def _class_name(value: object) -> str:
+    """The name of a class in `id2label` on one line, shortened if it is long or no text."""
     return single_line(value if isinstance(value, str) else shortened(value), LONGEST_NAME)
 
 

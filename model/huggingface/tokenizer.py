@@ -1,7 +1,7 @@
 """Reads the tokenizer of a folder in Hugging Face's layout, so that its tokens are those of `transformers` for the same folder.
 
-The class of the tokenizer, which tokenizer_config.json or config.json names, decides how a vocabulary is read
-(`model.huggingface.tokenizer_classes`), also one in a tokenizer.json. A tokenizer.json of another class is read as it stands.
+The tokenizer's class, which tokenizer_config.json or config.json names, decides how its vocabulary is read, also one in a
+tokenizer.json (`model.huggingface.tokenizer_classes`). If that class is not known, the tokenizer.json is opened as it is.
 """
 
 import json
@@ -46,10 +46,10 @@ SIGLIP2 = ("GemmaTokenizer", "Siglip2Tokenizer")
 
 
 def read_tokenizer(folder: Path, config: ModelConfig) -> tuple[Tokenizer, tuple[str, ...]]:
-    """The tokenizer of a folder, set to truncate texts to the encoder's length, and to pad them where the encoder reads padding.
+    """The tokenizer of a folder, and sentences on where it differs from the encoder's own library or from its tokenizer.json.
 
-    With it come sentences that say where it differs from the encoder's own library, or from its tokenizer.json. Raises
-    ValueError, with a one-sentence message, if it cannot be used.
+    The tokenizer truncates texts to the encoder's length, and pads them if the encoder attends to padding. Raises ValueError,
+    with a one-sentence message, if it cannot be used.
     """
     if any((folder / name).stat().st_size > LARGEST_JSON for name in FILES if (folder / name).is_file()):
         raise ValueError(f"the tokenizer cannot be used: it is larger than {LARGEST_JSON >> 20} MB")
@@ -81,7 +81,10 @@ def read_tokenizer(folder: Path, config: ModelConfig) -> tuple[Tokenizer, tuple[
 
 
 def _enable_padding(tokenizer: Tokenizer, stored: Any, settings: TokenizerSettings, length: int) -> None:
-    """Sets the tokenizer to pad texts to `length` tokens. Raises ValueError if it is not known with which token."""
+    """Sets the tokenizer to pad texts to `length` tokens; `stored` is the tokenizer.json, None if the folder has none.
+
+    Raises ValueError if the padding token is not known.
+    """
     if stored is None:  # SigLIP's takes punctuation away, of which the other files say nothing
         raise ValueError(f"it cannot be built from other files: save {TOKENIZER} as well")
     token = settings.named_tokens({"pad_token": AddedToken("</s>")})["pad_token"]
@@ -100,14 +103,14 @@ def _check_fit(tokenizer: Tokenizer, config: ModelConfig) -> None:
     """Raises ValueError if the tokenizer produces token ids or token types that the encoder does not have."""
     assert config.vocab_size is not None  # an encoder of texts
     n_types, n_added = config.family.n_token_types, tokenizer.num_special_tokens_to_add(False)
-    added_ids = _numbers_under(tokenizer.post_processor, "ids", "sep", "cls")
+    added_ids = _numbers_below_keys(tokenizer.post_processor, "ids", "sep", "cls")
     token_to_id = tokenizer.get_vocab()
     largest_id = max([*token_to_id.values(), *added_ids], default=-1)
     if largest_id >= config.vocab_size:
         raise ValueError(
             f"its token ids go up to {largest_id}, but the encoder's vocabulary has {config.vocab_size}"
         )
-    largest_type = max(_numbers_under(tokenizer.post_processor, "type_id"), default=0)
+    largest_type = max(_numbers_below_keys(tokenizer.post_processor, "type_id"), default=0)
     if n_types > 1 and largest_type >= n_types:
         raise ValueError(f"its token types go up to {largest_type}, but the encoder has {n_types}")
     if n_added >= config.n_positions:
@@ -121,7 +124,7 @@ def _check_fit(tokenizer: Tokenizer, config: ModelConfig) -> None:
         encode(tokenizer, text)
 
 
-def _numbers_under(processor: processors.PostProcessor | None, *keys: str) -> list[int]:
+def _numbers_below_keys(processor: processors.PostProcessor | None, *keys: str) -> list[int]:
     """All whole numbers at any depth below the keys `keys` in a post-processor's JSON."""
 
     def collect(value: object, is_wanted: bool) -> Iterator[int]:
@@ -140,8 +143,8 @@ def _numbers_under(processor: processors.PostProcessor | None, *keys: str) -> li
 def _truncation_length(tokenizer: Tokenizer, options: Mapping[str, Any], config: ModelConfig) -> int:
     """The number of tokens to truncate to: `model_max_length`, but at most the encoder's number of positions.
 
-    A length that leaves no room for other than special tokens is ignored. `transformers` writes 10^30 if there is no limit,
-    and wrote `max_len` in former versions.
+    A length that leaves room for special tokens only is ignored. `transformers` writes 10^30 if there is no limit; its former
+    versions wrote `max_len`.
     """
     max_length = options.get("model_max_length", options.get("max_len"))
     if isinstance(max_length, bool) or not isinstance(max_length, int):
@@ -153,7 +156,10 @@ def _truncation_length(tokenizer: Tokenizer, options: Mapping[str, Any], config:
 def _make_tokenizer(
     folder: Path, settings: TokenizerSettings, stored: dict[str, Any] | None, config: ModelConfig
 ) -> tuple[Tokenizer, list[str]]:
-    """The tokenizer of a folder, before it truncates and pads, with notes; `stored` is its tokenizer.json, None if it has none."""
+    """The tokenizer of a folder, without truncation and padding yet, and notes on how it is read.
+
+    `stored` is the content of the folder's tokenizer.json, None if it has none.
+    """
     model_type = read_object(folder / CONFIG, CONFIG).get("model_type")
     is_named = settings.class_name not in ANY_CLASS
     class_name = settings.class_name if is_named else CLASS_BY_FAMILY.get(str(model_type))
@@ -178,10 +184,10 @@ def _make_tokenizer(
     names = settings.named_tokens(kind.default_tokens())
     own_parts = kind.parts(settings.options, vocabulary.charsmap)[:2]
     (normalizer, splits), (own_normalizer, own_splits) = (
-        [[name for name in _types(part) if name != "WhitespaceSplit"] for part in parts]
+        [[name for name in _component_types(part) if name != "WhitespaceSplit"] for part in parts]
         for parts in ((stored.get("normalizer"), stored.get("pre_tokenizer")), own_parts)
     )
-    is_other = vocabulary.model != kind.model or _missing_ends(kind, names, vocabulary, settings)
+    is_other = vocabulary.model != kind.model or _lacks_end_token(kind, names, vocabulary, settings)
     if is_other or (splits != own_splits and not is_named):
         if is_named:
             notes.append(f"Texts are read as {TOKENIZER} says, which holds no vocabulary of {class_name}.")
@@ -198,25 +204,25 @@ def _make_tokenizer(
     return tokenizer_of_class(kind, vocabulary, settings), notes
 
 
-def _types(part: Any) -> list[str]:
-    """The types of the components in a part of a tokenizer.json, such as its normalizer, in their order."""
+def _component_types(part: Any) -> list[str]:
+    """The types of the components of one part of a tokenizer.json, such as its normalizer, in their order."""
     if not isinstance(part, dict):
         return []
     inner = part.get("normalizers", part.get("pretokenizers"))
     if not isinstance(inner, list):
         return [str(part.get("type"))]
-    return [name for component in inner for name in _types(component)]
+    return [name for component in inner for name in _component_types(component)]
 
 
 def _tokenizer_as_stored(stored: dict[str, Any], settings: TokenizerSettings) -> Tokenizer:
-    """The tokenizer that a tokenizer.json describes, with the tokens that other files add."""
+    """The tokenizer that the tokenizer.json `stored` describes, with the tokens that other files of the folder add."""
     tokenizer = open_tokenizer(stored)
     settings.add_tokens(tokenizer, settings.named_tokens({}), settings.extra_tokens())
     return tokenizer
 
 
 def _prepare_for_siglip(stored: dict[str, Any], settings: TokenizerSettings) -> list[str]:
-    """Puts before the normalizer of a tokenizer.json what SigLIP's library does to texts first; returns a note about it."""
+    """Adds the first steps of SigLIP's own preparation of texts to the normalizer in `stored`; returns notes about them."""
     lower: dict[str, Any] = {"type": "Lowercase"}
     if settings.class_name in SIGLIP2:
         first, note = [lower], "Texts are read in lower case, as SigLIP 2 was trained."
@@ -237,7 +243,7 @@ def _prepare_for_siglip(stored: dict[str, Any], settings: TokenizerSettings) -> 
     return [note]
 
 
-def _missing_ends(
+def _lacks_end_token(
     kind: TokenizerClass,
     names: Mapping[str, AddedToken],
     vocabulary: Vocabulary,
@@ -255,7 +261,10 @@ def _missing_ends(
 def _tokenizer_of_vocabulary(
     folder: Path, settings: TokenizerSettings, class_name: str | None, is_named: bool
 ) -> tuple[Tokenizer, list[str]]:
-    """The tokenizer of a folder without a tokenizer.json. Raises ValueError if its class does not read the vocabulary in it."""
+    """The tokenizer of a folder without a tokenizer.json, built from the vocabulary in its other files, and notes about it.
+
+    `is_named` says whether a file names the class. Raises ValueError if the class cannot read the vocabulary.
+    """
     kind = CLASSES.get(class_name or "")
     if class_name == BYT5:
         vocabulary = byte_vocabulary()
@@ -283,7 +292,7 @@ def _tokenizer_of_vocabulary(
         notes.append(
             f"No file names the class of the tokenizer: {vocabulary.file} is read as {class_name} reads it."
         )
-    if vocabulary.charsmap and "Precompiled" not in _types(
+    if vocabulary.charsmap and "Precompiled" not in _component_types(
         kind.parts(settings.options, vocabulary.charsmap)[0]
     ):
         notes.append(

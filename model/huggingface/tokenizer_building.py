@@ -1,8 +1,8 @@
 """Makes a tokenizer from a vocabulary, by the rules of the tokenizer's class.
 
-`protobuf` parses the `.model` file of SentencePiece (Kudo and Richardson 2018), and what it holds is checked and opened as a
-`tokenizer.json`. SentencePiece's own library is not used: it trusts the file, and a crafted one ends the process
-(google/sentencepiece, issues 1263 and 1269).
+`protobuf` parses the `.model` file of SentencePiece (Kudo and Richardson 2018), whose content is then checked and opened like a
+`tokenizer.json`. SentencePiece's own library is not used, since a crafted file can end its process (google/sentencepiece, issues
+1263 and 1269).
 """
 
 import base64
@@ -48,7 +48,7 @@ NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, no {VOCABULARY} with 
 
 @dataclass(frozen=True, slots=True)
 class SentencePieceFile:
-    """What a file of SentencePiece holds."""
+    """Content of a `.model` file of SentencePiece: pieces with their scores, normalization and added tokens."""
 
     pieces: list[tuple[str, float]]  # in the order of their ids, each with its score
     unknown_id: int
@@ -57,7 +57,7 @@ class SentencePieceFile:
 
 
 def read_sentencepiece(path: Path) -> SentencePieceFile:
-    """The content of the file `path`.
+    """The content of the `.model` file at `path`.
 
     Raises ValueError, with a one-sentence message, if the file is damaged, or if its vocabulary is not for Unigram.
     """
@@ -80,7 +80,10 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
 
 
 def _parse(path: Path) -> Any:
-    """The message in the file. Raises ValueError if it is damaged or too large, or if its vocabulary is not for Unigram."""
+    """The protobuf message in the file at `path`.
+
+    Raises ValueError if the file is damaged or too large, or if its vocabulary is not for Unigram.
+    """
     model = _message_class()()
     try:
         model.ParseFromString(read_bounded(path, LARGEST_MODEL))
@@ -99,7 +102,7 @@ def _parse(path: Path) -> Any:
 
 
 def _message_class() -> Any:
-    """The class of SentencePiece's message with the fields in `_FIELDS`; a file's other fields are passed over."""
+    """The class of SentencePiece's protobuf message, with the fields in `_FIELDS` only; other fields of a file are ignored."""
     file = descriptor_pb2.FileDescriptorProto(name="sentencepiece_file.proto", package="loupe")
     for message_name, fields in _FIELDS.items():
         message = file.message_type.add(name=message_name)
@@ -116,7 +119,7 @@ def _message_class() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The vocabulary of a tokenizer, from whatever file."""
+    """The vocabulary of a tokenizer, in one form for all kinds of vocabulary files."""
 
     file: str
     model: str  # its type, as a tokenizer.json names it
@@ -128,7 +131,7 @@ class Vocabulary:
 
 
 def stored_vocabulary(stored: dict[str, Any], options: Mapping[str, Any]) -> Vocabulary:
-    """The vocabulary in a tokenizer.json."""
+    """The vocabulary in the tokenizer.json `stored`; `options` are the settings in tokenizer_config.json."""
     model = stored.get("model")
     model = model if isinstance(model, dict) else {}
     pieces, merges = model.get("vocab"), model.get("merges")
@@ -149,7 +152,10 @@ def stored_vocabulary(stored: dict[str, Any], options: Mapping[str, Any]) -> Voc
 
 
 def vocabulary_of_files(folder: Path, wanted: str | None) -> Vocabulary:
-    """The vocabulary of the type `wanted`, or else that of the first file that is there. Raises ValueError if there is none."""
+    """The vocabulary of the type `wanted`, such as "Unigram", or else that of the first vocabulary file in the folder.
+
+    Raises ValueError if there is no vocabulary file.
+    """
     lines, pairs, merges = (folder / name for name in (VOCABULARY_LINES, VOCABULARY, MERGES))
     pieces = next((folder / name for name in SENTENCEPIECE if (folder / name).is_file()), None)
     types = {
@@ -174,7 +180,7 @@ def vocabulary_of_files(folder: Path, wanted: str | None) -> Vocabulary:
 
 
 def byte_vocabulary() -> Vocabulary:
-    """ByT5's, which needs no file: three special tokens and the 256 bytes, by the characters that ByteLevel writes for them."""
+    """ByT5's vocabulary, which needs no file: three special tokens and the 256 bytes, as the characters of ByteLevel."""
     pieces = {"<pad>": 0, "</s>": 1, "<unk>": 2}
     pieces |= {character: byte + 3 for character, byte in GPT2_BYTES.items()}
     return Vocabulary("the list of bytes", "bytes", pieces)
@@ -239,10 +245,10 @@ def tokenizer_of_class(
 
 
 def residue_tokenizer(path: Path, settings: TokenizerSettings) -> Tokenizer:
-    """ESM's tokenizer, built from the list of residues and special tokens in the file `path`: each residue is a token.
+    """ESM's tokenizer for proteins, in which each residue is a token; the file at `path` lists residues and special tokens.
 
-    What is no residue is one unknown token up to the next residue or space. Raises ValueError for a vocabulary without an
-    unknown token, or one too long to be of residues.
+    Characters that are no residue form one unknown token, up to the next residue or space. Raises ValueError for a list
+    without an unknown token, or one too long to be of residues.
     """
     pieces = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     if len(pieces) > MOST_RESIDUES:

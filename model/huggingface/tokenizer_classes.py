@@ -1,7 +1,8 @@
-"""The classes of tokenizers that are followed, with what each makes of a vocabulary, and those whose own code is needed.
+"""The known classes of tokenizers, with the parts that each adds to a vocabulary, and the classes that need their own code.
 
 `transformers` (5.23) takes the vocabulary from a folder's files, also from a tokenizer.json, and builds the rest anew from the
-class and the settings in tokenizer_config.json. The parts here are those of its classes, written as in a tokenizer.json.
+class and the settings in tokenizer_config.json. The parts here (normalizer, pre-tokenizer, decoder) are those of its classes, in
+the form of a tokenizer.json.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ N_SENTINELS, SENTINELS_OF_BYT5, MOST_SENTINELS = 100, 125, 10_000
 
 @dataclass(frozen=True, slots=True)
 class TokenizerClass:
-    """What the tokenizers of one class make of a vocabulary."""
+    """How tokenizers of one class are built from a vocabulary: parts, special tokens and options."""
 
     model: str  # the type of the vocabulary, as a tokenizer.json names it
     names: Mapping[str, str]  # of the special tokens, by their keys in tokenizer_config.json
@@ -39,7 +40,7 @@ class TokenizerClass:
     marks: Mapping[str, dict[str, bool]] = field(default_factory=dict)  # of special tokens, by their keys
 
     def default_tokens(self) -> dict[str, AddedToken]:
-        """The special tokens of a folder whose settings name none, by their keys."""
+        """The special tokens, by their keys such as "cls_token", of a folder whose settings name none."""
         return {
             key: AddedToken(name, special=True, **self.marks.get(key, {})) for key, name in self.names.items()
         }
@@ -49,9 +50,9 @@ class TokenizerClass:
 
 
 def _template(single: str, pair: str) -> Callable[[Ids, Options], processors.PostProcessor]:
-    """A function that makes the post-processor which puts special tokens around one text (`single`) and around two (`pair`).
+    """A function that makes the post-processor with these templates for one text (`single`) and for two (`pair`).
 
-    A template names them by their keys, as in "cls_token $A sep_token"; a number behind a colon is the token type.
+    A template names special tokens by their keys, as in "cls_token $A sep_token"; a number after a colon is the token type.
     """
 
     def make(ids: Ids, _: Options) -> processors.PostProcessor:
@@ -70,6 +71,8 @@ def _template(single: str, pair: str) -> Callable[[Ids, Options], processors.Pos
 def _roberta_ends(
     sep: str, cls: str, trims: bool = True
 ) -> Callable[[Ids, Options], processors.PostProcessor]:
+    """A function that makes RoBERTa's post-processor; `sep` and `cls` are the keys of its special tokens."""
+
     def make(ids: Ids, options: Options) -> processors.PostProcessor:
         return processors.RobertaProcessing(
             ids[sep], ids[cls], trim_offsets=trims, add_prefix_space=bool(options.get("add_prefix_space"))
@@ -85,6 +88,7 @@ _FAIRSEQ_ENDS = _template("bos_token $A eos_token", "bos_token $A eos_token eos_
 
 
 def _sequence(kind: str, *parts: dict[str, Any]) -> Part:
+    """A sequence of components of one `kind`, in the form of a tokenizer.json; `kind` is the key of their list, such as "normalizers"."""
     return {"type": "Sequence", kind: list(parts)}
 
 
@@ -188,13 +192,13 @@ _NO_MARKS = {"continuing_subword_prefix": "", "end_of_word_suffix": ""}
 
 
 def _fairseq_vocabulary(pieces: Pieces, names: Mapping[str, str], _: Options) -> Pieces:
-    """XLM-R's: the special tokens of fairseq take the place of the file's first three, and the mask follows."""
+    """XLM-R's vocabulary: four special tokens of fairseq replace the first three pieces, and the mask is added at the end."""
     first = [(names[key], 0.0) for key in ("bos_token", "pad_token", "eos_token", "unk_token")]
     return [*first, *pieces[3:], (names["mask_token"], 0.0)]
 
 
 def _camembert_vocabulary(pieces: Pieces, names: Mapping[str, str], _: Options) -> Pieces:
-    """CamemBERT's: five tokens of fairseq before all but the file's first piece, and the mask after them."""
+    """CamemBERT's vocabulary: five tokens of fairseq replace the first piece, and the mask is added at the end."""
     first = [
         ("<s>NOTUSED", 0.0),
         (names["pad_token"], 0.0),
@@ -206,10 +210,12 @@ def _camembert_vocabulary(pieces: Pieces, names: Mapping[str, str], _: Options) 
 
 
 def _t5_vocabulary(pieces: Pieces, _: Mapping[str, str], options: Options) -> Pieces:
+    """T5's vocabulary: the pieces, and after them the sentinel tokens."""
     return [*pieces, *((name, 0.0) for name in reversed(_sentinels(options)))]
 
 
 def _sentinels(options: Options) -> list[str]:
+    """Names of T5's sentinel tokens, "<extra_id_0>", ..., as many as `extra_ids` in the options says."""
     n = options.get("extra_ids", N_SENTINELS)
     if type(n) is not int or not 0 <= n <= MOST_SENTINELS:
         raise ValueError(f"its extra_ids must be a whole number from 0 to {MOST_SENTINELS:,}")
@@ -389,8 +395,9 @@ OWN_CODE = {
 
 
 def classes_of(model: str) -> str:
-    """The names of the tokenizer classes that are followed with a vocabulary of this type, separated by commas; of classes that read it
-    alike, the first one.
+    """Names of the known tokenizer classes whose vocabulary has the type `model`, such as "BPE", separated by commas.
+
+    Of classes that read a vocabulary in the same way, only the first is named.
     """
     names = {id(kind): name for name, kind in reversed(CLASSES.items()) if kind.model == model}
     return ", ".join(reversed(names.values()))

@@ -1,7 +1,7 @@
-"""What stands beside a vocabulary: the class of the tokenizer, its settings, and the tokens added to it.
+"""Reads what defines a tokenizer besides its vocabulary: its class, its settings, and the tokens added to the vocabulary.
 
-`transformers` joins tokenizer_config.json, special_tokens_map.json, added_tokens.json and the tokens that a tokenizer.json
-adds; the functions here join them in its way (`PreTrainedTokenizerBase._from_pretrained` of version 5.23).
+They are in tokenizer_config.json, special_tokens_map.json, added_tokens.json and tokenizer.json, and are merged as in
+`transformers` (`PreTrainedTokenizerBase._from_pretrained` of version 5.23).
 """
 
 from collections.abc import Iterable, Mapping
@@ -49,9 +49,9 @@ class TokenizerSettings:
         return {key: by_name.get(token.content, token) for key, token in named.items()}
 
     def extra_tokens(self, defaults: Iterable[AddedToken] = (), former_key: bool = True) -> list[AddedToken]:
-        """The special tokens without a key; `defaults` are those of the tokenizer's class.
+        """The special tokens that have no key of their own; `defaults` are those of the tokenizer's class.
 
-        Without `former_key` the key counts alone that `transformers` has had since version 5.
+        They are listed under the key of `transformers` 5 or, if `former_key`, under that of earlier versions.
         """
         for key in (EXTRA, FORMER_EXTRA) if former_key else (EXTRA,):
             if isinstance(values := self.options.get(key), list):
@@ -61,10 +61,10 @@ class TokenizerSettings:
     def add_tokens(
         self, tokenizer: Tokenizer, named: Mapping[str, AddedToken], extra: Iterable[AddedToken]
     ) -> None:
-        """Adds to the tokenizer what the files list, then special tokens that they do not.
+        """Adds to the tokenizer the tokens that the files list, then the special tokens `named` and `extra` if not listed.
 
-        Of the latter those are left out that have no row in the embedding. Raises ValueError, with a one-sentence message, if
-        the tokens are too many or too long.
+        A special token that is not listed is left out if the embedding has no row for it. Raises ValueError, with a
+        one-sentence message, if the tokens are too many or too long.
         """
         added = tokenizer.get_added_tokens_decoder().values()
         marks = {repr(token) for token in added}  # with the names
@@ -88,8 +88,9 @@ class TokenizerSettings:
 
 
 def read_settings(folder: Path, added_by_file: Any, n_ids: int) -> TokenizerSettings:
-    """The settings in a folder; `added_by_file` are the added tokens of its tokenizer.json, None if there is none.
+    """The tokenizer settings in a folder.
 
+    `added_by_file` are the added tokens in its tokenizer.json, None if there is none; `n_ids` is the size of the embedding.
     Raises ValueError, with a one-sentence message, if a file is damaged.
     """
     options = _read(folder / TOKENIZER_CONFIG)
@@ -128,7 +129,7 @@ def read_settings(folder: Path, added_by_file: Any, n_ids: int) -> TokenizerSett
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The object in a file; empty if there is no file."""
+    """The JSON object in a file; empty if there is no file."""
     return read_object(path, path.name) if path.is_file() else {}
 
 

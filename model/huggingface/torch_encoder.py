@@ -1,4 +1,4 @@
-"""Weights of `torch.nn.TransformerEncoder`, with a small `config.json` for what the weights do not tell.
+"""Reads weights of `torch.nn.TransformerEncoder`, with a small `config.json` for the settings that weights do not show.
 
     {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4, "norm_first": false, "activation": "relu",
      "vocab_size": 6000, "names": {"embedding": "tok.weight", "positions": "pos", "classifier": "head"}}
@@ -44,6 +44,7 @@ OUTER_TENSORS = ("embedding", "positions", "embedding_norm", "classifier")
 
 
 def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of such an encoder. Raises ValueError if they do not fit each other."""
     layout = LAYERS.layout(values, stored)
     names = values.get("names", {})
     if not isinstance(names, dict) or set(names) - set(OUTER_TENSORS):
@@ -54,12 +55,12 @@ def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
     n_layers = sum(
         layout.has_tensor(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS)
     )
-    d_model = _shape_of(stored, layout.prefix + LAYERS.known)[-1]
-    d_ff = _shape_of(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
+    d_model = _table_shape(stored, layout.prefix + LAYERS.known)[-1]
+    d_ff = _table_shape(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
     embedding_name = outer_names.get("embedding", "embedding.weight")
-    vocab_size, table_shape = _shape_of(stored, embedding_name)[0], None
+    vocab_size, table_shape = _table_shape(stored, embedding_name)[0], None
     if "positions" in outer_names:
-        table_shape = _shape_of(stored, outer_names["positions"])
+        table_shape = _table_shape(stored, outer_names["positions"])
         if table_shape[-1] != d_model or sum(length > 1 for length in table_shape[:-1]) > 1:
             raise ValueError(
                 f"{outer_names['positions']} has shape {table_shape}, but should hold {d_model} numbers for each position"
@@ -110,7 +111,7 @@ def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def _note_tables(layout: Layout, d_model: int) -> None:
-    """Notes the tensors that may hold positions, where config.json names none."""
+    """Adds a note on tensors that may be position tables, if config.json names no positions."""
     used = {source.name for source in layout.sources.values()}
     tables = [
         name
@@ -124,20 +125,22 @@ def _note_tables(layout: Layout, d_model: int) -> None:
         )
 
 
-def _map_norm(layout: Layout, ours: str, theirs: str) -> None:
-    """Maps a norm, whose bias is zeros where none is stored (`bias=False`)."""
-    has_bias = layout.has_tensor(f"{theirs}.bias")
-    layout.map_linear(ours, theirs, has_bias=has_bias)
+def _map_norm(layout: Layout, norm: str, stored_norm: str) -> None:
+    """Maps a norm to `stored_norm` in the file; its bias is zeros if none is stored (`bias=False`)."""
+    has_bias = layout.has_tensor(f"{stored_norm}.bias")
+    layout.map_linear(norm, stored_norm, has_bias=has_bias)
     if not has_bias:
-        layout.zeros.append(f"{ours}.bias")
+        layout.zeros.append(f"{norm}.bias")
 
 
-def _map_outer_layer(layout: Layout, ours: str, theirs: str) -> None:
+def _map_outer_layer(layout: Layout, layer: str, stored_layer: str) -> None:
+    """Maps weight and bias of a layer outside of the encoder's own, whose stored name has no prefix."""
     for parameter in ("weight", "bias"):
-        layout.sources[f"{ours}.{parameter}"] = Source(f"{theirs}.{parameter}")
+        layout.sources[f"{layer}.{parameter}"] = Source(f"{stored_layer}.{parameter}")
 
 
-def _shape_of(stored: Stored, name: str) -> tuple[int, ...]:
+def _table_shape(stored: Stored, name: str) -> tuple[int, ...]:
+    """Shape of the stored tensor `name`. Raises ValueError if it is missing or a vector."""
     if name not in stored.shapes:
         raise ValueError(f"{name} is missing from the weights")
     if len(shape := stored.shapes[name]) < 2:

@@ -1,9 +1,9 @@
-"""ViT (Dosovitskiy et al. 2021), and encoders of pictures of its build.
+"""ViT (Dosovitskiy et al. 2021), and encoders of pictures with the same blocks.
 
 DeiT (Touvron et al. 2021) has a distillation token after the class token, I-JEPA (Assran et al. 2023) no class token; ViT-MAE is by
-He et al. 2022. DINOv2 (Oquab et al. 2023) has LayerScale, and registers since Darcet et al. 2024; DINOv3 (Siméoni et al. 2025) rotates
-queries and keys of patches by row and column. BEiT (Bao et al. 2022) and data2vec for pictures (Baevski et al. 2022) have a learned
-bias on the scores by the rows and columns between two patches.
+He et al. 2022. DINOv2 (Oquab et al. 2023) has LayerScale, and registers since Darcet et al. 2024; DINOv3 (Siméoni et al. 2025) has
+rotary positions by row and column. BEiT (Bao et al. 2022) and data2vec for pictures (Baevski et al. 2022) add a learned bias to the
+scores, by the number of rows and columns between two patches.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..config import MOST_PATTERNS_OF_PICTURE, one_size
 from ..family_options import NO_PARTS, LinearMap, Parts, Pixels
 from ..inputs.picture_file import LARGEST_SIDE, picture_sides, read_pixel_settings
-from .family_table import FamilyTable, finish, rotary
+from .family_table import FamilyTable, finish_reading, rotary
 from .output_layers import read_classifier
 from .tensor_map import (
     FULLY_CONNECTED,
@@ -22,7 +22,7 @@ from .tensor_map import (
     Grid,
     Layout,
     OffsetTable,
-    PictureTable,
+    PositionTable,
     Reading,
     Rows,
     fused,
@@ -123,8 +123,8 @@ LEFT_OUT = {
 }
 
 
-class Picture(NamedTuple):
-    """The pictures that an encoder reads, cut into whole patches; all sides are height and width, in pixels."""
+class PictureSizes(NamedTuple):
+    """Sizes of the pictures that an encoder reads, and of their patches; all sides are (height, width) in pixels."""
 
     sides: tuple[int, int]
     learned_sides: tuple[int, int]  # for which the tables of positions were learned
@@ -134,20 +134,22 @@ class Picture(NamedTuple):
 
     @property
     def grid(self) -> Grid:
+        """Rows and columns of patches in the pictures that are read."""
         return Grid.of(self.sides, self.patch_sides)
 
     @property
     def learned_grid(self) -> Grid:
+        """Rows and columns of patches for which the positions were learned."""
         return Grid.of(self.learned_sides, self.patch_sides)
 
 
 def read_picture(
     layout: Layout, table: FamilyTable, preprocessor: Mapping[str, Any] | None, *, any_size: bool = True
-) -> Picture:
-    """The pictures that an encoder reads: if it can read `any_size`, of that which `preprocessor` asks for, else of the learned one.
+) -> PictureSizes:
+    """Sizes of the pictures that an encoder reads: those in `preprocessor` if it can read `any_size`, else those of its training.
 
-    Where the patches do not fill the picture, the pixels that are left over are not read, and a note says so. Raises ValueError
-    for invalid values.
+    `preprocessor` is the content of preprocessor_config.json. Pixels at the edge that make no whole patch are not read, which a
+    note says. Raises ValueError for invalid values.
     """
     patch, learned = (
         two_sides(layout, name, square=name in table.squares) for name in ("patch_size", "image_size")
@@ -169,15 +171,15 @@ def read_picture(
     if any(remainder):
         layout.notes.append(_unread_pixels_note(sides, patch))
     whole = sides[0] - remainder[0], sides[1] - remainder[1]
-    return Picture(whole, learned, patch, channels, replace(pixels, remainder=one_size(remainder)))
+    return PictureSizes(whole, learned, patch, channels, replace(pixels, remainder=one_size(remainder)))
 
 
 def read_pictures(
-    layout: Layout, table: FamilyTable, picture: Picture, *, antialias: bool = False
+    layout: Layout, table: FamilyTable, picture: PictureSizes, *, antialias: bool = False
 ) -> Reading:
-    """Configuration and tensor map of an encoder of pictures. Raises ValueError if they are not such as the table says.
+    """Configuration and tensor map of an encoder of pictures. Raises ValueError if config.json or tensors do not fit the table.
 
-    With `antialias` the table of positions is smoothed where it is interpolated to fewer patches.
+    With `antialias`, position vectors are smoothed when they are interpolated to fewer patches.
     """
     d_model, n_layers, n_heads, _ = table.sizes(layout)
     n_registers = layout.family.get("n_registers", 0)
@@ -201,7 +203,7 @@ def read_pictures(
     if n_registers:
         layout.map_tensor("embedding.registers", "embeddings.register_tokens")
     if table.positions is not None:
-        grids = PictureTable(n_special, picture.learned_grid, picture.grid, n_registers, antialias)
+        grids = PositionTable(n_special, picture.learned_grid, picture.grid, n_registers, antialias)
         shape = (n_special + grids.stored.n_patches, d_model)
         layout.map_table("embedding.position_table", table.positions, shape, grids)
     layout.family["pixels"] = picture.pixels
@@ -214,7 +216,7 @@ def read_pictures(
         "positions": "none" if table.positions is None else "learned",
         "pooling": "mean" if table.class_token is None else "class",
     }
-    reading, parts = finish(layout, table, fields), layout.family.get("parts", NO_PARTS)
+    reading, parts = finish_reading(layout, table, fields), layout.family.get("parts", NO_PARTS)
     tables = ["position vectors"] * (table.positions is not None)
     tables += ["biases by offset"] * (parts.grid_bias_by_layer or parts.grid_bias_shared)
     if tables and picture.grid != picture.learned_grid:
@@ -226,9 +228,9 @@ def read_pictures(
 
 
 def two_sides(layout: Layout, name: str, *, square: bool) -> tuple[int, int]:
-    """Height and width, in pixels; config.json may give them as two numbers, or as one for a square.
+    """Height and width, in pixels, which config.json has under `name` as two numbers, or as one for both.
 
-    Raises ValueError for other values, and with `square` for two sides that differ.
+    Raises ValueError for other values, and if `square` for two sides that differ.
     """
     value = layout.value(name)
     sides = [value, value] if type(value) is int else value
@@ -258,6 +260,7 @@ def _unread_pixels_note(sides: tuple[int, int], patch: tuple[int, int]) -> str:
 
 
 def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+    """Configuration and tensor map of a ViT, DeiT, ViT-MAE or I-JEPA, from the `values` in its config.json."""
     model_type = str(values.get("model_type"))
     table = IJEPA if model_type == "ijepa" else VIT
     layout = table.layout(values, stored)
@@ -285,10 +288,12 @@ def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocess
 
 
 def _set_parts(layout: Layout, **parts: Any) -> None:
+    """Changes these fields of the layout's `Parts`."""
     layout.family["parts"] = Parts(without_bias=() if layout.flag("qkv_bias", True) else QKV, **parts)
 
 
 def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+    """Configuration and tensor map of a DINOv2, with or without registers, from the `values` in its config.json."""
     has_registers = values.get("model_type") == "dinov2_with_registers"
     table = WITH_REGISTERS if has_registers else DINOV2
     layout = table.layout(values, stored)
@@ -317,6 +322,7 @@ def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preproc
 
 
 def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+    """Configuration and tensor map of a DINOv3, from the `values` in its config.json."""
     layout, table = DINOV3.layout(values, stored), DINOV3
     if layout.has_tensor("model.layer.0.norm1.weight"):
         table = replace(table, blocks="model.layer")
@@ -342,6 +348,7 @@ def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preproc
 
 
 def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+    """Configuration and tensor map of a BEiT or data2vec-vision, from the `values` in its config.json."""
     layout, table = BEIT.layout(values, stored), BEIT
     is_in_memory = layout.has_tensor("layers.0.attention.q_proj.weight")
     if is_in_memory:
@@ -379,8 +386,11 @@ def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preproces
     return reading
 
 
-def _map_bias_tables(layout: Layout, table: FamilyTable, picture: Picture, is_in_memory: bool) -> None:
-    """Maps BEiT's tables of biases by offset, of each layer and of all layers."""
+def _map_bias_tables(layout: Layout, table: FamilyTable, picture: PictureSizes, is_in_memory: bool) -> None:
+    """Maps BEiT's tables [offset, head] of biases on the scores: one for each layer, one for all layers, or both.
+
+    `is_in_memory` says that the tensors have the names of the modules of `transformers`.
+    """
     _, n_layers, n_heads, _ = table.sizes(layout)
     parts, offsets = layout.family["parts"], OffsetTable(picture.learned_grid, picture.grid)
     shape = (offsets.n_stored_offsets + offsets.n_special, n_heads)

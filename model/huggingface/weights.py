@@ -31,14 +31,14 @@ FLOATS = ("F64", "F32", "F16", "BF16")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """Names, shapes and files of the tensors in a folder, whose values have not been read yet."""
+    """The stored tensors of a folder: their names, shapes and files; the values are read later, by `tensors`."""
 
     shapes: Mapping[str, Shape]
     locations: Mapping[str, tuple[Path, str]]  # by name: the file, and the name in it
     n_bytes: int
 
     def renamed(self, new_name: Callable[[str], str | None]) -> "Stored":
-        """The same tensors under the names that `new_name` returns, without those for which it returns None."""
+        """The same tensors, each under the name that `new_name` returns for its name; without it if that is None."""
         names = {name: renamed for name in self.shapes if (renamed := new_name(name)) is not None}
         return Stored(
             shapes={renamed: self.shapes[name] for name, renamed in names.items()},
@@ -47,7 +47,7 @@ class Stored:
         )
 
     def with_others(self, other: "Stored") -> "Stored":
-        """The tensors of both; if a name is in both, the tensor of `other`."""
+        """These tensors and those of `other`, which replace tensors of the same name."""
         return Stored(
             shapes={**self.shapes, **other.shapes},
             locations={**self.locations, **other.locations},
@@ -79,7 +79,10 @@ def _errors_with_file_name(path: Path) -> Iterator[None]:
 
 
 def stored_weights(folder: Path) -> Stored:
-    """Names and shapes of the tensors in a folder. Raises ValueError, with a one-sentence message, if no weights can be read."""
+    """Names, shapes and files of the tensors in a folder, from the headers of its safetensors files.
+
+    Raises ValueError, with a one-sentence message, if no weights can be read.
+    """
     if (folder / WEIGHTS).exists():
         paths = [folder / WEIGHTS]
     elif (folder / INDEX).exists():
@@ -98,6 +101,7 @@ def stored_weights(folder: Path) -> Stored:
 
 
 def _read_header(path: Path) -> Iterator[tuple[str, Shape]]:
+    """Yields the name and shape of each tensor in a safetensors file, from its header."""
     if not path.is_file():
         raise ValueError(f"{path.name} is missing")
     with _errors_with_file_name(path):
