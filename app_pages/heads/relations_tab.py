@@ -32,7 +32,7 @@ from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import counted, plain
 from model.atlas.linked_inputs import TO_HEAD, Link, LinkedText
 from model.atlas.parquet import DataSource
-from model.atlas.relations import FEWEST, left_out_clause, rows_of_heads
+from model.atlas.relations import FEWEST, left_out_clause, valid_relation_rows
 from model.atlas.results import RELATIONS, read_rows
 from model.atlas.strongest_words import link_cells, strongest_words
 from model.lenses import ATTENTION as WEIGHTS
@@ -70,7 +70,7 @@ def draw_relations() -> None:
         link_head()
     stored = written_results(name, RELATIONS, read_rows).rows
     chosen_rows = f"n >= {fewest}" if direction == EITHER else f"n >= {fewest} and direction == {direction!r}"
-    table = call(call(rows_of_heads, stored, config.n_layers, config.n_heads).query, chosen_rows)
+    table = call(call(valid_relation_rows, stored, config.n_layers, config.n_heads).query, chosen_rows)
     written = named("best", call(best_heads, table), lambda: best)
     _draw_best_heads(written, relation, chosen, source, rows["relation"].nunique())
     _say_shares(rows, chosen, relation)
@@ -84,7 +84,7 @@ def relation_table(name: str, n_layers: int, n_heads: int) -> tuple[pd.DataFrame
     stored = table_of(name, RELATIONS)
     if stored is None:
         return pd.DataFrame(), None
-    return rows_of_heads(stored.rows, n_layers, n_heads), stored.source
+    return valid_relation_rows(stored.rows, n_layers, n_heads), stored.source
 
 
 def followed_relations(rows: pd.DataFrame) -> dict[tuple[int, int], list[BestHead]]:

@@ -38,6 +38,7 @@ from .run import on_ray
 
 
 def main(words: Sequence[str] | None = None, program: str = f"python -m {__package__}") -> None:
+    """Runs the command line; `words` are its arguments, by default those of the process."""
     arguments = _parser(program).parse_args(words)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
@@ -71,6 +72,7 @@ def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
 
 
 def _measure_relations(loaded: Loaded, arguments: argparse.Namespace, out_folder: Path) -> Path:
+    """Runs the measurement of relations; returns the path of its file."""
     others = {"--with": arguments.extra, "--against": arguments.against, "--show-data": arguments.show_data}
     if chosen := [name for name, value in others.items() if value]:
         raise ValueError(f"--relations is measured by itself: leave out {chosen[0]}")
@@ -170,6 +172,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
 
 
 def _parse_extra(words: str) -> tuple[str, ...]:
+    """The names in a list separated by commas, such as "importance,ablation", for `--with`."""
     chosen_names = {word.strip() for word in words.split(",") if word.strip()}
     if unknown := sorted(chosen_names - set(EXTRA)):
         raise argparse.ArgumentTypeError(f"there is no {unknown[0]!r}; choose from {', '.join(EXTRA)}")

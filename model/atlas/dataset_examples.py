@@ -26,7 +26,7 @@ LabelledInput = tuple[Input, str | None]  # the label as it stands in the data, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """Consecutive examples, which are measured, stored and sent to another process together."""
+    """A block of consecutive examples of a data set, which is measured as a whole, perhaps in another process."""
 
     number: int  # from 0
     numbers: tuple[int, ...]  # of the examples in the data, from 1
@@ -38,7 +38,7 @@ class Shard:
 
 @dataclass(frozen=True, kw_only=True)
 class Examples:
-    """All examples of a data set, or `limit` of them, evenly spaced, since a file may be sorted.
+    """All examples of a data set, or at most `limit` of them; these are evenly spaced, since a file may be sorted.
 
     Each iteration reads the files again.
     """
@@ -53,7 +53,7 @@ class Examples:
         return ((number, text_or_image) for number, text_or_image, _ in self.with_labels())
 
     def __len__(self) -> int:
-        return self._n_all if self.limit is None else min(self._n_all, self.limit)
+        return self._n_without_limit if self.limit is None else min(self._n_without_limit, self.limit)
 
     def limited(self, limit: int | None) -> "Examples":
         """At most `limit` examples of the same data."""
@@ -63,8 +63,8 @@ class Examples:
         return examples
 
     def with_labels(self) -> Iterator[tuple[int, Input, str | None]]:
-        """Yields the number in the data (from 1), the input and the label of each example; None for a label that is not there."""
-        n, limit, last_selected = self._n_all, len(self), -1
+        """Yields the number in the data (from 1), the input and the label of each example, None if it has no label."""
+        n, limit, last_selected = self._n_without_limit, len(self), -1
         for index, (text_or_image, label) in enumerate(self.read()):
             # those whose index is floor(i n / limit) for an i
             if (index * limit + limit - 1) // n > last_selected:
@@ -72,7 +72,7 @@ class Examples:
                 yield index + 1, text_or_image, label
 
     def shards(self, size: int, first: int = 0) -> Iterator[Shard]:
-        """Yields the examples in shards of `size`, beginning with shard number `first`."""
+        """Yields the examples in shards of `size` examples, beginning with shard number `first`, from 0."""
         examples = islice(self, first * size, None)
         for number in count(first):
             if not (batch := list(islice(examples, size))):
@@ -91,7 +91,7 @@ class Examples:
         return digest.hexdigest()
 
     @cached_property
-    def _n_all(self) -> int:
+    def _n_without_limit(self) -> int:
         return sum(1 for _ in self.read())
 
 
@@ -107,9 +107,9 @@ def naming_example(number: int) -> Iterator[None]:
 def examples_for(
     loaded: Loaded, csv: Path | None, limit: int | None = None, name: str | None = None
 ) -> Examples:
-    """The examples for an encoder: the texts of the file `csv`, or the MNIST test digits if it is None.
+    """The examples for an encoder: the texts of the file `csv`, or the MNIST test digits if it is None; at most `limit`.
 
-    `name` is what the data are called on screen, by default the name of the file. Raises ValueError, with a one-sentence
+    `name` is the title of the data on screen, by default the name of the file. Raises ValueError, with a one-sentence
     message, if the data do not suit the encoder, cannot be read, or hold fewer than two examples.
     """
     if limit is not None and limit < 2:
@@ -129,7 +129,7 @@ def examples_for(
 
 
 def examples_to_show(loaded: Loaded) -> Examples:
-    """Examples that come with the project and may be quoted on screen: its own sentences, or the MNIST test digits."""
+    """Examples that come with the project and may be shown on screen: its own sentences, or the MNIST test digits."""
     if loaded.config.is_text:
         return Examples(name=OWN_NAME, files=OWN, read=_read_own_sentences)
     return _test_digits(DIGITS)

@@ -1,8 +1,8 @@
-"""Measures over a data set, whose results for shards can be stored, sent to other processes, and merged.
+"""Measures over a data set. They run on one shard at a time; results of shards can be stored, sent to other processes and merged.
 
-The statistics of a batch are computed during its forward pass. They equal those of `model.measures.head_statistics` and
-`model.experiments.residual_stream` for one record. No array outlives its layer, so a batch needs little more memory than its
-forward pass.
+The statistics of a batch are computed during its forward pass, and equal those that `model.measures.head_statistics` and
+`model.experiments.residual_stream` compute for each input. The activations of a layer are discarded before the next layer, so that
+a batch needs little more memory than its forward pass.
 """
 
 import math
@@ -36,10 +36,11 @@ Measured = TypeVar("Measured")
 
 
 def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]) -> dict[str, Moments]:
-    """Moments over the examples of a batch, by name. Raises the errors of a forward pass.
+    """Moments (count, mean, deviations) of all statistics over the examples of a batch, by name.
 
     The names are `heads/NAME` for a statistic [layer, head], `curves/NAME` for a curve [stage], [sublayer] or [layer], and
-    `z` [layer, head, d_v] for the output of each head, averaged over the positions of an example that are not padding.
+    `z` [layer, head, d_v] for the output of each head, averaged over the positions of an example that are not padding. Raises
+    the errors of a forward pass.
     """
     model = loaded.model
     with torch.inference_mode(), evaluation_mode(model):
@@ -51,7 +52,7 @@ def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]
 
 
 class _BatchObserver:
-    """Collects the statistics of one forward pass: by name a list with a tensor [example, ...] for each layer."""
+    """Computes statistics during one forward pass, in hooks; each is kept as a list of tensors [example, ...], one per layer."""
 
     def __init__(
         self, loaded: Loaded, inputs: Tensor, positions: Sequence[Positions], mask: Tensor | None
@@ -81,6 +82,7 @@ class _BatchObserver:
     def _role_mask(
         self, positions: Sequence[Positions], roles: set[Role]
     ) -> Bool[Tensor, "example position"]:
+        """Whether each position has one of these roles."""
         distinct_roles = {example.roles for example in positions}  # of pictures only one
         flags_by_roles = {
             example_roles: [role in roles for role in example_roles] for example_roles in distinct_roles
@@ -88,6 +90,7 @@ class _BatchObserver:
         return torch.tensor([flags_by_roles[example.roles] for example in positions], device=self.device)
 
     def watchers(self) -> dict[str, Watcher]:
+        """The function to call with the activation at each hook point, by the name of the point."""
         watchers: dict[str, Watcher] = {"embedding.output": self._add_state_statistics}
         for layer in range(self.config.n_layers):
             block = f"blocks.{layer}"
@@ -134,7 +137,7 @@ class _BatchObserver:
     def _entropy(
         self, pattern: Scores, largest: Float[Tensor, "example head query"], mask: Tensor | None
     ) -> Float[Tensor, "example head query"]:
-        """Normalised entropy H_i / ln n_i of each query i, which may attend to n_i keys.
+        """Normalised entropy H_i / ln n_i of each query i, which may attend to n_i keys; `largest` is its largest weight.
 
         Computed without the logarithm of the pattern: ln A_ij = s_ij - ln Z_i, so H_i = ln Z_i - sum_j A_ij s_ij,
         where ln Z_i = max_j s_ij - ln max_j A_ij.
@@ -170,7 +173,7 @@ class _BatchObserver:
         self.states = [*self.states[-1:], state]
 
     def _add_sublayer_share(self, output: Float[Tensor, "example position d_model"]) -> None:
-        """Adds the share of a sublayer's output in the new state, as `model.experiments.residual_stream.shares` has it."""
+        """Adds |output| / (|residual| + |output|) of a sublayer, 0 to 1, as in `model.experiments.residual_stream.shares`."""
         shares = self.curves.setdefault("share", [])
         residual = self.model.blocks[0].skip * self.states[-1]
         if self.config.norm_placement == "b2t" and len(shares) % 2:
@@ -179,6 +182,7 @@ class _BatchObserver:
         shares.append((output_norm / (residual.norm(dim=-1) + output_norm)).mean(dim=-1))
 
     def moments(self) -> dict[str, Moments]:
+        """The moments over the examples of the batch, by the names that `batch_moments` returns."""
         arrays = {HEADS + name: _stack_layers(self.heads[name]) for name in STATISTICS if name in self.heads}
         if self.config.chooses_class:
             logits = torch.stack(self.curves.pop("answer"), dim=1)
@@ -192,7 +196,10 @@ class _BatchObserver:
 
 
 def batches_of_equal_length(config: ModelConfig, lengths: Sequence[int]) -> list[list[int]]:
-    """Groups the indices of inputs into batches of equal length, the longest first, so that memory does not grow later."""
+    """Indices of inputs in batches of equal length, the longest first, so that memory does not grow later.
+
+    `lengths` holds the number of positions of each input.
+    """
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         last_batch = batches[-1] if batches else []
@@ -222,21 +229,21 @@ TOKENS = "tokens"
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(ABC):
-    """A kind of measurement over a data set: a frozen value, which can be sent to other processes and be part of a key."""
+    """A measurement over a data set, with its options; it can be sent to other processes, and its repr identifies results."""
 
     name: ClassVar[str]
     shard: int  # examples in a shard
 
     @abstractmethod
     def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        """Result of one shard, arrays by name; calls `step` with the number of examples after each batch.
+        """Result of one shard, arrays by name; calls `step` with the number of examples just measured after each batch.
 
         Raises ValueError, with a one-sentence message, if an example cannot be read.
         """
 
     @abstractmethod
     def merged(self, first: Arrays, second: Arrays) -> Arrays:
-        """Result for two sets of shards together, from the result of each."""
+        """Result for the examples of two results together."""
 
 
 class MomentsMeasure(Measure):
@@ -252,7 +259,7 @@ class MomentsMeasure(Measure):
 class Statistics(MomentsMeasure):
     """Statistics of all heads and layers (`batch_moments`), from one forward pass per example.
 
-    For texts also `TOKENS` [2]: the mean number of tokens read per example, and of those that are not in the vocabulary.
+    For texts also `TOKENS` [2]: the number of tokens read, and of those not in the vocabulary, as moments over the examples.
     """
 
     name: ClassVar[str] = "statistics"
@@ -274,7 +281,7 @@ class Statistics(MomentsMeasure):
 
 
 def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Tensor, list[Positions]]]:
-    """Yields batches of examples of equal length: indices in the shard, the encoder's input, and positions."""
+    """Yields the shard's examples in batches of equal length: indices in the shard, input tensor, and positions."""
     prepared = []
     for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
         with naming_example(number):
@@ -284,10 +291,10 @@ def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Ten
         yield indices, torch.cat(inputs), list(positions)
 
 
-def of_each_pattern(
+def measure_patterns(
     loaded: Loaded, inputs: Tensor, measure: Callable[[int, Scores], Measured]
 ) -> list[Measured]:
-    """What `measure(layer, pattern)` makes of the pattern of each layer in one forward pass, which keeps no pattern."""
+    """The result of `measure(layer, pattern)` for each layer, called during one forward pass, which keeps no pattern."""
     results: list[Measured] = []
 
     def keep(layer: int, pattern: Tensor) -> None:
@@ -302,6 +309,6 @@ def of_each_pattern(
 
 
 def moments_with_prefix(arrays: Mapping, prefix: str) -> dict:
-    """The moments whose names begin with `prefix`, by the rest of the name, in alphabetical order."""
+    """Those moments in `arrays` (from `to_arrays`) whose names begin with `prefix`, by name without the prefix, sorted."""
     moments = from_arrays(arrays)
     return {name.removeprefix(prefix): moments[name] for name in sorted(moments) if name.startswith(prefix)}

@@ -1,5 +1,5 @@
-"""Effects of heads over a data set: importance, ablation, greedy pruning, the parts of the answer, and how well each lens agrees with
-knocking out tokens.
+"""Effects of heads over a data set: importance, ablation, greedy pruning, what each head adds to the answer, and how well each lens
+(a map of scores for tokens or patches) agrees with the effect of removing them.
 """
 
 import hashlib
@@ -58,10 +58,10 @@ class Importance(MomentsMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class Ablation(MomentsMeasure):
-    """Change of the answer when a head's output is replaced by zeros, or by its mean over the data set.
+    """Change of the answer when a head's output is replaced by zeros, or by its mean over the data set; [layer, head].
 
-    The unit is nats, |change of the log-odds of the predicted class|; for encoders that do not choose a class it is the
-    cosine distance of the pooled states.
+    It is |change of the log-odds of the predicted class| in nats, and the cosine distance of the pooled states for encoders
+    that do not choose a class.
     """
 
     name: ClassVar[str] = "ablation"
@@ -71,7 +71,7 @@ class Ablation(MomentsMeasure):
 
     @classmethod
     def from_means(cls, means: Float[np.ndarray, "layer head d_v"]) -> "Ablation":
-        """The measure that replaces outputs by these means; their hash identifies it."""
+        """The measure that replaces outputs by zeros and by these means; their hash identifies its results."""
         return cls(means=means, of_means=hashlib.sha256(means.astype(np.float32).tobytes()).hexdigest())
 
     def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
@@ -87,10 +87,10 @@ class Ablation(MomentsMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class Faithfulness(MomentsMeasure):
-    """Agreement of each lens with knocking out tokens or patches, by `model.experiments.faithfulness`.
+    """Agreement of each lens's scores for tokens or patches with the effect of removing them (`model.experiments.faithfulness`).
 
-    For each map: Spearman's correlation of its scores with the effects of removing each token or patch from the keys, and
-    whether it may be read as an explanation, over the examples that can be judged.
+    For each lens, layer and head: Spearman's correlation of the scores with the effects of removing each token or patch from
+    the keys, and the share of the examples in which the scores may be read as an explanation.
     """
 
     name: ClassVar[str] = "faithfulness"
@@ -116,11 +116,11 @@ class Faithfulness(MomentsMeasure):
 
 
 def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
-    """Table with the columns of `faithfulness.parquet`: a row for each lens, layer and head, and a row for random maps.
+    """Table with the columns of `faithfulness.parquet`: a row for each lens, layer and head, and a row for random scores.
 
     The correlation is a mean over the `n` examples on which it is defined. `told` is the number of examples that can be
-    judged, and `share` the share of these on which the map may be read as an explanation; the last three columns count
-    the other examples by the reason why they cannot be judged. The column `head` is empty for a lens whose maps belong to
+    judged, and `share` the share of these on which the scores may be read as an explanation; the last three columns count
+    the other examples by the reason why they cannot be judged. The column `head` is empty for a lens whose scores belong to
     no head.
     """
     correlations, readable = moments_with_prefix(arrays, CORRELATION), moments_with_prefix(arrays, READABLE)
@@ -154,6 +154,7 @@ def _ablation_effects(
     before: Float[np.ndarray, "example answer"],
     kind: AblationKind,
 ) -> Effect:
+    """Effect of ablating each head on the answers, which were `before`; an array [example, layer, head]."""
     ablated_answers = ablate_heads(loaded, inputs, kind, LOGITS)
     if not loaded.config.chooses_class:
         return cosine_distance(before[:, None, None], ablated_answers)
@@ -168,7 +169,7 @@ def _ablation_effects(
 def _position_scores(
     loaded: Loaded, text_or_image: InputLike
 ) -> dict[str, Float[np.ndarray, "layer head position"]]:
-    """The scores that each head's map gives to the positions of one input (`head_scores`), by the lens's name."""
+    """For one input, the score that each lens gives to each position, per layer and head (`head_scores`), by the lens's name."""
     record = capture(loaded, text_or_image)
     scores = {}
     for lens in LENSES:
@@ -197,9 +198,9 @@ class LabelledInputs(NamedTuple):
 def split_for_pruning(
     loaded: Loaded, examples: Examples, sample: int
 ) -> tuple[LabelledInputs, LabelledInputs]:
-    """Two sets of examples: those that choose the next head to remove, and those on which the accuracy is measured.
+    """Two sets of examples: one to choose the next head to remove, and one to measure the accuracy without it.
 
-    The first are every second one of `sample` examples; the second are all others, or `JUDGES` of them, evenly spaced.
+    The first set is every second one of `sample` examples; the second is all other examples, or `JUDGES` of them, evenly spaced.
     Raises ValueError, with a one-sentence message, if a label is missing or is not one of the encoder's classes.
     """
     choosing = labelled_examples(loaded, examples.limited(sample))[::2]
@@ -225,7 +226,7 @@ def pruning_rows(
     means: np.ndarray,
     progress: PartialResult,
 ) -> pd.DataFrame:
-    """Table with the columns of `pruning.parquet`: each step of pruning with heads replaced by zeros, then by their `means`.
+    """Table with the columns of `pruning.parquet`: a row for each step of pruning, with heads replaced by zeros or by `means`.
 
     `choosing` and `judging` are the sets of `split_for_pruning`; finished steps are stored in `progress`. Raises ValueError
     as `greedy` does.
@@ -262,15 +263,16 @@ def pruning_rows(
     )
 
 
-def _table_row(row: list[float]) -> list[float | int | None]:
-    layer, head, accuracy, loss, *turned_counts = row
+def _table_row(stored_row: list[float]) -> list[float | int | None]:
+    """A stored row of numbers as a row of the table, with integers, and None for the head of step 0."""
+    layer, head, accuracy, loss, *turned_counts = stored_row
     layer_and_head = [None if number == NO_HEAD else int(number) for number in (layer, head)]
     return [*layer_and_head, accuracy, loss, *map(int, turned_counts)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanParts(MomentsMeasure):
-    """The parts of each answer, that of the predicted class (`model.decompositions.answer_parts`), and their sizes."""
+    """What each head and feed-forward adds to the logit of the predicted class (`model.decompositions.answer_parts`)."""
 
     name: ClassVar[str] = "parts"
     shard: int = 64
@@ -289,7 +291,7 @@ class MeanParts(MomentsMeasure):
 def mean_parts_rows(arrays: Arrays, config: ModelConfig) -> pd.DataFrame:
     """Table with the columns of `parts.parquet`: a row for each head and feed-forward, in the order of computation.
 
-    Over the `n` examples, `mean` and `sd` are those of what it adds, and `mean_abs` is the mean of the size |value| of that.
+    `mean` and `sd` are those of what it adds to the predicted class, over the `n` examples; `mean_abs` is the mean absolute value.
     """
     moments = from_arrays(arrays)
     value, size = moments["value"], moments["size"]

@@ -34,7 +34,7 @@ Span = tuple[int, int]  # first character of a word, and the one after its last
 
 
 class Link(NamedTuple):
-    """A relation between two words, characters or patches, which are numbered from 0."""
+    """A relation between two words, characters or patches, which are given by their indices from 0."""
 
     dependent: int
     head: int
@@ -62,9 +62,9 @@ Linked = LinkedText | LinkedPicture
 def linked_examples(
     loaded: Loaded, file: Path, limit: int | None = None, name: str | None = None
 ) -> Examples:
-    """The texts or pictures of a file, each with its links, labelled pairs of words or patches; the first `limit` of them.
+    """The texts or pictures of a file, each with its links (labelled pairs of words or patches); at most `limit` of them.
 
-    `name` is what the data are called on screen, by default the name of the file. Raises ValueError, with a one-sentence
+    `name` is the title of the data on screen, by default the name of the file. Raises ValueError, with a one-sentence
     message, if the file is neither CoNLL-U nor CSV, is damaged, holds no link, or does not suit the encoder.
     """
     ending = file.suffix.lower()
@@ -85,7 +85,7 @@ def linked_examples(
 
 
 def with_spaces(loaded: Loaded, linked: LinkedText) -> LinkedText:
-    """The text; if its words are characters that the tokenizer knows, with a space between them."""
+    """The text as it is or, if its words are single characters which are tokens of the encoder, with spaces between them."""
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     if any(end - start != 1 for start, end in linked.words) or not has_character_vocabulary(loaded.tokenizer):
         return linked
@@ -95,11 +95,11 @@ def with_spaces(loaded: Loaded, linked: LinkedText) -> LinkedText:
 
 
 def read_conllu(file: Path) -> Iterator[LinkedText]:
-    """Yields the sentences of a CoNLL-U file with a link for each word that has a head, `LEFT_ASIDE` excepted.
+    """Yields the sentences of a CoNLL-U file, with a link for each word that has a head, except relations in `LEFT_ASIDE`.
 
-    The words are those of the columns ID and FORM; `SpaceAfter=No` joins them. A token of several words, such as "don't",
-    is divided if it is their forms one after the other, otherwise all of them have its whole span. Empty nodes are left out.
-    Raises ValueError, with a one-sentence message, if the file is damaged.
+    The text is the column FORM with spaces, except after words with `SpaceAfter=No`. A multiword token, such as "don't", is
+    divided into its words if their forms joined give the token; otherwise each of its words has the span of the whole token.
+    Empty nodes are left out. Raises ValueError, with a one-sentence message, if the file is damaged.
     """
     rows: list[tuple[int, list[str]]] = []
     with open_text(file) as lines:
@@ -110,10 +110,10 @@ def read_conllu(file: Path) -> Iterator[LinkedText]:
                 if line.strip() and not line.startswith("#"):
                     rows.append((number, line.rstrip("\r\n").split("\t")))
                 elif not line.strip() and rows:
-                    yield _sentence(rows)
+                    yield _linked_sentence(rows)
                     rows = []
             if rows:
-                yield _sentence(rows)
+                yield _linked_sentence(rows)
         except _RowError as error:
             raise ValueError(
                 f"{file.name} is no CoNLL-U, seen in line {error.line}: {error.message}"
@@ -121,12 +121,15 @@ def read_conllu(file: Path) -> Iterator[LinkedText]:
 
 
 class _RowError(Exception):
+    """A damaged row of a CoNLL-U file, with the number of its line."""
+
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
         self.line, self.message = line, message
 
 
-def _sentence(rows: Sequence[tuple[int, list[str]]]) -> LinkedText:
+def _linked_sentence(rows: Sequence[tuple[int, list[str]]]) -> LinkedText:
+    """One sentence with its links, from the line numbers and columns of its rows in a CoNLL-U file."""
     n_words = sum(columns[0].isdecimal() for _, columns in rows)
     text = ""
     words: list[Span] = []
@@ -164,6 +167,7 @@ def _sentence(rows: Sequence[tuple[int, list[str]]]) -> LinkedText:
 
 
 def _spans_in_token(start: int, form: str, forms: Sequence[str]) -> list[Span]:
+    """Spans of the words with these `forms` in the multiword token `form`, which begins at character `start`."""
     if "".join(forms) != form:
         return [(start, start + len(form))] * len(forms)
     ends = [start + len("".join(forms[: index + 1])) for index in range(len(forms))]
@@ -171,7 +175,10 @@ def _spans_in_token(start: int, form: str, forms: Sequence[str]) -> list[Span]:
 
 
 def _dependency(line: int, word: int, head: str, label: str, n_words: int) -> Link | None:
-    """The link of a word to its head; None for a word without one, and for relations that are left aside."""
+    """The link of a word to its head; None for the root, for a word without head, and for relations in `LEFT_ASIDE`.
+
+    `word` is the word's index from 0, `head` the cell with the number of its head from 1, or 0 for the root.
+    """
     if head == "_":
         return None
     if not head.isdecimal() or int(head) > n_words or int(head) == word + 1:
@@ -184,7 +191,7 @@ def _dependency(line: int, word: int, head: str, label: str, n_words: int) -> Li
 
 def read_texts(csv: Path) -> Iterator[LinkedText]:
     """Yields the texts of a CSV with their links. Raises ValueError, with a one-sentence message, if the file is damaged."""
-    for text, rows in _rows_by(csv, "text"):
+    for text, rows in _rows_by_input(csv, "text"):
         words = tuple(match.span() for match in re.finditer(r"\S+", text))
         kind = "words"
         if len(words) == 1:
@@ -194,12 +201,13 @@ def read_texts(csv: Path) -> Iterator[LinkedText]:
 
 
 def _read_pictures(csv: Path) -> Iterator[LinkedPicture]:
-    for name, rows in _rows_by(csv, "picture"):
+    for name, rows in _rows_by_input(csv, "picture"):
         picture = Picture.of(read_picture(csv.parent / name))
         yield LinkedPicture(picture.content, picture.shape, links=_links(csv, rows, None, "patches"))
 
 
-def _rows_by(csv: Path, column: str) -> Iterator[tuple[str, list[tuple[int, dict[str, str]]]]]:
+def _rows_by_input(csv: Path, column: str) -> Iterator[tuple[str, list[tuple[int, dict[str, str]]]]]:
+    """Yields each text or picture, which is in `column`, with its consecutive rows: line number and cells by column."""
     rows = table_rows(csv, column, "from", "to", "relation")
     for value, group in groupby(rows, key=lambda numbered: numbered[1][column]):
         yield value, list(group)
@@ -208,7 +216,10 @@ def _rows_by(csv: Path, column: str) -> Iterator[tuple[str, list[tuple[int, dict
 def _links(
     csv: Path, rows: Sequence[tuple[int, dict[str, str]]], n: int | None, kind: str
 ) -> tuple[Link, ...]:
-    """The links of the rows between `n` positions; None: their number is the encoder's."""
+    """The links that the rows of one text or picture hold; each end is checked to be from 1 to `n`, unless `n` is None.
+
+    `kind` names in an error message what is counted: "words", "characters" or "patches".
+    """
     links = []
     for line, row in rows:
         ends: list[int] = []

@@ -1,4 +1,4 @@
-"""Measures an encoder in all passes over a data set and writes the result files, or compares two encoders over it."""
+"""Runs all measures of an encoder over a data set and writes the result files, or compares two encoders over a data set."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -74,9 +74,9 @@ def measure_dataset(
     options: MeasureOptions | None = None,
     engine: Engine = run_locally,
 ) -> list[Path]:
-    """Measures the encoder and writes the result files into the folder `out`; returns their paths. Finished passes are not
-    repeated.
+    """Measures the encoder and writes the result files into the folder `out`; returns their paths.
 
+    `command` is the command line that repeats the measurement. Measures that a stopped run has finished are not repeated.
     Raises ValueError, with a one-sentence message, if an example cannot be read or does not suit the encoder.
     """
     options = options or MeasureOptions()
@@ -125,9 +125,9 @@ def measure_dataset(
 def measure_relations(
     loaded: Loaded, examples: Examples, out: Path, command: str, engine: Engine = run_locally
 ) -> Path:
-    """Measures how the heads follow the links of `examples` (`linked_inputs.linked_examples`), and writes `relations.parquet`
-    into the folder `out`; returns its path.
+    """Measures which links between words each head follows, and writes `relations.parquet` into the folder `out`.
 
+    `examples` come from `linked_inputs.linked_examples`. Returns the path of the file.
     Raises ValueError, with a one-sentence message, if an example cannot be read or no link could be counted.
     """
     passes = _Passes(loaded, out, command, engine)
@@ -139,7 +139,7 @@ def measure_relations(
 
 
 class _Passes:
-    """Passes of one encoder over data; a stopped pass resumes from its stored partial result, until all files are written."""
+    """Runs measures of one encoder, and keeps their partial results in the folder `out` so that a stopped run can resume."""
 
     def __init__(self, loaded: Loaded, out: Path, command: str, engine: Engine) -> None:
         self.loaded, self.out, self.command, self.engine = loaded, out, command, engine
@@ -147,16 +147,19 @@ class _Passes:
         self.made: list[PartialResult] = []
 
     def measure(self, measure: Measure, examples: Examples) -> Arrays:
+        """Result of the measure over all examples, arrays by name; resumes from a partial result if there is one."""
         progress = self.partial_result(measure.name, examples, measure=repr(measure))
         return run_measure(measure, self.loaded, examples, progress, self.engine)
 
     def partial_result(self, name: str, examples: Examples, **depends_on: object) -> PartialResult:
+        """The partial result of the measure called `name`; it is used again only if examples, weights and `depends_on` are equal."""
         depends_on |= {"version": VERSION, "weights": self.weights}
         depends_on |= {"data": examples.sha256, "limit": examples.limit}
         self.made.append(PartialResult(self.out / f".atlas-{name}.part", **depends_on))
         return self.made[-1]
 
     def source(self, examples: Examples) -> DataSource:
+        """What is stored with the results: command, examples and weights."""
         return DataSource(
             command=self.command,
             data=examples.name,
@@ -195,9 +198,9 @@ def _examples_for_pruning(
 
 
 def _spreads(moments_by_name: Mapping[str, Moments], n: int) -> tuple[dict[str, Spread], dict[str, int]]:
-    """Mean and standard deviation of each statistic that at least two examples have, by name, and numbers of examples.
+    """Mean and standard deviation of each statistic that is defined on at least two examples, by name.
 
-    The second dict holds the number of examples of each statistic for which it is less than `n`.
+    The second dict holds, for each statistic that is defined on fewer than all `n` examples, the number of these.
     """
     measured = {name: moments for name, moments in moments_by_name.items() if moments.n.min() >= 2}
     samples = {name: int(moments.n.min()) for name, moments in measured.items() if moments.n.min() < n}
@@ -207,10 +210,10 @@ def _spreads(moments_by_name: Mapping[str, Moments], n: int) -> tuple[dict[str, 
 def measure_listed_inputs(
     loaded: Loaded, inputs: Sequence[Input], name: str, command: str, step: ProgressCallback
 ) -> HeadResults:
-    """The statistics of all heads over `inputs`, as `heads.parquet` holds them; `name` is what the inputs are called on screen.
+    """The statistics of all heads over `inputs`, as `heads.parquet` holds them; `name` is the title of the inputs on screen.
 
-    `command` says how to repeat it. Calls `step` with the number of inputs just measured. Raises ValueError, with a
-    one-sentence message, if there are fewer than two inputs or one cannot be read.
+    `command` is the code that repeats the measurement. Calls `step` with the number of inputs just measured. Raises ValueError,
+    with a one-sentence message, if there are fewer than two inputs or one cannot be read.
     """
     if len(inputs) < 2:
         raise ValueError(f"a spread needs two inputs at least, got {len(inputs)}")
@@ -238,7 +241,7 @@ def _sha256(inputs: Sequence[Input]) -> str:
 def compare_encoders(
     first_encoder: Loaded, second_encoder: Loaded, examples: Examples, command: str
 ) -> EncoderComparison:
-    """Compares the encoders on one example after the other, so that memory does not grow with the number of examples.
+    """Compares heads and states of two encoders over the examples, one at a time, so that memory does not grow with their number.
 
     Raises ValueError if the encoders divide an example into different tokens or patches, or if there are fewer than two
     examples.
@@ -288,8 +291,10 @@ def compare_encoders(
 
 
 def states_for_cka(record: ForwardRecord) -> Float[np.ndarray, "stage row d_model"]:
-    """The states of one example from which CKA is computed: all tokens of a text; the class token of a picture, or the mean over
-    its patches if the encoder reads those.
+    """The states of one example from which CKA is computed, at every stage.
+
+    The rows are all tokens of a text. For a picture there is one row: the class token, or the mean over the patches if these
+    are pooled.
     """
     if record.unit == "token":
         return record.residual

@@ -34,7 +34,7 @@ Types = Mapping[str, pa.DataType]  # of columns, by name; all others hold number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSource:
-    """The examples and weights from which stored figures were computed."""
+    """What stored results were computed from: the command, the examples, and the weights of the encoders."""
 
     command: str
     data: str  # name of the data on screen
@@ -47,9 +47,9 @@ class DataSource:
 
 
 def write_table(path: Path, source: DataSource, rows: pd.DataFrame, types: Types) -> None:
-    """Writes the table, or replaces it; NaN and infinity become empty cells.
+    """Writes `rows` and `source` to a parquet file, which is replaced if it exists; NaN and infinity become empty cells.
 
-    Raises OSError if it cannot be written; the previous file is then kept.
+    `types` holds the type of each column. Raises OSError if the file cannot be written; a previous file is then kept.
     """
     numbers = rows.select_dtypes("number")
     rows = rows.assign(**numbers.where(np.isfinite(numbers)))
@@ -68,9 +68,9 @@ def write_table(path: Path, source: DataSource, rows: pd.DataFrame, types: Types
 
 
 def read_table(path: Path, required: Types) -> tuple[DataSource, pd.DataFrame] | None:
-    """The data source and the rows of a table; None if there is no file.
+    """The data source and the rows of a parquet file; None if there is no file.
 
-    Columns that are not required must hold numbers. Raises ValueError, with a one-sentence message, if the
+    `required` holds the types of the required columns; others must hold numbers. Raises ValueError, with a one-sentence message, if the
     file is damaged or too large, does not name its source, lacks a required column, or has a column of the wrong type.
     """
     try:
@@ -116,6 +116,7 @@ def _read_checked(path: Path, required: Types) -> tuple[DataSource, pd.DataFrame
 
 
 def _check_columns(schema: pa.Schema, required: Types) -> None:
+    """Raises ValueError unless all required columns have their types, and all others hold numbers."""
     if len(set(schema.names)) < len(schema):
         raise ValueError("two of its columns have one name")
     if missing := sorted(set(required) - set(schema.names)):

@@ -31,11 +31,12 @@ Pair = tuple[str, int]  # a relation, and how many words behind the dependent it
 
 @dataclass(frozen=True, kw_only=True)
 class Relations(Measure):
-    """How often a word's strongest other key is the other end of its link, by head, relation, offset and direction.
+    """How often the other word to which a word gives most attention is the word to which it is linked ("hit"), for each head.
 
-    Arrays: `pairs`, JSON list of (relation, offset of the head from the dependent) as bytes; `n` [pair], the links of each;
-    `hits` [direction, layer, head, pair], of `DIRECTIONS`; `left_out` [reason], links with an end that has no positions of
-    its own, by `REASONS`; `tokens` [2], read and unknown.
+    The results are these arrays. `pairs`: pairs of a relation and an offset (position of the link's head minus that of its
+    dependent, in words), as JSON in bytes; `n` [pair]: number of links; `hits` [direction, layer, head, pair]: number of hits, in
+    the order of `DIRECTIONS`; `left_out` [reason]: links that are not counted, by `REASONS`, since a word has no positions of
+    its own; `tokens` [2]: number of tokens read, and of unknown ones.
     """
 
     name: ClassVar[str] = "relations"
@@ -49,7 +50,7 @@ class Relations(Measure):
                 for linked in shard.inputs
             ),
         )
-        counts = _Counts(loaded)
+        counts = _LinkCounts(loaded)
         for indices, inputs, encoded in batches(loaded, shard):
             numbers = [shard.numbers[index] for index in indices]
             positions = [
@@ -67,15 +68,15 @@ class Relations(Measure):
         return counts.arrays()
 
     def merged(self, first: Arrays, second: Arrays) -> Arrays:
-        pairs = sorted({*_pairs(first), *_pairs(second)})
+        pairs = sorted({*_read_pairs(first), *_read_pairs(second)})
         total = {name: first[name] + second[name] for name in ("left_out", "tokens")}
         for name in ("n", "hits"):
-            total[name] = _spread_out(first, name, pairs) + _spread_out(second, name, pairs)
-        return total | {"pairs": _to_bytes(pairs)}
+            total[name] = _counts_for_pairs(first, name, pairs) + _counts_for_pairs(second, name, pairs)
+        return total | {"pairs": _pairs_to_bytes(pairs)}
 
 
-class _Counts:
-    """Counts of links and hits, example by example."""
+class _LinkCounts:
+    """Counts links and hits (`Relations`), to which `add` adds those of one example."""
 
     def __init__(self, loaded: Loaded) -> None:
         self.shape = len(DIRECTIONS), loaded.config.n_layers, loaded.config.n_heads
@@ -91,6 +92,7 @@ class _Counts:
         strongest: Int[np.ndarray, "layer head group"],
         number: int,
     ) -> None:
+        """Adds the links of example `number`; `strongest` is the other group to which each group attends most."""
         for dependent, head, relation in links:
             if max(dependent, head) >= len(positions.words):
                 raise ValueError(
@@ -108,10 +110,11 @@ class _Counts:
             self.n[pair] = self.n.get(pair, 0) + 1
 
     def arrays(self) -> Arrays:
+        """The counts as the arrays that `Relations` describes."""
         pairs = sorted(self.n)
         hits = [self.hits[pair] for pair in pairs]
         return {
-            "pairs": _to_bytes(pairs),
+            "pairs": _pairs_to_bytes(pairs),
             "n": np.array([self.n[pair] for pair in pairs], np.int64),
             "hits": np.stack(hits, axis=-1) if hits else np.zeros((*self.shape, 0), np.int64),
             "left_out": self.left_out,
@@ -122,12 +125,13 @@ class _Counts:
 def relation_rows(arrays: Arrays) -> pd.DataFrame:
     """Table with the columns of `relations.parquet`: a row for each layer, head, relation and direction.
 
-    `share` is the share of the `n` links whose strongest key is the other end, `low` and `high` the ends of its 95 % interval
-    (Wilson). `baseline` is the share of links at the best fixed `offset`, in words from query to key. `p` is the p-value, after
-    Holm's correction for all tests, that the head hits no more of the same links than the offset (McNemar's exact test,
-    one-sided); NaN for a relation with less than `FEWEST` links. `beyond` says whether it is below `LEVEL`.
+    `arrays` is the result of `Relations`. `share` is the share of the `n` links in which the query word attends most to the key
+    word; `low` and `high` are the ends of its 95 % interval (Wilson). `baseline` is the share of the links that have the most
+    frequent `offset`, in words from query to key. `p` is the p-value of the hypothesis that the head finds no more links than
+    that offset (McNemar's exact test, one-sided, Holm's correction for all tests); NaN for a relation with fewer than `FEWEST`
+    links. `beyond` says whether `p` is below `LEVEL`.
     """
-    pairs, hits = _pairs(arrays), arrays["hits"]
+    pairs, hits = _read_pairs(arrays), arrays["hits"]
     relations = sorted({relation for relation, _ in pairs})
     frames = []
     for relation in relations:
@@ -168,8 +172,9 @@ def relation_rows(arrays: Arrays) -> pd.DataFrame:
 
 
 def with_link_counts(source: DataSource, arrays: Arrays) -> DataSource:
-    """The source with the numbers of links that were counted (`LINKS`) and left out, by reason, and the share of unknown
-    tokens. Raises ValueError if no link could be counted.
+    """Copy of `source` with the number of counted links, of links left out for each reason, and the share of unknown tokens.
+
+    `arrays` is the result of `Relations`. Raises ValueError if no link could be counted.
     """
     n_read, n_unknown = arrays["tokens"].tolist()
     samples = link_counts(arrays, source.data)
@@ -177,7 +182,10 @@ def with_link_counts(source: DataSource, arrays: Arrays) -> DataSource:
 
 
 def link_counts(arrays: Arrays, data: str) -> dict[str, int]:
-    """How many links of the `data` were counted (`LINKS`) and left out, by reason. Raises ValueError if none was counted."""
+    """Number of counted links, under the key `LINKS`, and of links left out, by reason; `data` is the title of the data.
+
+    Raises ValueError if no link was counted.
+    """
     samples = {LINKS: int(arrays["n"].sum())}
     samples |= dict(zip(REASONS, arrays["left_out"].tolist(), strict=True))
     if not samples[LINKS]:
@@ -187,8 +195,9 @@ def link_counts(arrays: Arrays, data: str) -> dict[str, int]:
 
 
 def left_out_clause(samples: Mapping[str, int]) -> str:
-    """How many links were left out and why, such as "3 of 120 links are left out: 3 with a word that shares a token with
-    another"; "" if none were.
+    """Clause on the links that were left out, from the result of `link_counts`; "" if there are none.
+
+    Such as "3 of 120 links are left out: 3 with a word that shares a token with another".
     """
     words = {
         "joined": "with a word that shares a token with another",
@@ -203,7 +212,8 @@ def left_out_clause(samples: Mapping[str, int]) -> str:
     return f"{n:,} of {n + samples.get(LINKS, 0):,} links {verb} left out: {', '.join(clauses)}"
 
 
-def _to_bytes(pairs: Sequence[Pair]) -> np.ndarray:
+def _pairs_to_bytes(pairs: Sequence[Pair]) -> np.ndarray:
+    """Pairs of relation and offset as JSON in an array of bytes. Raises ValueError if there are too many relations."""
     if len({relation for relation, _ in pairs}) > MOST_RELATIONS:
         raise ValueError(
             f"the links have more than {MOST_RELATIONS} relations: are these names of relations?"
@@ -211,24 +221,24 @@ def _to_bytes(pairs: Sequence[Pair]) -> np.ndarray:
     return np.frombuffer(json.dumps(pairs).encode(), np.uint8)
 
 
-def _pairs(arrays: Arrays) -> list[Pair]:
+def _read_pairs(arrays: Arrays) -> list[Pair]:
     return [(relation, offset) for relation, offset in json.loads(arrays["pairs"].tobytes())]
 
 
-def _spread_out(arrays: Arrays, name: str, pairs: Sequence[Pair]) -> np.ndarray:
-    """The counts `name` of the arrays for all these `pairs`, 0 for those that the arrays lack."""
+def _counts_for_pairs(arrays: Arrays, name: str, pairs: Sequence[Pair]) -> np.ndarray:
+    """The counts in `arrays[name]`, rearranged along the last axis to the order of `pairs`; 0 for pairs that `arrays` lack."""
     values = arrays[name]
     index_of = {pair: index for index, pair in enumerate(pairs)}
     total = np.zeros((*values.shape[:-1], len(pairs)), values.dtype)
-    total[..., [index_of[pair] for pair in _pairs(arrays)]] = values
+    total[..., [index_of[pair] for pair in _read_pairs(arrays)]] = values
     return total
 
 
 def head_relations(loaded: Loaded, file: str | Path, limit: int | None = None) -> pd.DataFrame:
-    """Table with a row for each layer, head, relation and direction of the links in a CoNLL-U or CSV `file`, of `limit` of its
-    sentences at most.
+    """How well each head follows the links in a CoNLL-U or CSV `file`: a row for each layer, head, relation and direction.
 
-    The columns are those of `relation_rows`: share of links, 95 % interval, best fixed offset, corrected p-value. Raises
+    At most `limit` of its sentences are read. Columns as in `relation_rows`: share of the links in which the query word attends
+    most to the key word, its 95 % interval, share at the most frequent offset (baseline), corrected p-value. Raises
     FileNotFoundError, and ValueError, with a one-sentence message, if the file cannot be read, does not suit the encoder, or
     holds no link that can be counted.
 
@@ -238,18 +248,20 @@ def head_relations(loaded: Loaded, file: str | Path, limit: int | None = None) -
     [[0, 0, 'to head', 24]]
     """
     measure, examples = Relations(), linked_examples(loaded, Path(file), limit)
-    shards = (measure.measure_shard(loaded, shard, _ignore) for shard in examples.shards(measure.shard))
+    shards = (
+        measure.measure_shard(loaded, shard, _ignore_progress) for shard in examples.shards(measure.shard)
+    )
     arrays = reduce(measure.merged, shards)
     link_counts(arrays, Path(file).name)  # raises if there is none
     return relation_rows(arrays)
 
 
-def _ignore(_n: int) -> None:
-    """Where the progress of a measure would be shown."""
+def _ignore_progress(_n: int) -> None:
+    """Takes the number of examples just measured and shows no progress."""
 
 
-def rows_of_heads(rows: pd.DataFrame, n_layers: int, n_heads: int) -> pd.DataFrame:
-    """The rows of a stored table of relations that are of heads of an encoder of this size and lack no number."""
+def valid_relation_rows(rows: pd.DataFrame, n_layers: int, n_heads: int) -> pd.DataFrame:
+    """The valid rows of a stored `relations.parquet`: no number is missing, and the encoder has this layer and head."""
     rows = rows.dropna(subset=["layer", "head", "share", "low", "high", "baseline", "offset", "n"])
     is_known = (
         (rows["layer"] < n_layers)

@@ -1,4 +1,4 @@
-"""Writes and reads the files beside a checkpoint that hold its results on a data set.
+"""Writes and reads the files beside a checkpoint that hold the results of measuring it on a data set.
 
 | file | content | a row |
 |---|---|---|
@@ -7,7 +7,7 @@
 | `examples.parquet` | the largest attention weights of each head, in context | a layer, head and rank |
 | `pruning.parquet` | accuracy as heads are removed, the least important first | a replacement and step |
 | `faithfulness.parquet` | agreement of each lens with knocking out tokens | a lens, layer and head |
-| `relations.parquet` | how often a head's strongest key is the other end of a link | a layer, head, relation and direction |
+| `relations.parquet` | how often a word attends most to the word it is linked to | a layer, head, relation and direction |
 | `parts.parquet` | what each head and feed-forward adds to the answer | a head or feed-forward |
 | `against-OTHER.json` | comparison of two encoders | |
 
@@ -44,7 +44,7 @@ MOST_HEADS = 2**14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadResults:
-    """Statistics of the heads of one encoder over a data set: means, standard deviations, and mean outputs."""
+    """Statistics of the heads of one encoder: mean and standard deviation over a data set, and the mean output `z` of each head."""
 
     source: DataSource
     # [layer, head], by the names of `model.measures.head_statistics`, and `importance`, `zero` and `mean` if they were
@@ -69,9 +69,9 @@ class HeadResults:
 class LayerResults:
     """Curves of one encoder over a data set, by name, each with mean and standard deviation.
 
-    By stage: `norm`, the length of the residual stream; `uniformity`, how much the positions differ; `answer`, the
-    probability of the predicted class. By sublayer: `share`, its part of the sum with the residual stream. By layer:
-    `entropy` of the attention.
+    By stage of the residual stream: `norm`, its length; `uniformity`, 0 if all positions are equal, at most 1; `answer`, the
+    probability of the predicted class. By sublayer: `share`, |output| / (|residual| + |output|), 0 to 1. By layer: `entropy` of
+    the attention, normalised to 0 to 1.
     """
 
     source: DataSource
@@ -91,7 +91,7 @@ class LayerResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultTable:
-    """A table of results with the data source that it was computed from."""
+    """A table of results, and the data and weights from which it was computed."""
 
     source: DataSource
     rows: pd.DataFrame
@@ -132,7 +132,10 @@ class EncoderComparison:
 
     @property
     def persisting_share(self) -> float:
-        """Share of examples, from 0 to 1, that alone would pair the same two heads; mean over the pairs."""
+        """Stability of `pairing`: share of the examples, 0 to 1, on each of which alone two heads would be paired in the same way.
+
+        It is the mean over the pairs.
+        """
         is_paired = self.pairing.partners >= 0
         return float(self.alike[is_paired].mean() / self.source.n) if is_paired.any() else 0.0
 
@@ -145,7 +148,7 @@ class EncoderComparison:
             return np.where(is_paired, distances, 0).sum(axis=1) / is_paired.sum(axis=1)
 
     def exchanged(self) -> "EncoderComparison":
-        """The same comparison with the first and the second encoder exchanged."""
+        """The same comparison with the encoders exchanged: the second one is the first."""
         partners = self.pairing.partners
         exchanged_counts = np.zeros(self.distances.mean.shape[1], int)
         exchanged_counts[partners[partners >= 0]] = self.alike[partners >= 0]
@@ -223,7 +226,10 @@ COMPLETE = ("step", "told", "turned_wrong", "turned_right")  # columns without e
 
 
 def write_results(path: Path, content: HeadResults | LayerResults | ResultTable) -> None:
-    """Writes the results to a file, whose name is one of those at the top of this module. Raises OSError if that fails."""
+    """Writes the results to a parquet file, whose name is one of those at the top of this module.
+
+    Raises OSError if it cannot be written.
+    """
     write_table(path, content.source, content.rows, COLUMNS_BY_FILE[path.name])
 
 
@@ -264,9 +270,9 @@ def read_layers(path: Path) -> LayerResults | None:
 
 
 def read_rows(path: Path) -> ResultTable | None:
-    """Reads a table that `COLUMNS_BY_FILE` lists, by its file name.
+    """Reads a parquet file whose name is a key of `COLUMNS_BY_FILE`; None if there is no file.
 
-    None if there is no file. Raises ValueError, with a one-sentence message, if it is damaged.
+    Raises ValueError, with a one-sentence message, if it is damaged.
     """
     required = COLUMNS_BY_FILE[path.name]
     if (table := read_table(path, required)) is None:

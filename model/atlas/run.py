@@ -31,9 +31,9 @@ from .running_moments import Arrays
 
 
 class PartialResult:
-    """The merged result of the first shards of a data set, stored with a hash of everything that it depends on.
+    """A file with the merged result of the first shards of a data set, from which a stopped run resumes.
 
-    A run that was stopped resumes from it, with the same final result.
+    It also holds a hash of everything that the result depends on, so that results of other data or options are not used.
     """
 
     def __init__(self, path: Path, **depends_on: object) -> None:
@@ -41,7 +41,7 @@ class PartialResult:
         self.key = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
 
     def load(self) -> tuple[int, Arrays]:
-        """Number of finished shards and their result; 0 and {} if there is no file, or one of other data, weights or options."""
+        """Number of finished shards and their merged result; 0 and {} if there is no file, or one of other data or options."""
         try:
             with safe_open(self.path, "numpy") as file:
                 metadata = file.metadata() or {}
@@ -52,7 +52,7 @@ class PartialResult:
             return 0, {}
 
     def save(self, shards: int, arrays: Arrays) -> None:
-        """Stores the result of the first `shards` shards."""
+        """Stores the merged result of the first `shards` shards."""
         contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(self.path) as temporary:
@@ -82,10 +82,10 @@ def run_measure(
     progress: PartialResult,
     engine: Engine = run_locally,
 ) -> Arrays:
-    """Result of the measure over all examples, arrays by name. Shards are merged in order, so that every run gives the same
-    bits.
+    """Result of the measure over all examples, arrays by name; `progress` is the file for the results so far.
 
-    Raises ValueError as `measure.measure_shard` does.
+    Shards are merged in their order, so that every run gives bit by bit the same result. Raises ValueError as
+    `measure.measure_shard` does.
     """
     n_finished, result = progress.load()
     with tqdm(
@@ -140,12 +140,14 @@ def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[E
             raise ValueError(f"there is no Ray cluster at {address}") from error
         workers = workers or int(ray.cluster_resources().get("CPU", 1))
     try:
-        yield _Engine(workers)
+        yield _RayEngine(workers)
     finally:
         ray.shutdown()
 
 
-class _Engine:
+class _RayEngine:
+    """Measures shards in worker processes of Ray."""
+
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
@@ -180,8 +182,10 @@ class _Engine:
 
 
 class Worker:
-    """Measures shards in its own process. An error is returned as its sentence, in place of the result: what Ray would raise
-    also holds where it came from.
+    """Measures shards in its own process, on Ray.
+
+    It returns an error as its message, in the place of the result, since Ray would add a traceback to an error that is raised.
+    `weights` is the hash that the weights in `folder` must have.
     """
 
     def __init__(self, measure: Measure, folder: str, device: str, weights: str) -> None:
@@ -196,7 +200,7 @@ class Worker:
             self.loaded = str(error)
 
     def measure(self, shard: Shard) -> tuple[int, int, Arrays | str]:
-        """The shard's number, its number of examples, and its result or a sentence that says why there is none."""
+        """Number of the shard, number of its examples, and its result or an error message."""
         if isinstance(self.loaded, str):
             return shard.number, len(shard), self.loaded
         try:

@@ -11,7 +11,7 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Mean and standard deviation over examples, arrays of one shape. Raises ValueError if the shapes differ."""
+    """Mean and standard deviation over examples: two arrays of the same shape. Raises ValueError if the shapes differ."""
 
     mean: Float[np.ndarray, "..."]
     sd: Float[np.ndarray, "..."]
@@ -22,9 +22,9 @@ class Spread:
 
 
 class Moments:
-    """Count, mean and sum of squared deviations of arrays of one shape, elementwise in float64; NaN values are skipped.
+    """Count, mean and sum of squared deviations over examples, for each element of an array, in float64; skips NaN values.
 
-    Moments of parts of the data can be merged in any order; except for rounding, the result is that of a single pass (Chan,
+    Moments of parts of the data can be merged in any order; except for rounding, the result is that for all data at once (Chan,
     Golub & LeVeque 1979).
     """
 
@@ -43,7 +43,7 @@ class Moments:
         return cls(n, mean, np.where(is_present, (values - mean) ** 2, 0).sum(axis=0))
 
     def add(self, values: Float[np.ndarray, "..."]) -> None:
-        """Adds one example."""
+        """Adds the values of one example."""
         self.merge(Moments.from_examples(np.asarray(values)[None]))
 
     def merge(self, other: "Moments") -> None:
@@ -57,7 +57,7 @@ class Moments:
 
     @property
     def spread(self) -> Spread:
-        """Mean, which is NaN without numbers, and standard deviation with the divisor n - 1, which is NaN for fewer than two."""
+        """Mean, NaN for elements without a value, and standard deviation (divisor n - 1), NaN for fewer than two values."""
         mean = np.where(self.n > 0, self.mean, np.nan)
         return Spread(
             mean=mean, sd=np.where(self.n > 1, np.sqrt(self.squares / np.maximum(self.n - 1, 1)), np.nan)
@@ -119,16 +119,16 @@ class CrossMoments:
         ]
 
     def cka(self) -> Float[np.ndarray, " stage"]:
-        """`model.experiments.residual_stream.linear_cka` of equal stages, all rows pooled; NaN where all rows are equal."""
+        """Linear CKA of the two encoders' states at each stage, over all rows of all examples; NaN where all rows are equal."""
         first, second, cross = self._covariances()
         with np.errstate(invalid="ignore"):
             return _frobenius_norms(cross) ** 2 / (_frobenius_norms(first) * _frobenius_norms(second))
 
     def by_chance(self) -> Float[np.ndarray, " stage"]:
-        """Expectation of `cka` if the rows of one encoder were in random order.
+        """Expected value of `cka` if the rows of one encoder were in random order.
 
-        tr(C_1) tr(C_2) / ((n - 1) ‖C_1‖ ‖C_2‖): on average a randomly ordered Gram matrix is tr / (n - 1) times
-        the centring matrix.
+        It is tr(C_1) tr(C_2) / ((n - 1) ‖C_1‖ ‖C_2‖) with the covariances C, since the mean of a centred Gram matrix over all
+        orders of its rows is its trace / (n - 1) times the centring matrix.
         """
         first, second, _ = self._covariances()
         traces = np.trace(first, axis1=1, axis2=2) * np.trace(second, axis1=1, axis2=2)

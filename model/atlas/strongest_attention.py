@@ -12,7 +12,7 @@ from ..inputs import Text, prepare
 from ..loaded import Loaded
 from ..measures.head_statistics import NOT_WORDS
 from .dataset_examples import Examples, Shard
-from .dataset_measure import Measure, ProgressCallback, batches, of_each_pattern
+from .dataset_measure import Measure, ProgressCallback, batches, measure_patterns
 from .running_moments import Arrays
 
 CONTEXT = 80  # characters on each side
@@ -22,10 +22,10 @@ PAIR = ("number", "query", "key")
 
 @dataclass(frozen=True, kw_only=True)
 class StrongestPairs(Measure):
-    """The `most` largest weights of each head, at most one pair of words or patches from each example.
+    """The `most` pairs (query, key) with the largest attention weights of each head, at most one pair from each example.
 
-    Class token, separators and padding are left out, since many heads put nearly all their weight on them. Of equal weights
-    the earlier example comes first.
+    Class token, separators and padding are left out, since many heads give them nearly all attention. Of pairs with equal
+    weights, the one in the earlier example comes first.
     """
 
     name: ClassVar[str] = "examples"
@@ -43,12 +43,13 @@ class StrongestPairs(Measure):
             )
             is_word_pair = (is_word[:, None, :, None] & is_word[:, None, None, :]).flatten(2)
 
-            def largest(_: int, pattern: Tensor, is_word_pair: Tensor = is_word_pair) -> Any:
+            def largest_weight(_: int, pattern: Tensor, is_word_pair: Tensor = is_word_pair) -> Any:
+                """Largest weight of each head between two words, and its index in the flattened pattern."""
                 return pattern.flatten(2).masked_fill(~is_word_pair, -1.0).max(dim=-1)
 
             weight, flat_index = (
                 torch.stack(values, dim=1).cpu().numpy()
-                for values in zip(*of_each_pattern(loaded, inputs, largest), strict=True)
+                for values in zip(*measure_patterns(loaded, inputs, largest_weight), strict=True)
             )
             query, key = np.divmod(flat_index, n)
             number = np.broadcast_to(numbers[indices][:, None, None], weight.shape)
@@ -70,10 +71,10 @@ class StrongestPairs(Measure):
 
 
 def strongest_rows(loaded: Loaded, examples: Examples, pairs: Arrays) -> pd.DataFrame:
-    """Table with the columns of `examples.parquet`: the strongest pairs of each head with their examples, the strongest first.
+    """Table with the columns of `examples.parquet`: the pairs with the largest weights of each head, the largest first.
 
-    The columns `before`, `between` and `after` are the text around query and key, shortened; they are empty for pictures.
-    The examples are read again.
+    `pairs` is the result of `StrongestPairs`. The columns `before`, `between` and `after` are the text around query and key,
+    shortened; they are empty for pictures. The examples are read again.
     """
     shown_numbers = set(pairs["number"][pairs["weight"] >= 0].tolist())
     inputs = {number: text_or_image for number, text_or_image in examples if number in shown_numbers}
@@ -93,6 +94,7 @@ def strongest_rows(loaded: Loaded, examples: Examples, pairs: Arrays) -> pd.Data
 
 
 def _context(loaded: Loaded, text_or_image: object, query: int, key: int) -> dict[str, str]:
+    """The text before, between and after the tokens `query` and `key`, shortened; empty for a picture."""
     if not isinstance(text_or_image, Text):
         return dict.fromkeys(("before", "between", "after"), "")
     text = text_or_image.text.encode("utf-8", "replace").decode("utf-8")

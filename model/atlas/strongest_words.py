@@ -13,7 +13,7 @@ from torch import Tensor
 from ..inputs import prepare
 from ..loaded import Loaded
 from ..record import Positions
-from .dataset_measure import of_each_pattern
+from .dataset_measure import measure_patterns
 from .linked_inputs import TO_HEAD, LinkedText, Span, with_spaces
 
 # Why a word has no positions of its own: a token that it shares with another word, its end cut off with the end of the text,
@@ -25,7 +25,7 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordPositions:
-    """The positions of an input in groups: a group is a word, or the words that share a token.
+    """The positions of an input in groups: a group is a word, or several words if they share a token.
 
     Special tokens belong to no group.
     """
@@ -40,18 +40,18 @@ class WordPositions:
 
 
 def word_positions(tokenizer: Tokenizer, text: str, words: Sequence[Span]) -> WordPositions:
-    """The positions of each word of a text, as the tokenizer encodes it, with special tokens and within its length.
+    """The positions of each word of a text, of which the tokenizer adds special tokens and cuts off what is too long.
 
-    A token belongs to the words whose characters it covers. Words stand in the order of the text, and two of them have
-    the same span or no character in common.
+    A token belongs to the words whose characters it covers. `words` holds the words' spans in the order of the text; two spans
+    must be equal or not overlap.
     """
     encoding = tokenizer.encode(text)
     is_text = np.array(encoding.special_tokens_mask) == 0
-    is_covering = _covers(encoding.offsets, words) & is_text[:, None]
+    is_covering = _overlaps(encoding.offsets, words) & is_text[:, None]
     is_cut = np.zeros(len(words), bool)
     for rest in encoding.overflowing:
         is_rest = np.array(rest.special_tokens_mask) == 0
-        is_cut |= _covers(rest.offsets, words)[is_rest].any(axis=0)
+        is_cut |= _overlaps(rest.offsets, words)[is_rest].any(axis=0)
     is_joined_to_previous = np.zeros(len(words), bool)
     is_joined_to_previous[1:] = (is_covering[:, 1:] & is_covering[:, :-1]).any(axis=0)
     group_of_word = np.cumsum(~is_joined_to_previous) - 1
@@ -76,15 +76,15 @@ def word_positions(tokenizer: Tokenizer, text: str, words: Sequence[Span]) -> Wo
 
 
 def patch_positions(positions: Positions) -> WordPositions:
-    """Each patch of a picture as a word of its own, row by row."""
+    """The positions of a picture, in which each patch is a group like a word, row by row."""
     patches = positions.positions_with_role("patch")
     groups = np.full(len(positions), -1)
     groups[list(patches)] = np.arange(len(patches))
     return WordPositions(groups=groups, words=np.arange(len(patches)), reasons=(None,) * len(patches))
 
 
-def _covers(offsets: Sequence[Span], words: Sequence[Span]) -> np.ndarray:
-    """Whether a token and a word have a character in common, [token, word]."""
+def _overlaps(offsets: Sequence[Span], words: Sequence[Span]) -> np.ndarray:
+    """Whether each token and each word have a character in common: a boolean array [token, word]."""
     token_starts, token_ends = np.array(offsets, int).reshape(-1, 2).T
     word_starts, word_ends = np.array(words, int).reshape(-1, 2).T
     return (token_starts[:, None] < word_ends) & (token_ends[:, None] > word_starts)
@@ -93,12 +93,12 @@ def _covers(offsets: Sequence[Span], words: Sequence[Span]) -> np.ndarray:
 def strongest_other_group(
     pattern: Float[Tensor, "example head query key"], examples: Sequence[WordPositions]
 ) -> Int[np.ndarray, "example head group"]:
-    """For each group of positions, the other group to which it gives the most attention; -1 where several others have the
-    most, but for the rounding of single precision, such as in a head that attends to all alike.
+    """For each group of positions, the index of the other group to which it gives the most attention.
 
     Attention to a group is the sum over its positions, attention from a group the mean over its positions (Clark et al.
-    2019, section 4.1). A group itself is left out, as in their code: no word is its own head. Behind the last group of an
-    example, and for one without others, the values mean nothing.
+    2019, section 4.1); a group's attention to itself is left out, as in their code. The index is -1 where several groups get
+    the most within the rounding of single precision, such as in a head with uniform attention. Values beyond the number of
+    groups of an example, and those of an example with one group, mean nothing.
     """
     n_groups = max(1, *(positions.n_groups for positions in examples))
     groups = torch.from_numpy(np.stack([positions.groups for positions in examples]))
@@ -114,7 +114,10 @@ def strongest_other_group(
 
 
 def positions_of_words(loaded: Loaded, linked: object, encoded: Positions) -> WordPositions:
-    """The positions of the words of a `LinkedText`, as its encoder reads it, or of the patches of a `LinkedPicture`."""
+    """The positions of the words of a `LinkedText`, or of the patches of a `LinkedPicture`.
+
+    `encoded` holds the positions of the input `linked` as the encoder reads it.
+    """
     if isinstance(linked, LinkedText):
         assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
         return word_positions(loaded.tokenizer, linked.text, linked.words)
@@ -124,10 +127,9 @@ def positions_of_words(loaded: Loaded, linked: object, encoded: Positions) -> Wo
 def strongest_by_layer(
     loaded: Loaded, inputs: Tensor, positions: Sequence[WordPositions], numbers: Sequence[int]
 ) -> Int[np.ndarray, "layer example head group"]:
-    """The other group of positions to which each group gives the most attention, by
-    `model.atlas.strongest_words.strongest_other_group`.
+    """The other group to which each group of positions gives the most attention (`strongest_other_group`), in every layer.
 
-    Raises ValueError, with the `numbers` of the first and the last example, if the attention is not finite.
+    `numbers` are the numbers of the examples, for messages. Raises ValueError if the attention is not finite.
     """
 
     def strongest(layer: int, pattern: Tensor) -> np.ndarray:
@@ -137,12 +139,13 @@ def strongest_by_layer(
             )
         return strongest_other_group(pattern, positions)
 
-    return np.stack(of_each_pattern(loaded, inputs, strongest))
+    return np.stack(measure_patterns(loaded, inputs, strongest))
 
 
 def strongest_words(loaded: Loaded, linked: LinkedText) -> Int[np.ndarray, "layer head word"]:
-    """The other word to which each word gives the most attention, by its index in `linked.words`; -1 for a word, or to one, that
-    has no positions of its own, and where several words have the most.
+    """For each word, the index in `linked.words` of the other word to which it gives the most attention, in every head.
+
+    It is -1 if one of the two words has no positions of its own, or if several words get the most attention.
     """
     linked = with_spaces(loaded, linked)
     inputs, encoded = prepare(loaded, linked)
@@ -157,7 +160,7 @@ def strongest_words(loaded: Loaded, linked: LinkedText) -> Int[np.ndarray, "laye
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinkCells:
-    """A link between two words, the cells of a map [query, key] in which it stands, and the heads that follow it."""
+    """A link between two words, its cells in an attention pattern [query, key], and the heads that follow it."""
 
     relation: str
     words: tuple[str, str]  # the query's and the key's
@@ -167,12 +170,11 @@ class LinkCells:
 
 
 def link_cells(loaded: Loaded, linked: LinkedText, direction: str = TO_HEAD) -> tuple[LinkCells, ...]:
-    """The links of a sentence in the positions that the encoder reads, in the order of the links.
+    """For each link of a text, in their order, its query and key positions and the heads that follow it (`strongest_words`).
 
     In the direction "to head" the dependent is the query and its head the key, in "to dependent" it is the other way round.
-    A word's strongest other word is that of `model.atlas.strongest_words.strongest_words` (Clark et al. 2019). Links of a word that
-    shares a token with another, has none, or lies beyond the length that the encoder reads are left out, and all of a text that
-    its tokenizer reads only with spaces between the characters.
+    A link is left out if a word shares a token with another, has no token, or lies beyond the length that the encoder reads.
+    All links are left out if the text's words are characters that the tokenizer reads only with spaces between them.
     """
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     if with_spaces(loaded, linked) is not linked:

@@ -21,7 +21,7 @@ from model.atlas.relations import (
     head_relations,
     left_out_clause,
     relation_rows,
-    rows_of_heads,
+    valid_relation_rows,
     with_link_counts,
 )
 from model.atlas.results import RELATIONS, read_rows
@@ -305,6 +305,6 @@ def test_rows_of_heads_that_the_encoder_lacks_or_without_a_number_are_left_out()
     rows = [whole | {"n": 3.0, "direction": DIRECTIONS[0]}]
     others = {"layer": 2.0}, {"head": 4.0}, {"share": None}, {"n": 0.0}, {"direction": "sideways"}
     rows += [rows[0] | other for other in others]
-    result = rows_of_heads(pd.DataFrame(rows), n_layers=2, n_heads=4)
+    result = valid_relation_rows(pd.DataFrame(rows), n_layers=2, n_heads=4)
     assert result.index.tolist() == [0]
     assert result[["layer", "n"]].to_numpy().dtype == int
