@@ -17,7 +17,7 @@ from .starting_checkpoint import StartingCheckpoint
 
 
 def average(shares: dict[Path, float], out: Path) -> None:
-    """Writes the weighted mean of the checkpoints to `out`; `shares` holds the weight of each folder.
+    """Writes a checkpoint whose weights are the mean of those of several; `shares` holds the share of each folder in the mean.
 
     Raises ValueError if the shares do not sum to 1, or the encoders differ in more than their vocabulary.
     """
@@ -25,7 +25,7 @@ def average(shares: dict[Path, float], out: Path) -> None:
         raise ValueError(f"the shares add up to {sum(shares.values()):g}, not to 1")
     first_start, *_ = starts = [StartingCheckpoint.load(folder) for folder in shares]
     model = first_start.loaded.model
-    states = [_weights_with_vocabulary(start, model) for start in starts]
+    states = [_weights_for_vocabulary_of(start, model) for start in starts]
     mean_weights = {
         name: sum(share * state[name].float() for share, state in zip(shares.values(), states, strict=True))
         for name in states[0]
@@ -38,8 +38,11 @@ def average(shares: dict[Path, float], out: Path) -> None:
     save(out, model.half(), history, first_start.loaded.tokenizer, first_start.film())
 
 
-def _weights_with_vocabulary(start: StartingCheckpoint, target: Transformer) -> dict[str, Tensor]:
-    """Weights of the checkpoint, with rows added for the tokens that its vocabulary lacks."""
+def _weights_for_vocabulary_of(start: StartingCheckpoint, target: Transformer) -> dict[str, Tensor]:
+    """Weights of the checkpoint `start` by name, with rows added for the tokens that only the vocabulary of `target` has.
+
+    Raises ValueError if the two encoders differ in anything else.
+    """
     model = Transformer(target.config)
     if start.loaded.config.vocab_size == target.config.vocab_size:
         model = start.loaded.model

@@ -83,7 +83,7 @@ def similar_lengths(lengths: np.ndarray, size: int, seed: int | tuple[int, ...])
 
 
 def pad_rows(rows: list[np.ndarray], padding_id: int) -> Int[Tensor, "row longest"]:
-    """The rows as one tensor, padded at their ends to the length of the longest row."""
+    """The rows of token ids as one tensor, padded at their ends with `padding_id` to the length of the longest row."""
     padded = np.full((len(rows), max(map(len, rows))), padding_id, np.int64)
     for values, row in zip(padded, rows, strict=True):
         values[: len(row)] = row

@@ -33,7 +33,7 @@ IMDB = Download(
 
 
 def mnist_folder(folder: Path) -> Path:
-    """The `folder`, after MNIST's training digits that are missing in it have been downloaded."""
+    """Downloads those files of MNIST's training digits that `folder` lacks, and returns `folder`."""
     for source in MNIST:
         if not any(folder.rglob(f"{source.name.removesuffix('.gz')}*")):
             download(source, folder)

@@ -27,7 +27,7 @@ def n_steps(phase: Phase, task: Task, *, quick: bool) -> int:
 def estimate(
     recipe: Recipe, tasks: dict[str, Task], model: Transformer, precision: Precision, first: int
 ) -> str:
-    """Text with the expected time of each phase from `first` on, one line each, and of the whole run, with its memory.
+    """Text with the expected time of each phase from index `first` on, one line each, the time of all, and the memory needed.
 
     Only training steps are counted, not evaluations and snapshots. In a run of several processes all must call this
     function.

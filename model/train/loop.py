@@ -31,7 +31,7 @@ ROUNDS = 3  # the first is slower: it loads kernels and allocates memory
 
 
 def faster_precision(task: Task, model: Transformer, seed: int, batch_size: int) -> Precision:
-    """The precision in which the gradients of one batch take less time; on a GPU bf16, without timing.
+    """The precision, bf16 or fp32, in which the gradients of one batch are computed faster; on a GPU bf16, without timing.
 
     Prints the times on stderr. In a run of several processes all must call this function; they get the result of the first.
     """
@@ -60,7 +60,7 @@ SAVE_EVERY_S = 60
 def train(
     recipe: Recipe, setup: TrainingSetup, precision: Precision | None = None, *, announced: bool = False
 ) -> tuple[Transformer, Progress]:
-    """Runs all unfinished phases; returns the trained encoder, and the progress with everything that the run has recorded.
+    """Runs all unfinished phases; returns the trained encoder, and the run's progress with its log, evaluations and snapshots.
 
     If `precision` is None, a resumed run keeps its precision and a new run uses the faster one. If `announced`, the
     expected time and memory are first printed on stderr. Raises ValueError if a run is to be resumed in another precision.
@@ -103,7 +103,7 @@ def train(
 
 
 def _initialise(model: Transformer, recipe: Recipe) -> None:
-    """Initialises those weights again for which the recipe has its own initialisation."""
+    """Draws anew those weights of `model` for which the recipe has its own initialisation."""
     embedding = model.embedding
     if recipe.position_std is not None:
         for parameter in (embedding.position_table, embedding.class_token):
@@ -120,7 +120,7 @@ def _initialise(model: Transformer, recipe: Recipe) -> None:
 
 
 def _phase_index(recipe: Recipe, phase: int) -> int:
-    """Index of the phase; that of the last phase if all are finished."""
+    """The index `phase`, but at most that of the recipe's last phase: `phase` is their number if all are finished."""
     return min(phase, len(recipe.phases) - 1)
 
 
@@ -184,7 +184,9 @@ def _run_phase(
             last_saved = time.monotonic()
 
 
-def evaluate(task: Task, model: Transformer, at_most: int, precision: Precision) -> dict[str, int | float]:
+def evaluate(
+    task: Task, model: Transformer, max_examples: int, precision: Precision
+) -> dict[str, int | float]:
     """Held-out results of a task in evaluation mode, by name, computed in the precision of the training."""
     with torch.inference_mode(), evaluation_mode(model), autocast(device_of(model), precision):
-        return task.evaluate(model, at_most)
+        return task.evaluate(model, max_examples)

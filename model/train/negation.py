@@ -49,7 +49,10 @@ def negation_sentences(n: int, treebank: pd.DataFrame, seed: int) -> list[Senten
 
 
 class _Templates:
-    """Generates random sentences from the templates and words of `negation.toml`; `kind` is "good" or "bad"."""
+    """Generates random sentences from the templates and words of `negation.toml`.
+
+    `kind`, "good" or "bad", is the sentiment of the words that fill a template.
+    """
 
     def __init__(self, random: np.random.Generator, neutral_phrases: list[str]) -> None:
         tables = _read_tables()

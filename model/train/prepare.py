@@ -59,8 +59,8 @@ def prepare(
 ) -> TrainingSetup:
     """The data, tasks and files of a training run by a recipe.
 
-    `data` is the folder of the data sets, `runs` the folder of the run's state, and `start` that of a checkpoint to train
-    further.
+    `data` is the folder of the data sets, `runs` the folder for states of training runs, and `start` the folder of a checkpoint
+    to train further.
     """
     config, tokenizer, start_checkpoint = preset(recipe.preset), None, None
     if start is not None:

@@ -148,7 +148,7 @@ def split_reviews(data: Path, folder: Path, excluded: Iterable[str] = ()) -> Rev
 
 
 def without_held_out_pairs(edited: pd.DataFrame, table: Reviews) -> pd.DataFrame:
-    """The edited reviews without the training pairs of which a version is among the held-out reviews."""
+    """The table `edited` without those training pairs (original and edited review) one of which is a held-out review."""
     openings = set(map(review_opening, table.held_out_texts))
     overlapping = edited.pair.isin(edited.pair[edited.text.map(review_opening).isin(openings)])
     return edited[~overlapping | (edited.split == "dev")]
@@ -173,7 +173,7 @@ def make_setup(
     runs: Path,
     device: torch.device,
 ) -> TrainingSetup:
-    """Setup of a run on reviews; `counts` are the numbers of training examples by kind, for its history."""
+    """Setup of a run on reviews; `counts` holds the numbers of training examples by kind, for the checkpoint's history."""
     return TrainingSetup(
         config=config,
         tasks=tasks,

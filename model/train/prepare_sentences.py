@@ -38,6 +38,7 @@ def changed_sentences(first: str, second: str) -> list[tuple[str, str]]:
 
 
 def _is_edit(old: list[str], new: list[str]) -> bool:
+    """Whether the short text `new` is an edited version of `old`: their words (a list each) are alike enough."""
     are_short = max(len(old), len(new)) <= LONGEST
     return are_short and SequenceMatcher(None, old, new, autojunk=False).ratio() >= ALIKE
 

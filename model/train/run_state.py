@@ -95,5 +95,5 @@ def load_state(path: Path, model: nn.Module, optimizers: list[Optimizer], recipe
 
 
 def _with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors whose names begin with `prefix`, by the rest of the name."""
+    """The tensors whose names begin with `prefix`, by their names without it."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

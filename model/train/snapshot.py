@@ -59,4 +59,5 @@ def gradient_norm(model: Transformer) -> Tensor:
 
 
 def _mean_entropy(record: ForwardRecord) -> np.ndarray:
+    """Normalised entropy, 0 to 1, of each head's pattern, as mean over the queries: an array [layer, head]."""
     return entropy(record.pattern, record.mask).mean(axis=-1).astype(np.float32)

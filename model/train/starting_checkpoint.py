@@ -17,7 +17,7 @@ from .snapshot import Snapshots
 
 @dataclass(frozen=True, slots=True)
 class StartingCheckpoint:
-    """A checkpoint that the first phases of a recipe trained, and its tokenizer with contractions added."""
+    """A checkpoint that is trained further, and its tokenizer, to which contractions such as "n't" are added as tokens."""
 
     loaded: Loaded
     tokenizer: Tokenizer
@@ -60,21 +60,22 @@ class StartingCheckpoint:
         return description | {"phases": self.n_phases, "vocab_size": self.loaded.config.vocab_size}
 
     def fill(self, model: Transformer) -> None:
-        """Copies the weights into `model`.
+        """Copies the checkpoint's weights into `model`, whose vocabulary has the added contractions as well.
 
-        A token that the checkpoint's vocabulary lacks gets the mean embedding of the tokens into which its own tokenizer
-        splits it.
+        The embedding of an added token is the mean of those of the tokens into which the checkpoint's own tokenizer splits it.
         """
         weights = self.loaded.model.state_dict()
         n_known = len(weights["embedding.tokens.weight"])
         new_ids = range(n_known, self.tokenizer.get_vocab_size())
-        former_ids = [self._former_ids(self.tokenizer.id_to_token(token_id) or "") for token_id in new_ids]
+        former_ids = [
+            self._ids_without_contractions(self.tokenizer.id_to_token(token_id) or "") for token_id in new_ids
+        ]
         for name in ("embedding.tokens.weight", "masked_token_output.bias"):
             rows = [weights[name][ids].mean(dim=0, keepdim=True) for ids in former_ids]
             weights[name] = torch.cat([weights[name], *rows])
         model.load_state_dict(weights)
 
-    def _former_ids(self, contraction: str) -> list[int]:
+    def _ids_without_contractions(self, contraction: str) -> list[int]:
         """Ids of the tokens into which the checkpoint's own tokenizer splits this contraction."""
         spelled_out = {"n't": "not", "can't": "can not", "won't": "will not", "ain't": "is not"}
         text = spelled_out.get(contraction, contraction)

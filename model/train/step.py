@@ -131,9 +131,10 @@ def set_rate(optimizers: Iterable[Optimizer], learning_rate: float, weight_decay
 
 
 def mean_over_processes(n: Tensor) -> Tensor:
-    """Mean of a count over all processes.
+    """Mean of the count `n` over all processes.
 
-    If each process divides its sum by this mean, `gradients` averages the results to the mean over all examples.
+    If each process divides its sum over examples by this mean, then the mean over processes, which `gradients` computes, is the
+    mean over the examples of all processes.
     """
     n = n.float()
     if world_size() > 1:

@@ -32,8 +32,8 @@ class Task(Protocol):
         """Loss of a batch, in nats per example."""
         ...
 
-    def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        """Number of examples `n`, `accuracy` and `loss` on the first `at_most` held-out examples."""
+    def evaluate(self, model: Transformer, max_examples: int) -> dict[str, int | float]:
+        """Number of examples `n`, `accuracy` and `loss` on the first `max_examples` held-out examples."""
         ...
 
 

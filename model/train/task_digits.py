@@ -75,8 +75,8 @@ class Digits:
         images, labels = batch
         return functional.cross_entropy(model(images).float(), labels, label_smoothing=self.label_smoothing)
 
-    def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        images, labels = (values[:at_most] for values in self.held_out)
+    def evaluate(self, model: Transformer, max_examples: int) -> dict[str, int | float]:
+        images, labels = (values[:max_examples] for values in self.held_out)
         return classification(
             torch.cat([model(batch.to(device_of(model))).cpu() for batch in images.split(500)]), labels
         )

@@ -28,7 +28,7 @@ class TokenMasking:
     def hide(
         self, tokens: Int[Tensor, "batch position"], random: torch.Generator
     ) -> tuple[Int[Tensor, "batch position"], Int[Tensor, "batch position"]]:
-        """The tokens, of which some are hidden, and the targets: the hidden tokens, and IGNORED at other positions."""
+        """The token ids with some of them hidden, and the targets: the id of each hidden token, and IGNORED elsewhere."""
         is_hidden = (torch.rand(tokens.shape, generator=random) < self.share) & (tokens >= FIRST_WORD)
         action = torch.rand(tokens.shape, generator=random)
         random_tokens = torch.randint(FIRST_WORD, self.vocab_size, tokens.shape, generator=random)
@@ -58,10 +58,10 @@ class MaskedTokens:
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         return masked_loss(model, model.encode(batch[0]), batch[1])
 
-    def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
+    def evaluate(self, model: Transformer, max_examples: int) -> dict[str, int | float]:
         """Results on the beginnings of held-out reviews, in which the same tokens are masked every time."""
         logits, targets = [], []
-        n = min(at_most, len(self.held_out))
+        n = min(max_examples, len(self.held_out))
         for start in range(0, n, 50):
             rows = [
                 with_class_and_separator(self.held_out[index][: self.window - 2])
@@ -110,16 +110,16 @@ class Sentiment:
             return loss
         return loss + self.masked_token_weight * masked_loss(model, states, hidden)
 
-    def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
+    def evaluate(self, model: Transformer, max_examples: int) -> dict[str, int | float]:
         pad = partial(pad_ends, n_positions=self.n_positions)
-        return classify_reviews(model, *self.held_out, pad, at_most)
+        return classify_reviews(model, *self.held_out, pad, max_examples)
 
 
 class TrueLabels:
     """Classification of reviews by their true labels, from the beginning of each review, without special tokens.
 
-    It is evaluated on reviews of other films and, like in the article, on a random tenth of the reviews, whose films have
-    other reviews in the training data.
+    It is evaluated on held-out reviews of other films and, as in the article, on a random tenth of the reviews; other reviews of
+    their films are in the training data.
     """
 
     n_glance, n_check, drop_last = 200, 2500, True
@@ -148,9 +148,9 @@ class TrueLabels:
         tokens, labels = batch
         return functional.cross_entropy(model(tokens).float(), labels)
 
-    def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
+    def evaluate(self, model: Transformer, max_examples: int) -> dict[str, int | float]:
         figures, of_random_tenth = (
-            classify_reviews(model, *reviews, self._pad, at_most)
+            classify_reviews(model, *reviews, self._pad, max_examples)
             for reviews in (self.held_out, self.random_tenth)
         )
         return figures | {"accuracy, a random tenth": of_random_tenth["accuracy"]}
@@ -161,14 +161,14 @@ def classify_reviews(
     corpus: Corpus,
     labels: Int[Tensor, " review"],
     pad: Callable[[Sequence[np.ndarray]], Int[Tensor, "batch position"]],
-    at_most: int,
+    max_examples: int,
 ) -> dict[str, int | float]:
-    """Number `n`, `accuracy` and `loss` of the classifier on the first `at_most` reviews.
+    """Number of reviews `n`, `accuracy` and `loss` (nats per review) of `model` on the first `max_examples` reviews.
 
-    `pad` makes a padded batch from rows of token ids.
+    `pad` makes a padded batch from the token ids of several reviews.
     """
     order = np.argsort(
-        corpus.lengths[:at_most], kind="stable"
+        corpus.lengths[:max_examples], kind="stable"
     )  # batches of similar length need little padding
     batches = [order[start : start + 50] for start in range(0, len(order), 50)]
     logits = [
@@ -178,7 +178,7 @@ def classify_reviews(
 
 
 class EpochBatches:
-    """Indices of the examples of each step, in batches of similar length; every epoch has a new random order."""
+    """Returns the indices of the examples in the batch of a step; lengths in a batch are similar, and each epoch's order is random."""
 
     def __init__(self, lengths: np.ndarray) -> None:
         self.n_examples = len(lengths)
@@ -207,7 +207,7 @@ def pad_ends(rows: Sequence[np.ndarray], n_positions: int) -> Int[Tensor, "batch
 
 
 def end_of_review(ids: np.ndarray, n_tokens: int) -> np.ndarray:
-    """The last `n_tokens` tokens of a review, where the verdict is; the tokenizer truncates in the same way."""
+    """The last `n_tokens` token ids of a review, since its verdict is mostly at the end; the tokenizer truncates in the same way."""
     return ids[-n_tokens:]
 
 

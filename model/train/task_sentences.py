@@ -92,14 +92,16 @@ class CombinedTask:
         ]
         return sum(losses[1:], start=losses[0])
 
-    def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        """Results on all evaluation sets by name, each on its first `at_most` texts.
+    def evaluate(self, model: Transformer, max_examples: int) -> dict[str, int | float]:
+        """`n`, `accuracy` and `loss` on each evaluation set, by name; each set's first `max_examples` texts are used.
 
-        On whole reviews only a quarter of that number is used, since each takes ten times as long as a sentence.
+        Of whole reviews only a quarter of that number is used, since a review takes ten times as long as a sentence.
         """
         pad, figures = partial(pad_ends, n_positions=self.n_positions), {}
         for name, (corpus, labels) in self.held_out.items():
             is_long = corpus.lengths.mean() > LONG
-            figures[name] = classify_reviews(model, corpus, labels, pad, at_most // 4 if is_long else at_most)
+            figures[name] = classify_reviews(
+                model, corpus, labels, pad, max_examples // 4 if is_long else max_examples
+            )
         first_name, *other_names = figures
         return figures[first_name] | {f"accuracy, {name}": figures[name]["accuracy"] for name in other_names}

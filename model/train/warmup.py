@@ -57,11 +57,13 @@ def main() -> None:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     with exit_with_one_sentence("model.train.warmup"):
         precision = None if arguments.precision == "auto" else arguments.precision
-        make_missing(arguments.data, arguments.out, find_device(arguments.device), precision)
+        train_missing_runs(arguments.data, arguments.out, find_device(arguments.device), precision)
 
 
-def make_missing(data: Path, out: Path, device: torch.device, precision: Precision | None = None) -> None:
-    """Trains the runs that are not yet in the file `out`, one at a time.
+def train_missing_runs(
+    data: Path, out: Path, device: torch.device, precision: Precision | None = None
+) -> None:
+    """Trains those runs of the grid that the file `out` does not hold yet, and adds each to the file when it ends.
 
     If `precision` is None, it is that of the runs in the file, or else the faster one. Raises ValueError if the file holds
     runs in another precision.
@@ -127,6 +129,7 @@ def warmup_run(
 
 
 def _none_if_not_finite(value: float) -> float | None:
+    """The value, or None if it is NaN or infinite, since JSON has no such numbers."""
     return value if math.isfinite(value) else None
 
 

@@ -23,7 +23,7 @@ BATCH_SIZE = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:
-    """Held-out inputs with their class indices; `of` is what the examples are called on the page."""
+    """Held-out inputs with their class indices; `of` is the name of the examples on the page, such as "test digits"."""
 
     inputs: tuple[InputLike, ...]
     labels: tuple[int, ...]
@@ -38,7 +38,7 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedFamily:
-    """Pre-LN and post-LN encoders that otherwise differ only in seed; `pre[i]` and `post[i]` have the seed `seeds[i]`."""
+    """Encoders that differ only in norm placement and seed; `pre[i]` (pre-LN) and `post[i]` (post-LN) have the seed `seeds[i]`."""
 
     where: str  # what the encoders are called on the page
     seeds: tuple[int, ...]
@@ -88,7 +88,7 @@ def held_out(loaded: Loaded, folder: Path) -> HeldOut:
 
 
 def batches(loaded: Loaded, inputs: Sequence[InputLike]) -> Iterator[list[int]]:
-    """Yields the indices of inputs, in batches of equal length, so that nothing needs padding."""
+    """Yields batches as indices of `inputs`; the inputs of a batch have equal length, so that none needs padding."""
 
     def length(index: int) -> int:
         return len(loaded.tokenizer.encode(inputs[index]).ids) if loaded.tokenizer else 0

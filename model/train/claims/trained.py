@@ -33,9 +33,9 @@ Figures = dict[str, float]  # by the name of the figure
 
 
 def measure_trained(folder: Path) -> Iterator[Measurement]:
-    """Yields the measurements of every family of checkpoints; `folder` holds the sentences.
+    """Yields the measurements of every family of checkpoints; `folder` holds the treebank's sentences.
 
-    Raises FileNotFoundError if they are missing.
+    Raises FileNotFoundError if the sentences are missing.
     """
     for family in load_families():
         examples = held_out(family.pre[0], folder)
@@ -43,7 +43,7 @@ def measure_trained(folder: Path) -> Iterator[Measurement]:
 
 
 def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
-    """Yields the measurements of one family of encoders; the loss while learning only if all training histories hold losses."""
+    """Yields the measurements of one family of encoders, with the loss while learning if all its training histories hold losses."""
     subset = examples.subset(N_EXAMPLES)
     yield from _measure_untrained(family, subset)
 
@@ -87,7 +87,10 @@ def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measur
 def _measure_encoders(
     family: SeedFamily, measure: Callable[[Loaded], Figures], *, n: int, of: str
 ) -> Iterator[Measurement]:
-    """Yields the figures that the function `measure` returns, measured on every encoder of the family."""
+    """Yields a measurement for each figure (by name) that `measure` returns, called with every encoder of the family.
+
+    `n` is the number of examples and `of` their name on the page.
+    """
     pre, post = ([measure(loaded) for loaded in encoders] for encoders in (family.pre, family.post))
     yield from _measurements_by_figure(
         pre, post, where=family.where, n=n, of=of, seeds=family.seeds, optimizer=family.optimizer
@@ -97,7 +100,7 @@ def _measure_encoders(
 def _measurements_by_figure(
     pre: Sequence[Figures], post: Sequence[Figures], **options: Any
 ) -> Iterator[Measurement]:
-    """Yields a measurement for each figure; `pre` and `post` hold the figures of each seed."""
+    """Yields a measurement for each figure; `pre` and `post` hold, for each seed, the figures of the two encoders by name."""
     for figure in pre[0]:
         yield Measurement(
             figure=figure,
@@ -149,7 +152,10 @@ def stream_and_attention(loaded: Loaded, examples: HeldOut) -> Figures:
 
 
 def early_share(loaded: Loaded, examples: HeldOut) -> float:
-    """Mean over the examples of the share of the first half of the layers in the answer's parts (`AnswerParts.early_share`)."""
+    """Share, 0 to 1, of the first half of the layers in what all layers add to the answer (`AnswerParts.early_share`).
+
+    It is the mean over the examples.
+    """
     return float(np.mean([answer_parts(loaded, model_input).early_share for model_input in examples.inputs]))
 
 
@@ -169,7 +175,7 @@ class GradientNorms:
 
 
 def gradient_norms(loaded: Loaded, examples: HeldOut) -> GradientNorms:
-    """Gradient norms in evaluation mode, in batches of `GRADIENT_BATCH` consecutive examples."""
+    """Norms of the gradient without dropout, as means over batches of `GRADIENT_BATCH` consecutive examples."""
     model, rows = loaded.model, []
     for start in range(0, len(examples.inputs), GRADIENT_BATCH):
         batch = slice(start, start + GRADIENT_BATCH)
@@ -204,7 +210,7 @@ def _padded_batch(loaded: Loaded, inputs: tuple) -> Tensor:
 
 
 def _untrained(loaded: Loaded, seed: int) -> Loaded:
-    """Untrained encoder of the same configuration; of one seed, pre-LN and post-LN start from the same matrices."""
+    """An untrained encoder with the configuration of `loaded`; with equal `seed`, pre-LN and post-LN have equal initial weights."""
     with torch_seed(seed):
         return replace(loaded, model=Transformer(loaded.config).eval())
 

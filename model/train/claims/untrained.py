@@ -60,7 +60,7 @@ def measure_untrained() -> Iterator[Measurement]:
 
 
 def measure_start() -> Iterator[Measurement]:
-    """Yields how the gradient of the last layer and the residual stream change with the depth of untrained encoders.
+    """Yields how the gradient norm of the last layer and the length of the residual stream depend on an untrained encoder's depth.
 
     The setting is that of Xiong et al. 2020, section 3.3.
     """
@@ -75,7 +75,7 @@ def measure_start() -> Iterator[Measurement]:
         )[0]
 
     def growth(by_depth: list[InitialNorms]) -> float:
-        """Length of the states after the last block relative to the first; the lemma is about squared lengths."""
+        """Length of the states after the last block, divided by that after the first."""
         return float(np.sqrt(by_depth[-1].hidden[-1] / by_depth[-1].hidden[0]))
 
     encoders = f"untrained, as the theory assumes, {DEEPEST} layers"
@@ -96,7 +96,7 @@ def measure_early_update(n_layers: int) -> Measurement:
         )
         return float(updates[-1])
 
-    values = _by_seed(last_update)
+    values = _values_by_seed(last_update)
     return _measurement("early update", f"untrained, {n_layers} layers", N_PROBES, "test digits", *values)
 
 
@@ -124,11 +124,13 @@ def measure_short_runs() -> Iterator[Measurement]:
         return max(learning_rates, default=RATES[0] / 3)
 
     encoders = f"small encoders, {LAYERS} layers"
-    yield _measurement("largest learning rate", encoders, N_HELD_OUT, "test digits", *_by_seed(largest_rate))
+    yield _measurement(
+        "largest learning rate", encoders, N_HELD_OUT, "test digits", *_values_by_seed(largest_rate)
+    )
 
 
 def short_run_accuracy(variant: str, *, learning_rate: float, warmup: int, seed: int) -> float:
-    """Accuracy, from 0 to 1, of a small encoder after a short training on digits; that of guessing if it diverged."""
+    """Accuracy, from 0 to 1, of a small encoder after a short training on digits; the accuracy of guessing if it diverged."""
     model = digit_encoder(SMALL, variant, LAYERS, seed)
     rates = warmup_rates(RUN_STEPS, learning_rate, warmup)
     losses = train_steps(model, rates, batch_size=BATCH_SIZE, seed=seed)
@@ -188,11 +190,12 @@ def _warmup_measurements(
 
 
 def _accuracy(run: WarmupRun) -> float:
-    """Accuracy of a run on held-out digits; that of guessing for a run that diverged."""
+    """Accuracy of a run on held-out digits; the accuracy of guessing if the run diverged."""
     return GUESSING if run.accuracy is None else run.accuracy
 
 
-def _by_seed(measure: Callable[[str, int], float]) -> Values:
+def _values_by_seed(measure: Callable[[str, int], float]) -> Values:
+    """The values of `measure(variant, seed)` for all seeds: a tuple for pre-LN and one for post-LN."""
     return [tuple(measure(variant, seed) for seed in SEEDS) for variant in VARIANTS]
 
 
@@ -204,6 +207,7 @@ def _measurement(
     pre: tuple[float, ...],
     post: tuple[float, ...],
 ) -> Measurement:
+    """A measurement of fresh encoders; `pre` and `post` hold the figure's value for each of `SEEDS`."""
     return Measurement(
         figure=figure, source="fresh", where=where, n=n, of=of, seeds=SEEDS, pre=pre, post=post
     )

@@ -25,7 +25,7 @@ class Timed:
         self.clock[0] += self.seconds
         return model(batch[0]).square().mean()
 
-    def evaluate(self, model, at_most):
+    def evaluate(self, model, max_examples):
         raise NotImplementedError
 
 

@@ -39,9 +39,9 @@ class Watched:
         self.clock += self.takes.get(precision(), 1)
         return model(batch[0]).square().mean()
 
-    def evaluate(self, model, at_most):  # noqa: ARG002
+    def evaluate(self, model, max_examples):  # noqa: ARG002
         self.evaluated.append(precision())
-        return {"n": at_most, "accuracy": 0.5, "loss": 1.0}
+        return {"n": max_examples, "accuracy": 0.5, "loss": 1.0}
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ class Counting:
     def loss(self, model, batch):
         return model(batch[0]).square().mean()
 
-    def evaluate(self, model, at_most):  # noqa: ARG002
-        return {"n": at_most}
+    def evaluate(self, model, max_examples):  # noqa: ARG002
+        return {"n": max_examples}
 
 
 def recipe(optimizer: str) -> Recipe:

@@ -9,7 +9,7 @@ from model.theory.digit_training import RUNS, WarmupRun, read_runs
 from model.train import warmup
 from model.train.prepare import prepare
 from model.train.recipes import recipe
-from model.train.warmup import make_missing, warmup_run, write_runs
+from model.train.warmup import train_missing_runs, warmup_run, write_runs
 
 THERE = WarmupRun(
     norm_placement="pre",
@@ -48,7 +48,7 @@ def test_what_is_missing_is_run_and_what_is_there_is_left(few_digits, tmp_path, 
     monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=2))
     monkeypatch.setattr(warmup, "faster_precision", lambda *_: "bf16")
     write_runs(tmp_path / "runs.json", [THERE])
-    make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
+    train_missing_runs(few_digits, tmp_path / "runs.json", torch.device("cpu"))
     first, second = read_runs(tmp_path / "runs.json")
     assert first == THERE
     assert (second.norm_placement, second.n_steps) == ("post", 2)
@@ -58,7 +58,7 @@ def test_what_is_missing_is_run_and_what_is_there_is_left(few_digits, tmp_path, 
 def test_all_runs_of_a_file_are_in_one_precision(tmp_path):
     write_runs(tmp_path / "runs.json", [THERE])
     with pytest.raises(ValueError, match=r"runs.json holds runs in fp32, not bf16; --out names another file"):
-        make_missing(tmp_path / "no data", tmp_path / "runs.json", torch.device("cpu"), "bf16")
+        train_missing_runs(tmp_path / "no data", tmp_path / "runs.json", torch.device("cpu"), "bf16")
 
 
 def test_the_first_run_of_a_file_is_in_the_faster_precision(few_digits, tmp_path, monkeypatch):
@@ -68,11 +68,11 @@ def test_the_first_run_of_a_file_is_in_the_faster_precision(few_digits, tmp_path
     monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=1))
     requests = []
     monkeypatch.setattr(warmup, "faster_precision", lambda *arguments: requests.append(arguments) or "fp32")
-    make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
+    train_missing_runs(few_digits, tmp_path / "runs.json", torch.device("cpu"))
     assert [run.precision for run in read_runs(tmp_path / "runs.json")] == ["fp32", "fp32"]
     assert len(requests) == 1
 
 
 def test_where_no_run_is_missing_it_says_so(tmp_path, capsys):
-    make_missing(tmp_path / "no data", CHECKPOINTS / RUNS, torch.device("cpu"))
+    train_missing_runs(tmp_path / "no data", CHECKPOINTS / RUNS, torch.device("cpu"))
     assert "already; --out names another file" in capsys.readouterr().out
