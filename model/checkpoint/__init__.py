@@ -151,11 +151,11 @@ def fingerprint(name_or_path: str | Path) -> str:
     there is no such checkpoint.
     """
     folder, inner = split_path(_find_folder(name_or_path))
-    hashes = {name: _cached_file_hash(folder / name, state) for name, state in _states(folder).items()}
+    hashes = {name: _cached_file_hash(folder / name, state) for name, state in _file_states(folder).items()}
     return hashlib.sha256(json.dumps([hashes, inner] if inner else hashes).encode()).hexdigest()
 
 
-def _states(folder: Path) -> dict[str, tuple[int, ...]]:
+def _file_states(folder: Path) -> dict[str, tuple[int, ...]]:
     names = list(OWN_FILES)
     if huggingface.is_foreign(folder):
         names = sorted(
@@ -261,7 +261,7 @@ def record_figures(
 
 
 def _backup_folder(folder: Path) -> Path:
-    """The path to which `save` moves the old checkpoint until the new one is in place."""
+    """The path to which `save` moves an old checkpoint in `folder` until the new one is in place."""
     return folder.parent / f".{folder.name}-old" / folder.name
 
 

@@ -1,4 +1,4 @@
-"""The encoder that a script or a command names: one that is here, or else a model of the Hugging Face Hub, which is downloaded.
+"""Opens the encoder that a script or a command names: one on this machine, or a model of the Hugging Face Hub, downloaded first.
 
 The app never calls this: in it, only `--hub` allows downloads.
 """
@@ -43,7 +43,7 @@ def load_or_download(
 
 
 def name_or_download(name_or_path: str | Path, revision: str | None = None) -> str | Path:
-    """The name or path under which `load` opens the encoder, which is downloaded if it is on the Hub and not here.
+    """The name or path with which `load` opens the encoder; a model of the Hub that is not on this machine is downloaded first.
 
     Raises FileNotFoundError and ValueError as `load_or_download` does.
     """
@@ -98,7 +98,7 @@ def load_checkpoint(name_or_path: str, device: str) -> Loaded:
 
 @contextmanager
 def exit_with_one_sentence(program: str) -> Iterator[None]:
-    """As `model.files.errors.exit_on_refusal`, also where the memory of the GPU is too small."""
+    """Context manager like `model.files.errors.exit_on_refusal`, which also ends the program when the GPU's memory is full."""
     with exit_on_refusal(program):
         try:
             yield

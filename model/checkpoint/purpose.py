@@ -38,43 +38,48 @@ def purpose(loaded: Loaded) -> str:
     name = data.get("name") if isinstance(data, dict) else None
     if isinstance(name, str) and (known := _BY_DATA.get((name, config.class_names))) is not None:
         return known
-    return _of_outputs(config)
+    return _purpose_from_outputs(config)
 
 
-def _of_outputs(config: ModelConfig) -> str:
+def _purpose_from_outputs(config: ModelConfig) -> str:
     """Phrase with a verb for the first output that the encoder has, such as "guesses masked words"."""
     family, names = config.family, config.class_names
     read = "a text" if config.is_text else "a picture"
     if names:
-        return _of_classes(config, read)
+        return _purpose_from_classes(config, read)
     if family.token_class_names:
         classes = family.token_class_names
         if len(classes) == 1:
             return f"says of each token whether it is “{classes[0]}”"
-        return f"gives each token one of {len(classes):,} classes{_listed(classes)}"
+        return f"gives each token one of {len(classes):,} classes{_names_in_brackets(classes)}"
     if config.masked_token_output:
         return "guesses masked words"
     return f"turns {read} into a vector of {config.d_pooled:,} numbers, its embedding"
 
 
-def _of_classes(config: ModelConfig, read: str) -> str:
+def _purpose_from_classes(config: ModelConfig, read: str) -> str:
+    """Phrase with a verb for the classes that the encoder gives to an input; `read` is "a text" or "a picture"."""
     names, n = config.class_names, config.n_classes
     if config.family.answers == "numbers":
-        return f"gives {read} {n:,} number{'s' * (n > 1)}{_listed(names)}"
+        return f"gives {read} {n:,} number{'s' * (n > 1)}{_names_in_brackets(names)}"
     if config.family.answers == "each":
         if n == 1:
-            return f"says whether {read} is “{names[0]}”" if _listed(names) else f"says yes or no to {read}"
-        return f"says for each of {n:,} labels whether it fits {read}{_listed(names)}"
+            return (
+                f"says whether {read} is “{names[0]}”"
+                if _names_in_brackets(names)
+                else f"says yes or no to {read}"
+            )
+        return f"says for each of {n:,} labels whether it fits {read}{_names_in_brackets(names)}"
     if not config.is_text and names == DIGITS:
         return "recognises digits"
     plain_names = frozenset(re.sub(r"[^a-z]", "", name.lower()) for name in names)
     if config.is_text and (known := _BY_CLASSES.get(plain_names)) is not None:
         return known
-    return f"puts {read} into one of {n:,} classes{_listed(names)}"
+    return f"puts {read} into one of {n:,} classes{_names_in_brackets(names)}"
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    """The first of the names in brackets, as text; "" if they are only numbers."""
+def _names_in_brackets(names: tuple[str, ...]) -> str:
+    """The first names of classes in brackets, " (negative, positive)"; "" if all names only number the classes."""
     if all(_UNNAMED.fullmatch(name) for name in names):
         return ""
     return f" ({', '.join(names[:MOST_NAMES])}{', …' * (len(names) > MOST_NAMES)})"

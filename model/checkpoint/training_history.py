@@ -44,7 +44,7 @@ class History(TypedDict, total=False):
 
 
 class StepOfRun(TypedDict):
-    """Phase and step of the training run that a row of the log is about."""
+    """Phase, and step within it, of the training run; in each row of the log and of the evaluations."""
 
     phase: Count
     step: Count
@@ -75,5 +75,5 @@ def tasks(history: dict[str, Any]) -> tuple[str, ...]:
 
 
 def phase_offsets(lengths: list[int]) -> np.ndarray:
-    """Number of steps before each phase, computed from the number of steps of each phase."""
+    """Number of steps before each phase, [phase]; `lengths` holds the number of steps of each phase."""
     return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(int)

@@ -112,9 +112,9 @@ def _checked_array(arrays: dict[str, np.ndarray], name: str, kind: type, *shape:
 
 
 def formation_step(recording: TrainingRecording, probe: int) -> Int[np.ndarray, "layer head"]:
-    """For each head, the training step from which on its pattern on a probe is close to the final one (`formation_index`).
+    """For each head, the step of the run from which on its pattern stays close to the final one (`formation_index`).
 
-    `probe` is the index of the probe.
+    `probe` is the index of the probe, the input whose patterns are compared.
     """
     return recording.run_step[formation_index(distances_to_final(recording.probes[probe].pattern))]
 
@@ -133,9 +133,9 @@ def distances_to_final(
 
 
 def formation_index(distances: Float[np.ndarray, "moment layer head"]) -> Int[np.ndarray, "layer head"]:
-    """Index of the recorded step at which each head's pattern has formed.
+    """Index of the recorded step from which on each head's distance to its final pattern stays below half of that at the start.
 
-    From that step on its distance to the final pattern stays below half of the distance at the start.
+    `distances` is the result of `distances_to_final`.
     """
     is_far = distances >= distances[0] / 2
     is_far[-1] = False

@@ -6,7 +6,8 @@ such runs mean nothing.
 Papers are cited only for what their abstracts, theorems and figures state literally. A claim without authors
 is a question of our own.
 
-Its effect is how far the two placements are apart, or one from a bound, in units of how far seeds of one placement are apart.
+The effect of a claim is the difference between the two placements, or between one and a bound, divided by the standard deviation
+over the seeds of one placement.
 """
 
 from collections.abc import Sequence
@@ -274,7 +275,7 @@ CLAIMS = (
 
 
 class SeedEffect(NamedTuple):
-    """Mean of the differences over the seeds, the least and the largest of them, all in units of the spread of seeds."""
+    """Difference between the placements, in units of the standard deviation over seeds: mean, smallest and largest over the seeds."""
 
     mean: float
     least: float
@@ -310,7 +311,7 @@ def seed_effect(measured: Measurement, rule: Rule, *, log: bool = False) -> Seed
 
 @dataclass(frozen=True, slots=True)
 class EncoderEffect:
-    """Effect in the encoders of one judgement."""
+    """A judgement with the effect in the encoders that were measured for it."""
 
     judgement: Judgement
     effect: SeedEffect

@@ -3,7 +3,7 @@
 Two encoders of one seed form a pair: trained on the same data, one is pre-LN and the other post-LN. With `FEWEST_TESTED`
 pairs or more, an exact sign-flip test decides whether the difference could be chance. With fewer pairs no such test can
 reach `SIGNIFICANT`; then the verdict only states whether all values of one placement are above or below all values of the
-other. One verdict on a claim follows from those in several kinds of encoders.
+other. The verdicts on a claim in several kinds of encoders are combined into one.
 """
 
 import json
@@ -134,7 +134,10 @@ class Larger:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Rule: in `placement`, whatever the other one does, the figure is above the bound `than`, or below it unless `above`."""
+    """Rule: in the norm placement `placement` the figure is above the bound `than`, or below it if not `above`.
+
+    The other placement does not matter.
+    """
 
     placement: str  # "pre" or "post"
     than: float
@@ -154,7 +157,7 @@ class Beyond:
 
 @dataclass(frozen=True, slots=True)
 class FurtherThanSeeds:
-    """Rule: encoders of different placements are further apart than any two seeds of one placement.
+    """Rule: the distance between encoders of different placements is larger than that between any two seeds of one placement.
 
     No test is made for this rule: the distances between a few encoders are not independent pairs.
     """
@@ -229,7 +232,7 @@ def sign_flip_p(differences: Sequence[float]) -> float:
 
 
 def chance_of_separation(n_seeds: int) -> float:
-    """Probability that all values of one placement exceed all of the other, if the placement has no effect."""
+    """Probability that all values of either placement exceed all of the other, with `n_seeds` values each, by chance alone."""
     return 2 / math.comb(2 * n_seeds, n_seeds)
 
 
@@ -261,9 +264,10 @@ _OPPOSITE = (ClaimOutcome.OPPOSITE, ClaimOutcome.AGREE_ON_OPPOSITE)
 
 
 def overall_verdict(judgements: Sequence[Judgement]) -> OverallVerdict:
-    """The verdict on which all kinds of encoders with enough seeds agree, or MIXED, or NOT_CONFIRMED.
+    """The verdict on which all kinds of encoders with enough seeds agree, else MIXED or NOT_CONFIRMED.
 
-    HOLDS and OPPOSITE need at least one that is beyond chance; without any test it is SEEDS_AGREE or the like.
+    HOLDS and OPPOSITE need at least one judgement with a significant test; without it the verdict is SEEDS_AGREE or
+    SEEDS_AGREE_ON_OPPOSITE.
     """
     outcomes = [judgement.outcome for judgement in judgements]
     n_as_claimed = sum(outcome in _AS_CLAIMED for outcome in outcomes)

@@ -59,7 +59,7 @@ def find_pickles(folder: Path) -> list[Path]:
 
 
 def convert(pickles: Sequence[Path], path: Path) -> int:
-    """Writes the tensors of all pickles into one file of safetensors, and returns how many they are.
+    """Writes the tensors of all pickles into one safetensors file at `path`, and returns the number of tensors.
 
     Raises ValueError if a pickle holds anything but tensors by name, and OSError if the file cannot be written.
     """

@@ -76,7 +76,10 @@ def _read_digits(loaded: Loaded) -> tuple[Batches, Int[Tensor, " digit"]]:
 
 
 def _read_texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
-    """Batches of texts from a CSV, and all labels. The labels are checked first; the texts are read later, `WINDOW` at a time."""
+    """Batches of texts from a CSV, and the class indices of all texts.
+
+    The labels are checked at once; the texts are read later, `WINDOW` at a time, with the batches.
+    """
     labels = [
         class_index_of(row["label"], loaded.config.class_names) for _, row in table_rows(csv, "text", "label")
     ]

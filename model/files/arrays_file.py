@@ -36,7 +36,7 @@ class Contents(NamedTuple):
 
 
 def read_arrays(content: bytes, name: str, wanted: Collection[str]) -> Contents:
-    """Those entries of a file whose names are in `wanted`; `content` is its bytes, and the ending of its `name` tells its format.
+    """The arrays and texts in a file whose names are in `wanted`; `content` is the file's bytes, and its `name` ends in the format.
 
     Raises ValueError, with a one-sentence message that begins with `name`, if the file is damaged, too large or of another
     format.
@@ -143,7 +143,7 @@ def _parse_text(entry: str) -> str | list[str]:
 
 
 def _add_bounded(n_bytes_total: int, n_bytes: int, n_numbers: int) -> int:
-    """`n_bytes_total` plus the bytes of one array, counting at least 4 bytes per number, since records hold float32.
+    """`n_bytes_total` plus the bytes of one array with `n_numbers` numbers, at least 4 for each, since records hold float32.
 
     Raises ValueError if the sum exceeds `LARGEST`.
     """

@@ -38,9 +38,9 @@ def check_regular(path: Path) -> None:
 
 
 def file_state(path: Path) -> tuple[int, int, int, int]:
-    """Size, times of modification and of change, and inode of a file: what changes with its content.
+    """Size, modification time, change time and inode of a file; one of them changes whenever the content does.
 
-    A copy can have the modification time of its original and the inode of a file that is gone; its time of change is new.
+    The change time is needed, since a copy can have the modification time of its original and the inode of a deleted file.
     Raises OSError if there is no such file.
     """
     status = path.stat()
@@ -123,7 +123,10 @@ _RANDOM = "[a-z0-9_]{8}"  # as `tempfile` names folders
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Context manager with the path of a temporary file, which replaces `path` at the end; after an error `path` is unchanged."""
+    """Context manager that yields the path of a temporary file, which replaces the file at `path` at the end.
+
+    After an error the file at `path` is unchanged.
+    """
     if path.exists() and not path.is_file():  # a device such as /dev/stdout cannot be replaced
         yield path
         return
@@ -139,9 +142,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Context manager with an empty folder, to be filled and then moved to `folder`; if it is not moved, it is deleted at
-    the end.
+    """Context manager that yields an empty temporary folder beside `folder`, to which the caller moves it when it is filled.
 
+    If the caller has not moved it, it is deleted at the end.
     Folders that a killed process left behind are deleted by a call on a later day.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Turns errors about untrusted files into one short sentence without invisible characters, and those of a command into its end."""
+"""Turns errors about untrusted files into one short sentence without invisible characters, and ends a command after an error."""
 
 import struct
 import sys
@@ -67,7 +67,7 @@ def error_text(error: BaseException) -> str:
 
 
 class RefusalError(ValueError):
-    """Why something cannot be opened, in a text of this project, which is shown as it is however long it is."""
+    """The reason why something cannot be opened; the message is this project's own and is never shortened."""
 
 
 @contextmanager

@@ -16,7 +16,10 @@ NOT_UNICODE = "it is not written in UTF-8: save it so, which Excel calls “CSV 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The names of the columns, in lower case, and the rows, which are read one after the other."""
+    """A table in a text file: names of the columns in lower case, separator, and rows, which are read one by one.
+
+    A row is the number of its last line in the file, and its cells.
+    """
 
     names: tuple[str, ...]
     separator: str
@@ -50,17 +53,22 @@ def open_text(path: Path) -> Iterator[TextIO]:
 
 
 def _encoding(beginning: bytes) -> str:
+    """Encoding of a file by its beginning: UTF-16 if that is a byte order mark of it, else UTF-8."""
     return "utf-16" if beginning.startswith(BYTE_ORDER_MARKS) else "utf-8-sig"
 
 
 def find_separator(header: str, *columns: str) -> str | None:
-    """The separator with which the first line of a table names all `columns`, in upper or lower case; None if none does."""
+    """The separator of a table: that by which its first line, `header`, divides into names that include all `columns`.
+
+    Upper and lower case are equal. None if there is no such separator.
+    """
     return next(
-        (separator for separator in SEPARATORS if set(columns) <= set(_names(header, separator))), None
+        (separator for separator in SEPARATORS if set(columns) <= set(_column_names(header, separator))), None
     )
 
 
-def _names(header: str, separator: str) -> tuple[str, ...]:
+def _column_names(header: str, separator: str) -> tuple[str, ...]:
+    """Names of the columns in the first line of a table, in lower case and without spaces around them."""
     cells = next(csv.reader([header], delimiter=separator, skipinitialspace=True), [])
     return tuple(cell.strip().lower() for cell in cells)
 
@@ -80,7 +88,7 @@ def read_table(lines: Iterable[str], *columns: str) -> Table:
         raise ValueError(NOT_UNICODE)
     separator = find_separator(header, *columns)
     if separator is None:
-        names = max((_names(header, separator) for separator in SEPARATORS), key=len)
+        names = max((_column_names(header, separator) for separator in SEPARATORS), key=len)
         missing = next((name for name in columns if name not in names), columns[0])
         shown = f"“{header.strip()[:120]}”" if header.strip() else "empty"
         raise ValueError(f"it lacks the column {missing}: name it in the first line, which is {shown}")
@@ -92,13 +100,14 @@ def read_table(lines: Iterable[str], *columns: str) -> Table:
     )
     rows = _rows(reader, n_empty)
     next(rows)
-    return Table(_names(header, separator), separator, rows)
+    return Table(_column_names(header, separator), separator, rows)
 
 
 def _rows(reader: Any, n_before: int) -> Iterator[tuple[int, list[str]]]:
-    """Yields the line and the cells of each row of a `csv.reader`, which may have up to `LONGEST_TEXT` characters; `n_before` lines were read.
+    """Yields the line number and the cells of each row of a `csv.reader`; `n_before` lines of the file come before its first.
 
-    The whole process has one limit, so it is raised for each row alone: several files may be read in turn, and not to their end.
+    A cell may have up to `LONGEST_TEXT` characters. The `csv` module has one such limit for the whole process, so it is raised
+    only while a row is read: several files may be read in turn, and not to their end.
     """
     while True:
         previous_limit = csv.field_size_limit(LONGEST_TEXT)

@@ -1,10 +1,10 @@
 """Checks a `tokenizer.json` before it is opened: only tokenizers whose work grows linearly with the text are accepted.
 
 The `tokenizers` library runs whatever such a file describes, without a limit of time or memory: seventeen normalizers that
-each double a text make 131,072 characters of one, and a regular expression can backtrack for years. Only the components of
-which trained tokenizers consist are therefore allowed, a few of each kind, which lengthen a text by a bounded factor
-(`model.inputs.text.encode` then refuses texts that became too long); and of regular expressions, those of known tokenizers,
-and any that cannot backtrack (`SIMPLE`).
+each double a text turn one character into 131,072, and a regular expression can backtrack for years. Therefore only components
+of trained tokenizers are allowed, a few of each kind, which lengthen a text by a bounded factor (`model.inputs.text.encode`
+then refuses texts that became too long). Regular expressions must be those of known tokenizers, or unable to backtrack
+(`SIMPLE`).
 """
 
 import base64
@@ -113,6 +113,7 @@ def _components(component: Any, plural: str) -> Iterator[dict[str, Any]]:
 
 
 def _replace_growth(component: dict[str, Any]) -> float:
+    """Factor by which replacing a pattern can lengthen a text. Raises ValueError if the pattern could backtrack far."""
     pattern, content = component.get("pattern"), component.get("content")
     if not isinstance(pattern, dict) or not isinstance(content, str):
         raise ValueError("a Replace has no pattern or no content")
@@ -124,7 +125,7 @@ def _replace_growth(component: dict[str, Any]) -> float:
 
 
 def _split_growth(component: dict[str, Any]) -> float:
-    """Factor by which a split lengthens a text: 1. The empty text splits between all characters."""
+    """Factor by which a split lengthens a text: 1. Raises ValueError if its regular expression could backtrack far."""
     pattern = component.get("pattern")
     if not isinstance(pattern, dict) or not isinstance(pattern.get("String"), str):
         _check_pattern(pattern)
@@ -132,7 +133,7 @@ def _split_growth(component: dict[str, Any]) -> float:
 
 
 def _fixed_length_growth(component: dict[str, Any]) -> float:
-    """Factor by which cutting into equal lengths lengthens a text: 1. Raises ValueError for a length that never ends."""
+    """Factor by which cutting into equal lengths lengthens a text: 1. Raises ValueError unless the length is 1 or more."""
     length = component.get("length")
     if type(length) is not int or length < 1:
         raise ValueError(f"it cuts texts into lengths of {_shortened_repr(length)}")

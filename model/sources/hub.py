@@ -45,11 +45,12 @@ Report = Callable[[str, int, int], None]  # name of the file, bytes of all files
 
 
 def cache_root() -> Path:
+    """The folder of the Hugging Face cache on this machine."""
     return Path(constants.HF_HUB_CACHE).expanduser().resolve()
 
 
 def cached_models() -> Listing:
-    """The models in the cache, found without the network, with a sentence for each model that cannot be opened."""
+    """The encoders in the cache, found without the network, and a sentence for each model that cannot be opened."""
     try:
         cache = scan_cache_dir(cache_root())
     except (CacheNotFound, ValueError, OSError):
@@ -97,7 +98,10 @@ def snapshot(name: str) -> Path:
 
 
 def cached_name(name: str, revision: str | None) -> str | None:
-    """The name in this app of the model `owner/name` at a branch, tag or commit; None if the cache does not hold all its files."""
+    """The name by which this app opens the cached model `owner/name` at a branch, tag or commit, such as "hub:owner/name".
+
+    None if the cache does not hold all its files.
+    """
     commit = None
     if revision not in (None, "main"):
         reference = cache_root() / repo_folder_name(repo_id=name, repo_type="model") / "refs" / revision
@@ -166,8 +170,9 @@ def download(
     report: Report = lambda *_: None,
     endpoint: str | None = None,
 ) -> str:
-    """Downloads the files of an encoder into the cache, and returns the encoder's name in this app.
+    """Downloads the files of an encoder into the cache, and returns the name by which this app opens it.
 
+    `report` is called with the file's name, the bytes downloaded so far and the bytes of all files.
     Each file is compared with its hash, and `config.json` is downloaded last, so that an interrupted or altered download
     cannot be opened. Raises ValueError, with a one-sentence message, for every kind of failure.
     """
@@ -232,13 +237,14 @@ def _fetch(
     n_bytes: int = 0,
     revision: str | None = None,
 ) -> Path:
-    """Downloads a file of the Hub's list, and returns its path in the cache; `n_done` of `n_bytes` are here already.
+    """Downloads `file`, an entry of `_list_files`, and returns its path in the cache.
 
-    Raises ValueError if its size or hash is not that of the list.
+    For `report`, `n_done` of all `n_bytes` have been downloaded before. Raises ValueError if the file's size or hash is not
+    that of the entry.
     """
 
     class Progress(tqdm):
-        """Reports the bytes that have arrived, and draws nothing."""
+        """Stands for the Hub's progress bar: reports the bytes that have arrived, and draws nothing."""
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **{**options, "disable": True})

@@ -41,7 +41,7 @@ _root: Path | None = None
 
 
 def use(root: Path | None) -> None:
-    """Sets the models folder, whose encoders can then be opened by name, like those of the project; None for no folder.
+    """Sets the models folder `root`, whose encoders can then be opened by name like those of the project; None for no folder.
 
     Raises ValueError, with a one-sentence message, if it is not a folder that can be read.
     """
@@ -63,10 +63,12 @@ def use_variable(environment: Mapping[str, str]) -> None:
 
 
 def root() -> Path | None:
+    """The models folder; None if none is set."""
     return _root
 
 
 def has_root() -> bool:
+    """Whether a models folder is set."""
     return _root is not None
 
 
@@ -83,9 +85,9 @@ def _is_shipped(name: str, home: Path) -> bool:
 
 
 def _can_be_shown(config: Path) -> bool:
-    """Whether the folder of this `config.json` has a valid name, and configuration and weights are regular files.
+    """Whether the folder of this `config.json` has a valid name, and its configuration and weights are regular files.
 
-    Opening a pipe would wait for ever.
+    Anything else is not opened, since opening a pipe would wait for ever.
     """
     weights = config.with_name(WEIGHTS)
     are_regular = config.is_file() and (weights.is_file() or not weights.exists())
@@ -95,7 +97,7 @@ def _can_be_shown(config: Path) -> bool:
 def find(name: str, home: Path) -> Path:
     """The folder of the encoder called `name`; the folder `home` holds those that come with the project.
 
-    For one of two encoders in a folder it is a path inside that folder, which is none on disk
+    For one of two encoders in a folder, it is the folder's path with the encoder's name added, which does not exist on disk
     (`model.huggingface.inner_encoders`). Raises FileNotFoundError if there is no such encoder, and ValueError if it must not be
     read, with one-sentence messages.
     """
@@ -148,8 +150,8 @@ def below_root(home: Path) -> Listing:
     shipped_names, n_invalid = set(shipped(home)), 0
     names: list[str] = []
     refused: list[str] = []
-    until = time.monotonic() + LONGEST_LISTING
-    for folder in _encoder_folders(_root, _root, until):
+    deadline = time.monotonic() + LONGEST_LISTING
+    for folder in _encoder_folders(_root, _root, deadline):
         parts = folder.relative_to(_root).parts
         name = "/".join(parts) or _root.name
         if not all(map(PART.fullmatch, parts or (name,))):
@@ -166,7 +168,7 @@ def below_root(home: Path) -> Listing:
         refused.append(
             f"{subject_phrase} left out: a name may contain only {ALLOWED}, and must not begin with a dot"
         )
-    if time.monotonic() > until:
+    if time.monotonic() > deadline:
         refused.append(f"the folder is large, and only its first {len(names):,} encoders are listed")
     return Listing(names=tuple(sorted(names)), refused=tuple(refused))
 
@@ -231,16 +233,17 @@ def _entries(folder: Path, depth: int) -> Iterator[os.DirEntry]:
                 yield from _entries(Path(entry.path), depth - 1)
 
 
-def _encoder_folders(folder: Path, root: Path, until: float, depth: int = DEEPEST) -> Iterator[Path]:
-    """Yields those folders that hold an encoder, of `folder` and the ones in it down to `depth` levels, until the time is up.
+def _encoder_folders(folder: Path, root: Path, deadline: float, depth: int = DEEPEST) -> Iterator[Path]:
+    """Yields the folders with an encoder in and below `folder`, down to `depth` levels, until the time `deadline`.
 
-    Folders in one with a `config.json` are not searched, since they hold parts of the same encoder.
+    Below a folder with a `config.json` nothing is searched, since it would be a part of the same encoder. A link out of `root`
+    is yielded, to be refused by name, and not followed.
     """
     subfolders: list[str] = []
     files: list[str] = []
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 return
             if not entry.name.startswith("."):
                 (subfolders if _is_folder(entry) else files).append(entry.name)
@@ -253,7 +256,7 @@ def _encoder_folders(folder: Path, root: Path, until: float, depth: int = DEEPES
         if not target.is_relative_to(root):
             yield path  # to be refused by name
         elif not path.is_symlink() or not folder.resolve().is_relative_to(target):  # no circle
-            yield from _encoder_folders(path, root, until, depth - 1)
+            yield from _encoder_folders(path, root, deadline, depth - 1)
 
 
 def _is_folder(entry: os.DirEntry) -> bool:

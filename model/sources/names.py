@@ -1,4 +1,4 @@
-"""Names of encoders, as they occur in URLs and messages, and of those that differ only in the seed of their training."""
+"""Names of encoders for URLs and messages, and groups of checkpoints that differ only in the seed of their training."""
 
 import re
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
 """Encoders that users upload: each is stored in a temporary folder, which is deleted when the session ends.
 
-All folders of one process lie in one folder, which is deleted when that process has ended. A process that is killed deletes nothing.
-So it holds a lock on a file in its folder, which the system releases when it ends; the next process to start deletes the folders
-whose lock nobody holds.
+All uploads of one process lie in one folder, which the process deletes when it ends. A killed process deletes nothing. Therefore each
+process locks a file in its folder; the system releases the lock when the process ends, and the next process to start deletes the
+folders whose lock nobody holds.
 """
 
 import atexit
@@ -67,12 +67,11 @@ def delete_all() -> None:
     delete_process_folder()
 
 
-def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upload:
+def upload(files: Iterable[tuple[str, bytes | memoryview]], max_bytes: int) -> Upload:
     """Writes `files`, pairs of the path in the browser and the content, into a temporary folder.
 
-    Files that do not belong to an encoder, by their names, are ignored; the others may have at most `at_most` bytes
-    together. Raises ValueError, with a one-sentence message, if the files are not those of an encoder, too large, or cannot be
-    written.
+    Files whose names are not those of an encoder's files are ignored; the others may have at most `max_bytes` bytes together.
+    Raises ValueError, with a one-sentence message, if the files are not those of an encoder, too large, or cannot be written.
     """
     contents: dict[str, bytes | memoryview] = {}
     title = ""
@@ -88,9 +87,9 @@ def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upl
             raise ValueError(f"{target} was chosen twice")
         contents[target] = content
         title = parent_folders[0] if parent_folders and target == CONFIG else title
-    if (n_bytes := sum(map(len, contents.values()))) > at_most:
+    if (n_bytes := sum(map(len, contents.values()))) > max_bytes:
         raise ValueError(
-            f"these files are {n_bytes / MB:,.0f} MB; at most {max(at_most, 0) / MB:,.0f} MB more may be uploaded"
+            f"these files are {n_bytes / MB:,.0f} MB; at most {max(max_bytes, 0) / MB:,.0f} MB more may be uploaded"
         )
     if CONFIG not in contents:
         raise ValueError("config.json is missing: it describes the model")
@@ -104,7 +103,7 @@ def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upl
 
 
 def _write(title: str, contents: Mapping[str, bytes | memoryview]) -> Upload:
-    """Writes all files, or none. Raises OSError if that is not possible."""
+    """Writes all files, given as content by path, or none of them. Raises OSError if that is not possible."""
     new_upload = Upload(title)
     try:
         for target, content in contents.items():
@@ -118,15 +117,15 @@ def _write(title: str, contents: Mapping[str, bytes | memoryview]) -> Upload:
 
 
 def safe_part(title: str) -> str:
-    """The `title` as part of an encoder's name: without characters that have a meaning in a path, and never empty."""
+    """The `title` for use in an encoder's name: without characters that have a meaning in a path, and never empty."""
     safe_name = re.sub(r"[^\w.+=-]+", "-", title.replace("\\", "/").rstrip("/").rpartition("/")[2])
     return re.sub(r"^\W+|\W+$", "", safe_name[:40]) or "encoder"
 
 
 def _target_path(parent_folders: list[str], file_name: str, content: bytes | memoryview) -> str | None:
-    """Path in the upload's folder for a file that was in the folders `parent_folders` of the user.
+    """Path, in the upload's folder, for an uploaded file; None for a file that is not needed.
 
-    None for a file that is not needed.
+    `parent_folders` are the folders above it on the user's machine, the outermost first.
     """
     # a browser numbers what it saves again
     file_name = re.sub(r" ?\(\d+\)(?=\.)", "", file_name)
@@ -189,7 +188,10 @@ def delete_left_behind() -> None:
 
 
 def _make_process_folder() -> None:
-    """Its name begins with `PREFIX` only once it is locked, or another process that starts now would delete it."""
+    """Makes this process's folder and locks it.
+
+    The folder gets its final name, which begins with `PREFIX`, after it is locked; otherwise another process could delete it.
+    """
     unlocked = Path(tempfile.mkdtemp(prefix=f".{PREFIX}"))
     lock = os.open(unlocked / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     if fcntl is not None:
