@@ -1,1 +1,1 @@
-"""Figures from arrays and labels: one file a chart."""
+"""Figures from arrays and labels: one file for each kind of chart."""

@@ -318,8 +318,8 @@ def _draw_spread(source: Expression, stored: EncoderComparison, head: HeadIndex)
         ],
         source.matrix[ones.tolist(), others.tolist()],
         *(distances[ones, others] for distances in (over_data.mean, over_data.sd)),
-        ones=ones.tolist(),
-        others=others.tolist(),
+        first_heads=ones.tolist(),
+        second_heads=others.tolist(),
         selected=int(np.ravel_multi_index(head, pairing.shapes[0])),
     )
     st.markdown(f"**Over {over(stored.source)}**; the dot is this input", help="Mean ± standard deviation.")

@@ -32,7 +32,7 @@ from model.similarity.ranked_texts import (
 from model.similarity.similarity_parts import similarity_parts
 from viz.attention.token_strip import signed_strip
 from viz.builders.number_format import format_number
-from viz.builders.palette import ROUNDING, largest
+from viz.builders.palette import ROUNDING, largest_absolute
 from viz.builders.token_label import shortened
 from viz.similarity.text_ranking import text_ranking
 
@@ -162,7 +162,7 @@ def _draw_difference(first: Side, texts: list[Text], result: RankedTexts, ranks:
     st.markdown(
         _sum_sentence(difference, [float(result.cosines[result.order[rank - 1]]) for rank in ranks], ranks)
     )
-    limit = largest(difference.values, at_least=ROUNDING)
+    limit = largest_absolute(difference.values, at_least=ROUNDING)
     strip = call(signed_strip, source.query, source.values, limit=limit, what="adds to the difference")
     show(strip, key="similarity_difference")
     rest = "; ".join(f"“{name}”: {OTHERS.get(name, 'what belongs to no word')}" for name in difference.others)

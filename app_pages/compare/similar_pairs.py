@@ -20,7 +20,7 @@ from model.similarity.similarity_parts import BIASES, OWN_STATE, SimilarityParts
 from viz.attention.picture_patches import signed_patches
 from viz.attention.token_strip import signed_strip
 from viz.builders.number_format import format_number
-from viz.builders.palette import ROUNDING, largest
+from viz.builders.palette import ROUNDING, largest_absolute
 from viz.similarity.similarity_matrix import MOST_CELLS, similarity_matrix
 
 OTHERS = {
@@ -71,7 +71,7 @@ def draw_cells(
     """Draws the cells `values`, `rows` and `columns` of a result as a matrix, with `options` of `similarity_matrix`, and beside it both
     inputs coloured by numbers of their tokens or patches, `a` and `b` of the result; `what` and `by` say what the numbers are.
     """
-    limit = largest(np.concatenate([values() for values in colours]), at_least=ROUNDING)
+    limit = largest_absolute(np.concatenate([values() for values in colours]), at_least=ROUNDING)
     with st.container(horizontal=True, gap="medium"):
         with st.container(width="content"):
             _draw_matrix(source, options)

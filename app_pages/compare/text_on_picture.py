@@ -28,7 +28,7 @@ from model.inputs import Input, Text
 from model.similarity.text_on_picture import MOST_TEXTS, TextOnPicture, text_on_picture
 from viz.attention.picture_patches import picture_overlay
 from viz.builders.number_format import format_number
-from viz.builders.palette import ROUNDING, largest, weight_scale
+from viz.builders.palette import ROUNDING, largest_absolute, weight_scale
 from viz.faithfulness.map_agreement import removal_curve
 from viz.similarity.text_map import text_map
 
@@ -127,7 +127,7 @@ def _meaning(parts: TextOnPicture) -> str:
 
 def _draw_maps(subject: LiveSubject, source: Expression, texts: tuple[str, ...], order: list[int]) -> None:
     """Draws a picture for each text; the colours, which all share, are explained below the first, and in files below each."""
-    limit = largest(source().maps, at_least=ROUNDING)
+    limit = largest_absolute(source().maps, at_least=ROUNDING)
     side = next(side for most, side in _SIDES.items() if len(texts) <= most)
     with st.container(horizontal=True, gap="small"):
         for rank, index in enumerate(order):
@@ -208,7 +208,7 @@ def _draw_falls(subject: LiveSubject, source: Expression, texts: list[tuple[str,
             lambda: np.array(random)
         ),
         what="fall of the logit",
-        units="patches",
+        removed_things="patches",
         reading=f"area {format_number(own_area, '.3f')}, random {mean} ± {sd}",
     )
     with st.container(width=560):

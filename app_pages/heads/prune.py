@@ -22,7 +22,7 @@ from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
 from model.checkpoint import read_config
 from model.experiments.pruning import PruningStep, n_removable_heads
 from viz.builders.number_format import head_name, told_apart
-from viz.heads.part_grids import Curve, pruning_curve
+from viz.heads.part_grids import PruningRun, pruning_curve
 
 MEASURE = "pruning"
 
@@ -54,7 +54,7 @@ def draw_pruning(controls: DeltaGenerator) -> None:
     for name, curve in by_encoder.items():
         st.markdown(_removal_sentences(name, stored[name], curve))
     curves = {
-        name: Curve(
+        name: PruningRun(
             read_config(name).norm_placement,
             [_removed_head_name(step) for step in curve],
             np.array([step.accuracy for step in curve]),

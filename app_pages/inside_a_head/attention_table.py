@@ -14,7 +14,7 @@ from app_pages.show.html_table import HtmlTable, Strip, TableCell, TableHeading,
 from app_pages.toolkit.expression import Expression, call
 from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
 from viz.builders.number_format import format_number
-from viz.builders.palette import largest
+from viz.builders.palette import largest_absolute
 from viz.inside.key_table import KeyTable, column_digits, key_table
 
 _LONGEST = 24  # letters of a token: where its column is narrower, the browser shortens it
@@ -76,8 +76,8 @@ def draw_table(view: View, step: str) -> None:
     """Draws the table with the columns of `step` marked; a click on a row chooses its key, one on a heading sorts."""
     attention, keys = view.steps.attention, list(view.keys)
     ends = _Ends(
-        products=largest(attention.products[keys]),
-        values=largest(attention.weighted[keys]),
+        products=largest_absolute(attention.products[keys]),
+        values=largest_absolute(attention.weighted[keys]),
         dot_digits=column_digits(attention.dots[keys]),
         # one for all that are added up
         score_digits=max(column_digits(column.values[keys]) for column in score_columns(view)),
@@ -224,9 +224,9 @@ def _vector_row(
     """
     cells: dict[str, TableCell] = {column_name: {"name": column_name, "text": ""} for column_name in columns}
     cells["key"] = {"name": "key", "text": name, "is_header": True}
-    cells[column] = _strip_cell(column, vector, end or largest(vector))
+    cells[column] = _strip_cell(column, vector, end or largest_absolute(vector))
     if end is None:
-        cells["key"]["help"] = f"Its colours end at ±{largest(vector):.3g}"
+        cells["key"]["help"] = f"Its colours end at ±{largest_absolute(vector):.3g}"
     if weight is not None:
         cells["weight"]["text"] = f"{weight:.3f}"
     return {"key": -1, "current": False, "cells": list(cells.values()), "part": part}

@@ -26,7 +26,7 @@ def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
     half = min(measured.half, max(DRAWN, int(limited.max(initial=0))))
     source = named("seen", call(reach, encoder(subject.checkpoint)), lambda: measured)
     seen, held = (call(np.minimum, distances, half) for distances in (source.sees, source.holds))
-    figure = call(reach_bars, seen, held, half=half, names=names)
+    figure = call(reach_bars, seen, held, axis_end=half, names=names)
     show(figure, key="positions_own_reach")
     record = subject.record
     sees_all = cache.of(is_everything_seen, subject.checkpoint, len(record))

@@ -24,14 +24,14 @@ from model.lenses import ATTENTION, LENSES
 from viz.builders.figure import Figure
 from viz.builders.number_format import head_name
 from viz.export.drawing import number_choices, title_of
-from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, CellNumbers, ExportStyle
-from viz.export.safe_text import file_name, sentence
+from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, ExportStyle, NumberChoice
+from viz.export.safe_text import file_name, missing_letters_sentence
 from viz.export.save import MIME, PICTURES, TABLES, figure_bytes, table
 
 NAMES = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "CSV", "parquet": "Parquet"}
 SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
 NATURAL, COLUMN, OWN = "original", f"{PAPER.width_cm:g} cm column, {PAPER.font_pt:g} pt", "custom"
-NUMBERS: dict[CellNumbers, str] = {"drawn": "as on screen", "all": "all", "none": "none"}
+NUMBERS: dict[NumberChoice, str] = {"drawn": "as on screen", "all": "all", "none": "none"}
 # Pages that are about one encoder, and those of them that are about one head: their files are named after them.
 _ENCODER = {"attention", "inside_a_head", "heads", "masks", "positions"}
 _ENCODER_ALONE = {"attention", "heads", "masks"}  # every figure is of the encoder
@@ -95,7 +95,7 @@ def _draw_choices(figures: Mapping[str, FigureOrMaker], key: str) -> None:
         rows, columns = numbers.shape
         st.caption(f"The numbers of the figure: {rows:,} rows × {columns:,} columns.")
         st.dataframe(numbers, height=180, hide_index=True)
-    if warning := sentence(figure, file_format):
+    if warning := missing_letters_sentence(figure, file_format):
         st.caption(f":material/info: {plain(warning)}")
     name = file_name(*name_parts(figure_key), suffix=file_format)
     content: bytes | Callable[[], bytes] = partial(figure_bytes, figure, file_format, style)

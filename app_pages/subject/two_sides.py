@@ -31,7 +31,7 @@ from model.record import AttentionRecord, ForwardRecord, Span
 from model.theory.permutation_equivariance import restore_order
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.builders.number_format import told_apart
-from viz.builders.palette import largest
+from viz.builders.palette import largest_absolute
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def similarity(first: ForwardRecord, second: ForwardRecord) -> str:
 
 def shared_limit(values: Iterable[np.ndarray]) -> float:
     """Largest absolute value on any side, as the end of a common scale that is symmetric about 0; 1 if all are 0."""
-    return max((largest(array) for array in values if array.any()), default=1.0)
+    return max((largest_absolute(array) for array in values if array.any()), default=1.0)
 
 
 def same_position(first: Side, second: Side, position: int) -> int | None:

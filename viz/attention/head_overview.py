@@ -12,7 +12,7 @@ from ..builders.chart import Column, as_json, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, need_shape
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
-from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, tiles
+from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, map_pictures
 from ..builders.picture_marks import CHOOSE, picture_ink, weight_table
 from ..builders.theme import ON_DARK, lines_above
 from ..builders.vega_colours import attention_colour, weight_legend
@@ -40,18 +40,21 @@ def head_overview(
     picture: np.ndarray | None = None,
     query: int = 0,
 ) -> VegaFigure:
-    """A tile for each head of the record; the `selected` (layer, head), if any, is framed.
+    """A chart with a small map for each head of the record; the map of the `selected` (layer, head), if any, is
+    framed.
 
-    The tooltip shows the `measures` [layer, head] under their names. The `colours` are "fixed", from 0 to 1, or each
-    tile's "own", from 0 to its maximum. `notes` are lines above the tiles. Of `scale` only the name of the weights and whether
-    rows sum to 1 are used. With `by_layer`, the record has one map for each layer. With a `picture`, uint8 [height, width] or
-    [height, width, 3], whose patches the positions are, each tile is that picture over the
-    weights with which the `query` attends to its patches.
+    The tooltip of a map shows the head's entry in each of the `measures` [layer, head], by their names. The `colours`
+    go from 0 to 1 ("fixed") or, in each map, from 0 to its largest weight ("own"). `notes` are lines of text above
+    the maps. Of `scale` only the name of the weights and whether rows sum to 1 are used. With `by_layer`, the record
+    has one map for each layer instead of one for each head. `picture`, uint8 [height, width] or [height, width, 3],
+    is the picture whose patches are the record's positions: each small map is then this picture over the weights with
+    which the patch `query` attends to all patches.
 
-    If it is `clickable`, a click sets the point selection `head`, fields `layer` and `head`. In Streamlit, let the
-    widget's key change with `selected`: after the arrow keys moved the selection, the browser would not report another
-    click on the same tile. Show the chart at its own width, at which the pictures are sharp.
-    Raises ValueError if a measure has another shape than [layer, head], or for a picture of a record without patches.
+    If it is `clickable`, a click on a map sets the point selection `head`, fields `layer` and `head`. In Streamlit,
+    let the widget's key change with `selected`: after the arrow keys have changed the selection, the browser would
+    not report another click on the same map. Show the chart at its own width, at which the pictures are sharp. Raises
+    ValueError if a measure has another shape than [layer, head], or if there is a `picture` but the record has no
+    patches.
 
     >>> from loupe import from_arrays, head_overview
     >>> figure = head_overview(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]))
@@ -78,7 +81,7 @@ def head_overview(
     most_cells = max(maps.shape[-2:])
     one_to_one = most_cells >= at_most == side  # a pixel of the picture is one of the screen
     maxima = maps.max(axis=(-2, -1)) if colours == "own" else None
-    tile_images = tiles(maps, tops=maxima, at_most=at_most, side=side if one_to_one else TILE_SIDE)
+    tile_images = map_pictures(maps, tops=maxima, max_size=at_most, side=side if one_to_one else TILE_SIDE)
     indices = list(np.ndindex(n_layers, n_heads))
     heads = {"layer": [layer for layer, _ in indices], "head": [head for _, head in indices]}
     names = [f"L{layer}" if by_layer else head_name(layer, head) for layer, head in indices]

@@ -35,12 +35,12 @@ MOST_HEADS = len(CATEGORIES)  # more colours could not be told apart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadView:
-    """A figure of one head or several, and how many of their weights the figure shows."""
+    """A figure with attention weights as lines, and how many of the weights it draws."""
 
     chart: VegaFigure
-    n_lines: int  # drawn
-    n_all: int  # weights above zero: each could be a line
-    share: float  # what the lines drawn hold of the sum of those weights; 1 where there is none
+    n_lines: int  # lines that are drawn
+    n_all: int  # weights above 0, each of which could be a line
+    share: float  # sum of the drawn weights divided by the sum of all; 1 if there are none
 
 
 def weight_lines(
@@ -51,14 +51,15 @@ def weight_lines(
     scale: WeightScale = TO_ONE,
     notes: Sequence[str] = (),
 ) -> HeadView:
-    """Lines for `weights`, patterns [query, key] by the name of their head, between the tokens of the record.
+    """A figure with attention weights as lines from queries (left) to keys (right), both the tokens of the record.
 
-    They are drawn for all queries, or only for one `query`. One head has the colours of weights. Of several heads each
-    has a colour of its own, in which a line is the more opaque the larger its weight is. If there are more than
-    `MOST_LINES` lines, the strongest are drawn. While the pointer is on a token, only its lines are shown; a click on a
-    token sets the point selection `token`, field `position`. Name only `token` as the selection mode in Streamlit: with
-    `hover`, each move of the pointer would rerun the page. `notes` are lines of text above the figure. Raises ValueError
-    if a pattern has another shape, or there are more than `MOST_HEADS` heads or none.
+    `weights` maps the name of each head to its pattern [query, key]. Lines are drawn for all queries, or only for one
+    `query`. The lines of a single head have the colours of weights; of several heads each has a colour of its own,
+    which is the more opaque the larger the weight is. If there are more than `MOST_LINES` weights above 0, the
+    largest are drawn. While the pointer is on a token, only the lines of this token are shown; a click on a token
+    sets the point selection `token`, field `position`. In Streamlit, name only `token` as the selection mode: with
+    `hover`, each move of the pointer would rerun the page. `notes` are lines of text above the figure. Raises
+    ValueError if a pattern has another shape, or if there are no heads or more than `MOST_HEADS`.
     """
     if not 1 <= len(weights) <= MOST_HEADS:
         raise ValueError(f"lines are drawn for 1 to {MOST_HEADS} heads, got {len(weights)}")
@@ -198,7 +199,7 @@ def weight_lines(
 
 
 def _head_colour(legend: tuple[str, ...]) -> alt.Color:
-    """The colour channel of the field `head`, with a legend of their names."""
+    """The colour channel of the field `head`, with a legend of the heads' names."""
     return alt.Color(
         "head:N",
         scale=alt.Scale(domain=value("heads"), range=list(CATEGORIES)),

@@ -1,5 +1,5 @@
-"""What one query attends to in each layer: on tokens a row for each layer and a column for each key, on a picture a small picture
-for each layer, over the weights of its patches.
+"""What one query attends to in each layer. For tokens: a heatmap with a row for each layer and a column for each key.
+For patches: a small picture for each layer, over the weights of its patches.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from ..builders.figure import VegaFigure
 from ..builders.heatmap import attention_scale, heatmap, position_labels
 from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number, two_digits
-from ..builders.palette import ROUNDING, TO_ONE, WeightScale, tiles
+from ..builders.palette import ROUNDING, TO_ONE, WeightScale, map_pictures
 from ..builders.picture_marks import PIXEL_BOX, image_at, picture_ink, text_at, weight_table
 from ..builders.theme import ON_DARK, heading
-from ..builders.token_label import cells
+from ..builders.token_label import width_in_letters
 from ..builders.vega_colours import attention_colour, weight_legend
 from .picture_patches import OPACITY
 from .token_heatmaps import MOST_WRITTEN
@@ -46,8 +46,8 @@ def layer_heatmap(
 ) -> Heatmap:
     """A heatmap of the weights [layer, key] with which the `query` of the record attends to each key in each layer.
 
-    The row of `layer` is framed. Cells that `mask` [layer, key] forbids (False) are hatched. `what` says whose weights these
-    are, such as "mean over the heads"; `notes` are lines below the map.
+    The row of `layer` is framed. Cells that `mask` [layer, key] forbids (False) are hatched. `what` says how the
+    weights were made from those of the heads, such as "mean over the heads"; `notes` are lines of text below the map.
     """
     n_layers, n_keys = len(weights), len(record.attended)
     keys = position_labels(record.attended.tokens, None if record.keys is not None else record.numbers)
@@ -58,7 +58,7 @@ def layer_heatmap(
         for index, row in enumerate(weights)
         if row.size
     )
-    names = round(_LETTER * max(map(cells, keys), default=0))
+    names = round(_LETTER * max(map(width_in_letters, keys), default=0))
     texts = None
     if n_keys <= MOST_WRITTEN:
         texts = np.array([[two_digits(weight) for weight in row] for row in weights], object)
@@ -83,7 +83,9 @@ def layer_heatmap(
 
 
 def _strongest(row: np.ndarray, keys: Sequence[str]) -> str:
-    """The key with the largest of the weights, or how many share it."""
+    """The name of the key with the largest weight in `row` [key] or, if several keys share the largest weight, their
+    number.
+    """
     indices = np.flatnonzero(row >= row.max() - ROUNDING)
     return keys[indices[0]] if len(indices) == 1 else f"{len(indices)} keys alike"
 
@@ -99,11 +101,13 @@ def layer_pictures(
     what: str = "",
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """A uint8 image [height, width] or [height, width, 3] for each layer, over the weights [layer, key] with which the
-    `query` of the record attends to the patches in that layer.
+    """A small copy of the picture `image` for each layer, drawn over the attention weights of one query in that
+    layer.
 
-    The picture of `layer` is framed; a click sets the point selection `layer`, field `layer`. `what` says whose weights these
-    are, such as "mean over the heads"; `notes` are lines above the pictures.
+    `image` is uint8 [height, width] or [height, width, 3], and `weights` [layer, key] are those with which the
+    `query` of the record attends to each key, the patches among them. The picture of `layer` is framed; a click on a
+    picture sets the point selection `layer`, field `layer`. `what` says how the weights were made from those of the
+    heads, such as "mean over the heads"; `notes` are lines of text above the pictures.
     """
     n_layers, first_patch = len(weights), record.first_patch
     assert record.patch_grid is not None  # of a picture
@@ -113,7 +117,7 @@ def layer_pictures(
     row, column = np.divmod(np.arange(n_layers), _IN_ROW)
     left, top = column * (_SIDE + _GAP), row * (height + _NAME + _GAP) + _NAME
     is_strongest = of_patches >= of_patches.max(axis=1, keepdims=True) - ROUNDING
-    tile_images = tiles(of_patches.reshape(n_layers, *record.patch_grid), tops=tops, side=2 * _SIDE)
+    tile_images = map_pictures(of_patches.reshape(n_layers, *record.patch_grid), tops=tops, side=2 * _SIDE)
     ink = picture_ink(image, side=_SIDE, opacity=OPACITY)
     legend = weight_legend(scale, len(record))
     title = f"What {record.labels[query]} attends to in each layer{f', {what}' * bool(what)}"

@@ -1,4 +1,6 @@
-"""What of a record travels with the chart of all heads: its weights as whole numbers, maps as pictures, and frames of data."""
+"""The data of the linked chart of all heads: attention weights as integers, patterns as small pictures, and data
+frames.
+"""
 
 import hashlib
 import math
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..builders.palette import WEIGHTS, data_uri, tiles, weight_colours
+from ..builders.palette import WEIGHTS, data_uri, map_pictures, weight_colours
 from ..builders.picture_marks import picture_ink
 from ..builders.token_label import visible
 from .matrix_links import MatrixLink, cell_labels
@@ -19,28 +21,29 @@ if TYPE_CHECKING:  # figures are drawn without what model/ imports
 MOST_WEIGHTS = 1_500_000
 MOST_CELLS = 64  # positions; in a larger map a cell is too small to point at, and its whole row answers
 _MOST_HASHED = 10_000_000
-TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this, which stands for `unit_of`
+TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this, which stands for `value_of_top`
 _MOST_UNIT = 1000
 _SIDE = 400  # pixels of the picture
 MOST_OPAQUE = 0.85  # of a colour on a photo, which stays visible; it is clear where the weight is 0
 
 
-class Shows(NamedTuple):
-    """What a chart shows, of which its layers depend."""
+class ChartContent(NamedTuple):
+    """What a linked chart of all heads contains; its layers of marks are built accordingly."""
 
     picture: bool  # the positions are patches of a picture
-    photo: bool  # of one in colours
-    whole: bool  # the weights of all heads come along
+    photo: bool  # that picture is in colours, not grey
+    whole: bool  # the weights of all heads are sent to the browser
     cells: bool  # the large map is small enough to point at its cells
-    mask: bool
-    exact: bool  # the large map has pictures of its own, the small ones being pooled
+    mask: bool  # cells that the mask forbids are hatched
+    exact: bool  # the large map has its own, unpooled pictures; those of the small maps are max-pooled
     links: bool  # links between words are outlined in the large map, which may have none at the moment
 
 
 def stamp_of(record: "AttentionRecord") -> str:
-    """A short hash of tokens and weights: what was chosen under another stamp belongs to another input or encoder.
+    """A short hash of the record's tokens and weights, which identifies the input and the encoder of a chart.
 
-    Of more than `_MOST_HASHED` weights it takes those of some queries, at equal distances: a gigabyte would take seconds.
+    A choice that the browser reports with another hash was made on another chart, and is ignored. Of more than
+    `_MOST_HASHED` weights only those of every n-th query are hashed, since a gigabyte would take seconds.
     """
     every = 1 + record.pattern.size // _MOST_HASHED
     digest = hashlib.blake2b(np.ascontiguousarray(record.pattern[:, :, ::every]).data, digest_size=6)
@@ -49,22 +52,24 @@ def stamp_of(record: "AttentionRecord") -> str:
 
 
 def sends_all(record: "AttentionRecord") -> bool:
-    """Whether one message takes the weights of all heads."""
+    """Whether the weights of all heads are few enough (`MOST_WEIGHTS`) to be sent to the browser with the chart."""
     return record.pattern.size <= MOST_WEIGHTS
 
 
 def weight_numbers(
     record: "AttentionRecord", selected: tuple[int, int], *, is_whole: bool | None = None
 ) -> dict[str, np.ndarray]:
-    """What expressions and script read: arrays of uint16, weights as whole numbers, of which `TOP` is `unit_of` the record.
+    """Attention weights as uint16 arrays for the browser: integers from 0 to `TOP`, which stands for
+    `value_of_top(record)`.
 
-    `weights` [query, layer, head, key] are those of all heads or, unless it `is_whole` (by default as `sends_all` says),
-    of the `selected` one; `best` [query, layer, head] is the key with the largest weight, and `most` that weight.
+    `weights` [query, layer, head, key] are those of all heads or, unless `is_whole` (default: `sends_all(record)`),
+    only those of the `selected` (layer, head). `best` [query, layer, head] is the key with the largest weight, and
+    `most` [query, layer, head] that weight.
     """
     pattern = record.pattern
     if is_whole is None:
         is_whole = sends_all(record)
-    unit = unit_of(record)
+    unit = value_of_top(record)
     shown = pattern if is_whole else pattern[selected][None, None]
     return {
         "weights": np.moveaxis(_whole_numbers(shown, unit), 2, 0),
@@ -89,14 +94,18 @@ def script_data(
     coloured_by: str = "attention",
     answered: int = 0,
 ) -> dict[str, Any]:
-    """What `linked_heads.js` needs for the tokens of a chart with this `channel`, which is in the element that the CSS selector
-    `chart_selector` finds.
+    """The data that the script `linked_heads.js` needs for the token buttons of one chart.
 
-    `kept` is the chosen (layer, head, query), `coloured_by` the chosen colouring of the tokens, "attention" or "answer", which
-    needs `hidden`. `own` is the one head whose weights come along, if not those of all, and
-    `answered` the last choice that the server took. The patches of a picture have no buttons: they are pointed at in
-    the picture. All of it can be JSON but for the arrays of `weight_numbers`, which the script takes as base64 of
-    little-endian numbers or as Uint16Array.
+    `channel` is the name that the chart and the script share, and the CSS selector `chart_selector` finds the chart's
+    element. `kept` is the chosen (layer, head, query). `own` is the only (layer, head) whose weights are sent; None
+    sends those of all heads. `has_picture` says that the patches are pointed at in a picture, so they get no buttons.
+    `tops` [layer, head] are the weights at which the colours of each head end. `shares_query` is the name under which
+    several charts share the chosen query. `partners` has, for each head in the order of layers, the (layer, head) of
+    its partner in another encoder. `coloured_by` says by what the tokens are coloured: "attention", or "answer",
+    which needs `hidden`. `answered` is the number of the last choice of the reader that the server has processed.
+
+    All values can be written as JSON except the arrays of `weight_numbers`, which the script takes as Uint16Array or
+    as base64 of little-endian integers.
     """
     n_layers, n_heads, n_queries, n_keys = record.pattern.shape
     layer, head, query = kept
@@ -117,7 +126,7 @@ def script_data(
         "heads": n_heads,
         "n_queries": n_queries,
         "n_keys": n_keys,
-        "unit": unit_of(record),
+        "unit": value_of_top(record),
         "is_whole": own is None,
         "own_layer": own_layer,
         "own_head": own_head,
@@ -130,10 +139,11 @@ def script_data(
     }
 
 
-def unit_of(record: "AttentionRecord") -> float:
-    """The value that travels as `TOP`: 1 for weights, the largest value of the maps where a lens goes beyond 1.
+def value_of_top(record: "AttentionRecord") -> float:
+    """The value for which the integer `TOP` stands: 1, or the largest value of the record's maps if a lens goes
+    beyond 1.
 
-    It is 1 again for values beyond `_MOST_UNIT`: one of them would leave the others without digits.
+    It is 1, too, if that largest value is above `_MOST_UNIT`: a single such value would leave the others no digits.
     """
     largest = float(record.pattern.max(initial=0))
     if not math.isfinite(largest):  # looked at first, since this takes a copy of all weights
@@ -142,18 +152,20 @@ def unit_of(record: "AttentionRecord") -> float:
 
 
 def _whole_numbers(weights: np.ndarray, unit: float) -> np.ndarray:
-    """Shares of the `unit` as whole numbers from 0 to `TOP`; what is not a number is 0."""
+    """`weights` (any shape) as uint16 from 0 (weights up to 0, and NaN) to `TOP` (weights of `unit` and more)."""
     shares = np.nan_to_num(weights, posinf=unit, neginf=0).astype(np.float64) / unit
     return np.rint(np.clip(shares, 0, 1) * TOP).astype(np.uint16)
 
 
 def has_cells(shape: tuple[int, int]) -> bool:
-    """Whether the cells of a map [query, key] of this shape are large enough to be pointed at."""
+    """Whether the cells of a map of the shape (queries, keys) are large enough to be pointed at."""
     return max(shape) <= MOST_CELLS
 
 
 def cell_frame(shape: tuple[int, int], links: Sequence[MatrixLink] | None) -> dict[str, Any]:
-    """What the pointer finds on the large map: its cells or, of a map with too many, its rows and above them the cells of links."""
+    """The columns of the transparent marks on the large map that take the pointer: one for each cell or, if there are
+    too many cells, one for each row, and on top of them those for the cells of `links`.
+    """
     queries, keys = np.indices(shape).reshape(2, -1)
     labels = None if links is None else cell_labels(links, shape)
     if has_cells(shape):
@@ -170,23 +182,27 @@ def cell_frame(shape: tuple[int, int], links: Sequence[MatrixLink] | None) -> di
     }
 
 
-def tile_urls(pattern: np.ndarray, tops: np.ndarray, *, at_most: int) -> dict[str, list[str]]:
-    """Pictures of all maps of a pattern [layer, head, query, key], for a light and a dark page."""
-    pictures = tiles(pattern, tops=tops, at_most=at_most, side=1)
+def tile_urls(pattern: np.ndarray, tops: np.ndarray, *, max_size: int) -> dict[str, list[str]]:
+    """Small pictures of all maps of `pattern` [layer, head, query, key] as data URIs, for a light and a dark page.
+
+    The colours end at each head's entry in `tops` [layer, head]; maps with more than `max_size` rows or columns are
+    max-pooled.
+    """
+    pictures = map_pictures(pattern, tops=tops, max_size=max_size, side=1)
     return {
         "on_light": [tile.on_light for tile in pictures],
         "on_dark": [tile.on_dark for tile in pictures],
     }
 
 
-def in_words(measures: Mapping[str, np.ndarray]) -> list[str]:
-    """For each head, its measures in words; empty without measures."""
+def measures_in_words(measures: Mapping[str, np.ndarray]) -> list[str]:
+    """For each head in the order of layers, one text with its `measures` [layer, head], by name; [] without measures."""
     columns = [[f"{name} {value:.3g}" for value in values.ravel()] for name, values in measures.items()]
     return [", ".join(row) for row in zip(*columns, strict=True)]
 
 
-def legend_pictures() -> dict[str, list[str]]:
-    """The colours of weights from left to right, for a light and for a dark page."""
+def colour_bar_pictures() -> dict[str, list[str]]:
+    """A picture of the colour scale of weights, from small to large, as data URIs for a light and a dark page."""
     colours = weight_colours(np.linspace(0, 1, 180)).round().astype(np.uint8)
     return {
         "legend_on_light": [data_uri(colours[None])],
@@ -197,7 +213,9 @@ def legend_pictures() -> dict[str, list[str]]:
 def patch_frames(
     record: "AttentionRecord", picture: np.ndarray, indices: Sequence[tuple[int, int]], stamp: str
 ) -> dict[str, Any]:
-    """Data frames of the picture, of its patches, and of the patches in each small map."""
+    """Data frames of the picture, of its patches, and of the patches in the small map of each head, whose (layer,
+    head) are `indices`.
+    """
     assert record.patch_grid is not None
     rows, columns = record.patch_grid
     positions = np.arange(rows * columns)
@@ -232,10 +250,13 @@ def patch_frames(
     return frames
 
 
-def rows_on_picture(record: "AttentionRecord", query: int, tops: np.ndarray | None) -> dict[str, list[str]]:
-    """For each head, pictures of the weights of one query on the patches, a pixel a patch, for a light and a dark page.
+def query_row_pictures(
+    record: "AttentionRecord", query: int, tops: np.ndarray | None
+) -> dict[str, list[str]]:
+    """For each head, the weights of one query on the patches as a picture with one pixel for each patch, as data URIs
+    for a light and a dark page.
 
-    The colours end at `tops` [layer, head], and without them at 1.
+    The colours end at each head's entry in `tops` [layer, head]; without `tops` at 1.
     """
     assert record.patch_grid is not None
     weights = record.pattern[:, :, query, record.patches].reshape(-1, *record.patch_grid)

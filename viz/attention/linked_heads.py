@@ -1,13 +1,14 @@
-"""All heads, one of them in large, and its strongest keys: one chart in which every part answers the pointer.
+"""All heads as small maps, one of them as a large map, and a list of its strongest keys, in one linked chart.
 
-Whoever points at a row of the large map, or at a patch of the picture, sees in each small map which key that query attends
-to most; whoever points at a small map sees that head in large. The browser does all of it: the weights travel with the
-chart as text, which its expressions read, and nothing is sent to the server while one points.
+With the pointer on a row of the large map, or on a patch of the picture, each small map shows which key that query
+attends to most; with the pointer on a small map, the large map shows that head. The browser does all of this: the
+weights are sent with the chart as text, which its Vega expressions read, and nothing is sent to the server while the
+pointer moves.
 
-`linked_heads.js` is the other half: the tokens as buttons, the keyboard, and what stays chosen after a click. It tells the
-chart what is pointed at and chosen through `document.body`, and hears from the chart through `document.documentElement`.
-The app and the offline page show both halves, a notebook the chart alone. The marks of the chart are in `linked_layers.py`, what
-travels with it in `linked_data.py`.
+The script `linked_heads.js` adds the tokens as buttons, the keyboard, and what stays chosen after a click. It sends
+events to the chart through `document.body`, and the chart sends events to the script through
+`document.documentElement`. The app and the offline page use both chart and script, a notebook only the chart. The
+marks of the chart are in `linked_layers.py`, its data in `linked_data.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,17 +28,17 @@ from ..builders.theme import MIDDLE, SMALL
 from ..builders.token_label import width
 from .linked_data import (
     MOST_CELLS,
-    Shows,
+    ChartContent,
     cell_frame,
+    colour_bar_pictures,
     has_cells,
-    in_words,
-    legend_pictures,
+    measures_in_words,
     patch_frames,
-    rows_on_picture,
+    query_row_pictures,
     sends_all,
     stamp_of,
     tile_urls,
-    unit_of,
+    value_of_top,
     weight_numbers,
 )
 from .linked_layers import (
@@ -46,10 +47,10 @@ from .linked_layers import (
     N_STRONGEST,
     PICTURE,
     SHOWN_HEAD,
+    hover_targets,
     large_map,
     large_picture,
     legend_marks,
-    pointed_cells,
     small_maps,
     strongest_keys,
 )
@@ -90,18 +91,21 @@ def linked_heads(
     notes: Sequence[str] = (),
     links: Sequence[MatrixLink] | None = None,
 ) -> VegaFigure:
-    """The attention of all heads of a record, linked; it opens at the `selected` (layer, head) and at `query`, if any.
+    """The attention of all heads of a record in one linked chart, which opens at the `selected` (layer, head) and at
+    `query`, if any.
 
-    `about` [layer · head], a sentence, and `measures` [layer, head] describe the head that is shown in large. With
-    `by_layer` the record has one map for each layer. The colours
-    of each map end at its entry in `tops` [layer, head], and without them at 1; the legend calls that `reach`. A
-    `compact` chart has small names, and no list of the strongest keys. `picture`, uint8 [height, width] or [height,
-    width, 3], is drawn beside the maps if the positions are patches of it; with `on_picture` each small map is the picture
-    too, with the weights of the shown query, and else the whole matrix. `links` between words of a text are outlined in the
-    large map, solid where the shown head follows them; None if the text never has any. A `channel` connects the chart with the
-    `linked_heads.js` of the same channel; without one a click on the chart is kept by the chart itself.
-    The chart takes its width and height from where it is shown, from 680 × 380 pixels.
-    Raises ValueError if a measure has another shape than [layer, head].
+    `measures` [layer, head] by name, and `about`, one sentence for each head in the order of layers, describe the
+    head that the large map shows. With `by_layer` the record has one map for each layer instead of one for each head.
+    The colours of each map end at its entry in `tops` [layer, head], without `tops` at 1; the legend names this range
+    `reach`. A `compact` chart has small names and no list of the strongest keys. `picture`, uint8 [height, width] or
+    [height, width, 3], is the picture whose patches are the record's positions, and is drawn beside the maps; with
+    `on_picture` each small map is this picture over the weights of the chosen query, otherwise the whole matrix.
+    `notes` are lines of text above the chart. `links` between words of a text are outlined in the large map, with
+    solid lines where the head that is shown follows them; None if the text can have no links. `channel` connects the
+    chart with the `linked_heads.js` of the same channel; without it the chart itself remembers a click.
+
+    The chart takes its width and height from its container, at least 680 × 380 pixels. Raises ValueError if a measure
+    has another shape than [layer, head].
 
     >>> from loupe import from_arrays, linked_heads
     >>> figure = linked_heads(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]))
@@ -114,7 +118,7 @@ def linked_heads(
     maxima = np.ones((n_layers, n_heads)) if tops is None else np.where(tops > 0, tops, 1)
     indices = list(np.ndindex(n_layers, n_heads))
     sentences = [*(about or [""] * len(indices))]
-    numbers_of = in_words(measures)
+    numbers_of = measures_in_words(measures)
     short_sentences = sentences
     if numbers_of:
         sentences = [" · ".join(filter(None, parts)) for parts in zip(sentences, numbers_of, strict=True)]
@@ -125,13 +129,13 @@ def linked_heads(
         "about": sentences,
         "about_short": short_sentences,  # where the measures do not fit
         "top": maxima.ravel(),
-        **tile_urls(record.pattern, maxima, at_most=MOST_CELLS),
+        **tile_urls(record.pattern, maxima, max_size=MOST_CELLS),
     }
     size = SMALL if compact else MIDDLE
     pool_size = -(-max(n_queries, n_keys) // MOST_CELLS)
     has_exact = pool_size > 1 and is_whole
     if has_exact:
-        urls = tile_urls(record.pattern, maxima, at_most=max(n_queries, n_keys))
+        urls = tile_urls(record.pattern, maxima, max_size=max(n_queries, n_keys))
         heads |= {f"exact_{theme}": pictures for theme, pictures in urls.items()}
     if pool_size > 1 and not (picture is not None and on_picture and is_whole):
         maps = "in small maps" if has_exact else "in these maps"
@@ -154,14 +158,14 @@ def linked_heads(
         "by_layer": [by_layer],
         "names": [name_width],
         "names_above": [name_height],
-        "unit": [unit_of(record)],
+        "unit": [value_of_top(record)],
         "quantity": [scale.what],
         "reach": [reach],
         "own_tops": [tops is not None],
         "even": [1 / n_keys if even and tops is None else -1],
         "even_text": [even if tops is None else ""],
         "notes": ["; ".join(notes)],
-        **legend_pictures(),
+        **colour_bar_pictures(),
     }
     if not channel:
         numbers = weight_numbers(record, selected)
@@ -186,8 +190,8 @@ def linked_heads(
             shown_query = 0 if query is None or query < 0 else query
             state["row_query"] = [shown_query]
             row_tops = None if tops is None else record.pattern[:, :, shown_query].max(axis=-1)
-            heads |= rows_on_picture(record, shown_query, row_tops)
-    shows = Shows(
+            heads |= query_row_pictures(record, shown_query, row_tops)
+    content = ChartContent(
         picture=picture is not None,
         photo=picture is not None and picture.ndim == 3,
         whole=is_whole,
@@ -196,17 +200,21 @@ def linked_heads(
         exact=has_exact,
         links=links is not None,
     )
-    clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
+    clicks = (
+        []
+        if channel
+        else [_click_selection("chosen_head", "layer", "head"), _click_selection("chosen_query", "position")]
+    )
     return chart(
         [],
-        *small_maps(shows),
-        *large_map(shows, compact),
-        *(large_picture(shows.photo) if shows.picture else strongest_keys()),
-        *legend_marks(shows.picture),
-        pointed_cells(shows, [_hovered(channel), *clicks]),
+        *small_maps(content),
+        *large_map(content, compact),
+        *(large_picture(content.photo) if content.picture else strongest_keys()),
+        *legend_marks(content.picture),
+        hover_targets(content, [_hover_selection(channel), *clicks]),
         drawing=heads,
         frames=frames,
-        params=_parameters(channel, shows.picture, compact),
+        params=_parameters(channel, content.picture, compact),
         table=partial(
             weight_table,
             record.pattern[:, 0] if by_layer else record.pattern,
@@ -224,7 +232,7 @@ def linked_heads(
 
 
 def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str, Any]]:
-    """The chart's parameters, Vega expressions; each may use those before it."""
+    """The chart's parameters as Vega expressions, in order: an expression may use the parameters above it."""
     # What is chosen and pointed at, and the numbers of that query: from the script of this channel, or from the chart.
     if channel:
         own = f"asked['{channel}']"
@@ -322,27 +330,33 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
         if compact
         else f"min({N_STRONGEST}, floor((height - below - keys_y - 18) / {KEY_LINE}))",
     }
-    message = [{"name": "asked", "value": None, "bind": _bound("body", "loupe-ask")}] if channel else []
+    message = (
+        [{"name": "asked", "value": None, "bind": _event_binding("body", "loupe-ask")}] if channel else []
+    )
     return [*message, *({"name": name, "expr": expression} for name, expression in names.items())]
 
 
-def _hovered(channel: str) -> dict[str, Any]:
-    """The selection of what the pointer is over: the script hears of it field by field, without a script the chart does."""
+def _hover_selection(channel: str) -> dict[str, Any]:
+    """The point selection `over` of the mark under the pointer.
+
+    With a `channel`, its fields are sent to the script one by one, as events; without one the chart uses them itself.
+    """
     fields = ("layer", "head", "position", "key", "stamp")
     over = hovered(*fields)
     if channel:
         del over["select"]["clear"]
-        over["bind"] = {field: _bound("html", f"loupe-{channel}-{field}") for field in fields}
+        over["bind"] = {field: _event_binding("html", f"loupe-{channel}-{field}") for field in fields}
     return over
 
 
-def _chosen(name: str, *fields: str) -> dict[str, Any]:
-    """The selection `name` of the mark that was clicked last of those that have these fields."""
+def _click_selection(name: str, *fields: str) -> dict[str, Any]:
+    """The point selection `name` of the mark that was clicked last, among the marks that have these `fields`."""
     has_fields = (
         f"item() && item().datum && isDefined(item().datum.stamp) && isDefined(item().datum.{fields[0]})"
     )
     return selection(name, *fields, on={"source": "scope", "type": "click", "filter": [has_fields]})
 
 
-def _bound(element: str, event: str) -> dict[str, str]:
+def _event_binding(element: str, event: str) -> dict[str, str]:
+    """The binding of a Vega parameter to the events named `event` of the `element` (a CSS selector)."""
     return {"element": element, "event": event}

@@ -1,6 +1,7 @@
-"""The marks of the chart of all heads, and the Vega expressions by which they follow what is pointed at and chosen.
+"""The marks of the linked chart of all heads. Vega expressions make them follow the pointer and the chosen head,
+query and key.
 
-The expressions use the chart's parameters (`linked_heads.py`), which say where its parts are and what is shown.
+The expressions use the chart's parameters (`linked_heads.py`), such as where its parts lie and which head is shown.
 """
 
 from typing import Any
@@ -15,7 +16,7 @@ from ..builders.palette import ACCENT, FALLS, NEUTRAL, RISES, WEIGHTS
 from ..builders.picture_marks import CHOOSE, box_between, image_at, text_at
 from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL, UPRIGHT
 from ..builders.token_label import FONT
-from .linked_data import MOST_OPAQUE, TOP, Shows
+from .linked_data import MOST_OPAQUE, TOP, ChartContent
 from .matrix_links import link_outlines
 
 N_STRONGEST = 8
@@ -26,19 +27,21 @@ MOST_GRID_LINES = 10  # columns of patches; more lines than these would cover th
 _LETTER = 5.8  # pixels, about, of a letter of a sentence
 
 
-def _box(x: str, y: str, width: str, height: str) -> tuple[str, str, str, str]:
-    """The corners of `box_between`, of a box of this size whose upper left corner is at `x` and `y`."""
+def _box_corners(x: str, y: str, width: str, height: str) -> tuple[str, str, str, str]:
+    """The four corner expressions that `box_between` takes, of a box of this `width` and `height` whose upper left
+    corner is (`x`, `y`).
+    """
     return x, y, f"datum._x + {width}", f"datum._y + {height}"
 
 
-def _weight(numbers: str) -> str:
-    """A weight, of which the whole number `numbers` travels."""
-    return f"{numbers} * state.unit / {TOP}"
+def _weight_expression(integer: str) -> str:
+    """The Vega expression of an attention weight, from the expression `integer` of the integer that was sent for it."""
+    return f"{integer} * state.unit / {TOP}"
 
 
 # Vega expressions about the row of the data: where the small map of its head lies, and whether that head is chosen or shown.
 _TILE_X, _TILE_Y = "left + step * datum.head", f"{ABOVE} + step * datum.layer"
-_TILE = _box(_TILE_X, _TILE_Y, "tile", "tile")
+_TILE = _box_corners(_TILE_X, _TILE_Y, "tile", "tile")
 _HEAD_INDEX = "state.n_heads * datum.layer + datum.head"
 _KEPT = "datum.layer == kept_layer && datum.head == kept_head"
 _SHOWN = "datum.layer == layer && datum.head == head"
@@ -56,29 +59,32 @@ _PAGE = alt.expr("!background || background == 'transparent' ? 'white' : backgro
 
 
 # Marks with these options answer the pointer, where Vega-Lite reports it.
-_ANSWERS: Kwargs = {"tooltip": alt.expr("''"), "cursor": "pointer", "fill": "transparent"}
+_TAKES_POINTER: Kwargs = {"tooltip": alt.expr("''"), "cursor": "pointer", "fill": "transparent"}
 
 
-def small_maps(shows: Shows) -> list[Layer]:
-    """A small map of each head. While a query is pointed at, its row alone, and the key that it attends to most.
+def small_maps(content: ChartContent) -> list[Layer]:
+    """The small maps of all heads. While the pointer is on a query, each shows only the row of that query, and marks
+    the key with the largest weight.
 
-    On a picture each shows the weights of the shown query on the patches, whether it is pointed at or chosen.
+    If the positions are patches of a picture, each small map shows the weights of the chosen or pointed-at query on
+    the patches.
     """
     heads = Rows()
-    width = f"{_on_pictures(shows)} ? 0 : tile" if shows.picture else "tile"
+    width = f"{_maps_are_pictures(content)} ? 0 : tile" if content.picture else "tile"
     layers = [image_at(heads, _TILE_X, _TILE_Y, width, "tile")]
-    if shows.picture:
-        layers += _small_pictures(shows)
+    if content.picture:
+        layers += _small_pictures(content)
     else:
         veil: Kwargs = {"fill": _PAGE, "opacity": alt.expr("is_asking ? 0.8 : 0")}
         layers += [
-            box_between(heads, *_box(_TILE_X, _TILE_Y, "tile", "unit_y * query"), **veil),
+            box_between(heads, *_box_corners(_TILE_X, _TILE_Y, "tile", "unit_y * query"), **veil),
             box_between(
                 heads, _TILE_X, f"{_TILE_Y} + unit_y * (query + 1)", _TILE[2], f"{_TILE_Y} + tile", **veil
             ),
         ]
         strongest = heads.calculate(
-            key=f"best[best_start + {_HEAD_INDEX}]", weight=_weight(f"most[best_start + {_HEAD_INDEX}]")
+            key=f"best[best_start + {_HEAD_INDEX}]",
+            weight=_weight_expression(f"most[best_start + {_HEAD_INDEX}]"),
         )
         shown = alt.expr("is_asking ? 0.4 + 0.6 * datum.weight : 0")
         size = alt.expr(f"tile >= 84 ? {MIDDLE} : {SMALL}")
@@ -108,13 +114,13 @@ def small_maps(shows: Shows) -> list[Layer]:
             ),
         ]
     x, y = f"{_TILE_X} + unit_x * {_POINTED_KEY}", f"{_TILE_Y} + unit_y * query"
-    cell, is_framed = _box(x, y, "max(unit_x, 3)", "max(unit_y, 3)"), _HAS_KEY
-    if shows.picture and shows.whole:  # there a key is a patch
+    cell, is_framed = _box_corners(x, y, "max(unit_x, 3)", "max(unit_y, 3)"), _HAS_KEY
+    if content.picture and content.whole:  # there a key is a patch
         patch = f"{_POINTED_KEY} - {PICTURE}.first"
         size_x, size_y = _patch_size("tile")
         x = f"{_TILE_X} + {size_x} * (({patch}) % {PICTURE}.columns)"
         y = f"{_TILE_Y} + {size_y} * floor(({patch}) / {PICTURE}.columns)"
-        cell = _box(x, y, size_x, size_y)
+        cell = _box_corners(x, y, size_x, size_y)
         is_framed += f" && {patch} >= 0 && {patch} < {PICTURE}.rows * {PICTURE}.columns"
     shown = alt.expr(f"{is_framed} ? 1 : 0")
     cell_frame = box_between(heads, *cell, fill=None, stroke=ACCENT, strokeWidth=2, opacity=shown)
@@ -126,7 +132,7 @@ def small_maps(shows: Shows) -> list[Layer]:
         stroke=alt.expr(f"{_FRAMED} ? '{ACCENT}' : '{NEUTRAL}'"),
         strokeWidth=alt.expr(f"{_FRAMED} ? 4 : 0.5"),
         strokeDash=alt.expr(f"({_SHOWN}) && !({_KEPT}) ? [5, 3] : [1, 0]"),
-        **_ANSWERS,
+        **_TAKES_POINTER,
     )
     layer_names = heads.where("datum.head == 0")
     head_names = heads.where("datum.layer == 0")
@@ -148,67 +154,75 @@ def small_maps(shows: Shows) -> list[Layer]:
     ]
 
 
-def _small_pictures(shows: Shows) -> list[Layer]:
-    """In place of each small map the picture, in the colours of the weights of the shown query.
+def _small_pictures(content: ChartContent) -> list[Layer]:
+    """In place of each small map the picture, over the weights of the chosen or pointed-at query.
 
-    Where not all weights come along, these are pictures of the chosen query's weights; another query that is pointed at
-    shows the matrices.
+    If not all weights were sent, these are pictures for the chosen query; while the pointer is on another query, the
+    small maps are matrices.
     """
     size_x, size_y = _patch_size("tile")
-    shown = _on_pictures(shows)
+    shown = _maps_are_pictures(content)
     size = f"{shown} ? share_x * tile : 0", "share_y * tile"
-    if shows.whole:
-        weight = _weight(f"weights[start + state.n_keys * ({_HEAD_INDEX}) + datum.position]")
-        patches = Rows("small_patches").calculate(weight=f"{weight} / ({_row_top(_HEAD_INDEX)})")
+    if content.whole:
+        weight = _weight_expression(f"weights[start + state.n_keys * ({_HEAD_INDEX}) + datum.position]")
+        patches = Rows("small_patches").calculate(weight=f"{weight} / ({_colour_end(_HEAD_INDEX)})")
         x, y = f"{_TILE_X} + {size_x} * datum.column", f"{_TILE_Y} + {size_y} * datum.row"
-        opacity = alt.expr(f"{shown} ? {_opacity(shows.photo, 'datum.weight')} : 0")
-        coloured = box_between(patches, *_box(x, y, size_x, size_y), _COLOUR, opacity=opacity)
+        opacity = alt.expr(f"{shown} ? {_opacity(content.photo, 'datum.weight')} : 0")
+        coloured = box_between(patches, *_box_corners(x, y, size_x, size_y), _COLOUR, opacity=opacity)
     else:
         url = f"{ON_DARK} ? datum.row_on_dark : datum.row_on_light"
         coloured = image_at(Rows(), _TILE_X, _TILE_Y, *size, url)
     url = f"{ON_DARK} ? {PICTURE}.on_dark : {PICTURE}.on_light"
     image = image_at(Rows(), _TILE_X, _TILE_Y, *size, url, smooth=True)
-    return [image, coloured] if shows.photo or not shows.whole else [coloured, image]
+    return [image, coloured] if content.photo or not content.whole else [coloured, image]
 
 
-def _on_pictures(shows: Shows) -> str:
-    """Whether the small maps are the picture with the weights of the query, as a Vega expression."""
-    if shows.whole:
+def _maps_are_pictures(content: ChartContent) -> str:
+    """The Vega expression that is true while the small maps are pictures instead of matrices."""
+    if content.whole:
         return "(query >= 0 && (is_asking || state.on_picture))"
     return "(query >= 0 && query == state.row_query && state.on_picture)"
 
 
 def _patch_size(side: str) -> tuple[str, str]:
-    """Width and height of a patch of a picture whose longer side is `side`, as Vega expressions."""
+    """Width and height of one patch as Vega expressions, in a picture whose longer side has `side` pixels (an
+    expression).
+    """
     return f"share_x * {side} / {PICTURE}.columns", f"share_y * {side} / {PICTURE}.rows"
 
 
-def _row_top(head: str) -> str:
-    """The weight at which the colours of patches end: 1, or the largest one of the query in the head with this number."""
-    return f"state.own_tops ? max(1e-9, {_weight(f'most[best_start + {head}]')}) : 1"
+def _colour_end(head: str) -> str:
+    """The Vega expression of the weight at which the colours of patches end in the head with the index `head` (an
+    expression): 1, or the largest weight of the query.
+    """
+    return f"state.own_tops ? max(1e-9, {_weight_expression(f'most[best_start + {head}]')}) : 1"
 
 
 def _opacity(is_photo: bool, level: str) -> str:
-    """The opacity of a patch's colour, by its `level` on the scale: on a photo the more weight, the less shows through."""
+    """The Vega expression of the opacity of a patch's colour, whose place on the colour scale is `level` (from 0 to
+    1): on a photo the opacity grows with the weight, elsewhere it is 1.
+    """
     return f"{MOST_OPAQUE} * max(0, {level})" if is_photo else "1"
 
 
-def _weights_of(frame: str) -> Rows:
-    """The rows of the data frame with the `weight` of each from the query that is shown, and `level`, its colour."""
+def _rows_with_weights(frame: str) -> Rows:
+    """The rows of the data frame `frame` with two more columns: `weight`, from the shown query to the row's position,
+    and `level`, the weight as a share of the end of the colour scale.
+    """
     return Rows(frame).calculate(
-        weight=f"has_weights ? {_weight('weights[row_start + datum.position]')} : 0",
+        weight=f"has_weights ? {_weight_expression('weights[row_start + datum.position]')} : 0",
         level="datum.weight / top_weight",
     )
 
 
-def large_map(shows: Shows, compact: bool) -> list[Layer]:
-    """The head that is pointed at or chosen, in large, with the names of its queries and keys."""
+def large_map(content: ChartContent, compact: bool) -> list[Layer]:
+    """The large map of the head that is pointed at or chosen, with the names of its queries and keys."""
     heads, state = Rows(), Rows("state")
     # All of them are there, all but one without a width: a picture that comes new is loaded first, and the map would blink.
     shown = f"{_SHOWN} ? map_width : 0"
-    url = f"{ON_DARK} ? datum.exact_on_dark : datum.exact_on_light" if shows.exact else CHOOSE
+    url = f"{ON_DARK} ? datum.exact_on_dark : datum.exact_on_light" if content.exact else CHOOSE
     layers = [image_at(heads, "map_x", "top", shown, "map_height", url)]
-    if shows.mask:
+    if content.mask:
         layers.append(image_at(heads, "map_x", "top", shown, "map_height", "datum.hatched"))
     right = "map_x + map_width"
     border: Kwargs = {"fill": None, "stroke": NEUTRAL, "strokeWidth": 0.5}
@@ -217,7 +231,7 @@ def large_map(shows: Shows, compact: bool) -> list[Layer]:
     of_query: Kwargs = {"fill": None, "opacity": alt.expr("query >= 0 ? 1 : 0")}
     row_casing = box_between(state, *row_box, stroke=OTHER_INK, strokeWidth=2.5 + CASING, **of_query)
     row_frame = box_between(state, *row_box, stroke=ACCENT, strokeWidth=2.5, **of_query)
-    cell = _box(f"map_x + cell * {_POINTED_KEY}", "top + cell * query", "cell", "cell")
+    cell = _box_corners(f"map_x + cell * {_POINTED_KEY}", "top + cell * query", "cell", "cell")
     of_key: Kwargs = {"fill": None, "opacity": alt.expr(f"{_HAS_KEY} ? 1 : 0")}
     cell_frame = box_between(state, *cell, stroke=ACCENT, strokeWidth=3, **of_key)
     # Where it is too long for what is above the large map, it begins further left, but not where the colours of the tokens are
@@ -226,7 +240,7 @@ def large_map(shows: Shows, compact: bool) -> list[Layer]:
         "56" if compact else "(56 + (keys_width ? keys_width + 100 : 0))"
     )  # the sign, and the way to a file
     length = f"({beside} + {_LETTER} * length({SHOWN_HEAD}.about_short))"
-    above = "picture_x" if shows.picture else "map_x - state.names"
+    above = "picture_x" if content.picture else "map_x - state.names"
     left = f"min({above}, max((hidden ? 0.4 : 0.2) * width, width - {length}))"
     name = text_at(state, left, "8", f"{SHOWN_HEAD}.name", fontWeight="bold")
     # At its right stands what the page says about the map.
@@ -238,8 +252,8 @@ def large_map(shows: Shows, compact: bool) -> list[Layer]:
         f"length({SHOWN_HEAD}.about) * {_LETTER} < {room} ? {SHOWN_HEAD}.about : {SHOWN_HEAD}.about_short",
         limit=alt.expr(room),
     )
-    layers += [row_casing, row_frame, *([link_outlines()] if shows.links else []), cell_frame, name, about]
-    if shows.picture:
+    layers += [row_casing, row_frame, *([link_outlines()] if content.links else []), cell_frame, name, about]
+    if content.picture:
         return [
             *layers,
             text_at(
@@ -253,7 +267,7 @@ def large_map(shows: Shows, compact: bool) -> list[Layer]:
     ink = alt.expr(f"datum.level > {STRONG} ? ({OTHER_FULL_INK}) : ({FULL_INK})")
     written = "datum.weight >= 1.005 ? format(datum.weight, '.2~g') : datum.weight >= 0.995 ? '1' : slice(format(datum.weight, '.2f'), 1)"
     numbers = text_at(
-        _weights_of("keys").where("datum.weight >= 0.005"),
+        _rows_with_weights("keys").where("datum.weight >= 0.005"),
         "map_x + cell * (datum.position + 0.5)",
         "top + cell * (query + 0.5)",
         written,
@@ -290,13 +304,13 @@ def large_map(shows: Shows, compact: bool) -> list[Layer]:
 
 
 def strongest_keys() -> list[Layer]:
-    """The keys that the query attends to most, with their weights as bars and numbers."""
+    """The list of the keys to which the query attends most, with their weights as bars and numbers."""
     rank = {
         "window": [{"op": "row_number", "as": "rank"}],
         "sort": [{"field": "weight", "order": "descending"}],
     }
     is_strongest = f"has_weights && datum.rank <= keys_shown && datum.weight >= {LEAST}"
-    ranked = _weights_of("keys").then(rank).where(is_strongest)
+    ranked = _rows_with_weights("keys").then(rank).where(is_strongest)
     y, share = f"keys_y + 4 + {KEY_LINE} * datum.rank", "datum.weight / state.unit"
     label = "data('queries')[query].label"
     has_room = f"width - keys_x > 200 || length({label}) < 13"
@@ -324,13 +338,15 @@ def strongest_keys() -> list[Layer]:
 
 
 def large_picture(is_photo: bool) -> list[Layer]:
-    """The picture with the weights of its patches, which can be pointed at: a photo below them, ink above them."""
-    patches = _weights_of("patches").calculate(
-        level=f"datum.weight / ({_row_top(_SHOWN_INDEX)})", weight="datum.level"
+    """The large picture over the weights of its patches, which take the pointer: a photo lies below the colours, a
+    grey picture above them.
+    """
+    patches = _rows_with_weights("patches").calculate(
+        level=f"datum.weight / ({_colour_end(_SHOWN_INDEX)})", weight="datum.level"
     )
     size_x, size_y = _patch_size("picture_side")
     x, y = f"picture_x + {size_x} * datum.column", f"top + {size_y} * datum.row"
-    box = _box(x, y, size_x, size_y)
+    box = _box_corners(x, y, size_x, size_y)
     weights = box_between(
         patches, *box, _COLOUR, opacity=alt.expr(f"hidden ? 0 : {_opacity(is_photo, 'datum.level')}")
     )
@@ -349,16 +365,18 @@ def large_picture(is_photo: bool) -> list[Layer]:
         *box,
         stroke=alt.expr(f"{is_marked} ? '{ACCENT}' : '{NEUTRAL}'"),
         strokeWidth=alt.expr(f"{is_marked} ? 4 : {grid}"),
-        **_ANSWERS,
+        **_TAKES_POINTER,
     )
     return [image, weights, changes, frames] if is_photo else [weights, changes, image, frames]
 
 
 def legend_marks(is_picture: bool) -> list[Layer]:
-    """The colour scale, once for all maps, with the evenly spread weight on it, or where it ends for the shown head and query."""
+    """The colour bar of all maps, with a mark at the weight of an even spread over all keys or, where each map has
+    its own range, at the end of the range of the shown head and query.
+    """
     state = Rows("state")
     number = "format({}, '.3~r')"
-    of_query = f" + '; on the picture ' + {number.format(_row_top(_SHOWN_INDEX))}" if is_picture else ""
+    of_query = f" + '; on the picture ' + {number.format(_colour_end(_SHOWN_INDEX))}" if is_picture else ""
     ends = f"(datum.own_tops ? ' (here ' + {number.format('top_weight')}{of_query} + ')' : '')"
     y, bar = "height - 14", "(width < 520 ? 100 : 180)"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
@@ -385,16 +403,18 @@ def legend_marks(is_picture: bool) -> list[Layer]:
     ]
 
 
-def pointed_cells(shows: Shows, selections: list[dict[str, Any]]) -> Layer:
-    """What the pointer finds on the large map: its cells or, in a map with too many of them, its rows and the cells of links."""
+def hover_targets(content: ChartContent, selections: list[dict[str, Any]]) -> Layer:
+    """The transparent marks on the large map that take the pointer: its cells or, if there are too many, its rows and
+    the cells of links. `selections` are the parameters that the marks set.
+    """
     x, x2 = "map_x", "map_x + map_width"
-    if shows.cells:
+    if content.cells:
         x, x2 = "map_x + cell * datum.key", "datum._x + cell"
-    elif shows.links:
+    elif content.links:
         x = "isValid(datum.key) ? map_x + cell * datum.key : map_x"
         x2 = "datum._x + (isValid(datum.key) ? cell : map_width)"
     y = "top + cell * datum.position"
-    tooltip = {"tooltip": alt.expr("datum.link")} if shows.links else {}
+    tooltip = {"tooltip": alt.expr("datum.link")} if content.links else {}
     return box_between(
         Rows("cells"),
         x,
@@ -403,5 +423,5 @@ def pointed_cells(shows: Shows, selections: list[dict[str, Any]]) -> Layer:
         "datum._y + cell",
         fillOpacity=0,
         selections=selections,
-        **_ANSWERS | tooltip,
+        **_TAKES_POINTER | tooltip,
     )

@@ -1,4 +1,6 @@
-"""Links between the words of a sentence, as outlined cells of the large map: solid where the shown head follows them."""
+"""Links between the words of a sentence, such as a parse, as outlined cells of an attention map: solid lines where
+the shown head follows the link.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +22,9 @@ _INSET = 0.04  # of a cell, from its edge to an outline in a heatmap
 
 
 class MatrixLink(NamedTuple):
-    """A link in a map [query, key]: the rows of one word, the columns of the other, and the heads that follow it."""
+    """A link between two words in a map [query, key]: rows of one word, columns of the other, and the heads that
+    follow it.
+    """
 
     queries: range
     keys: range
@@ -29,7 +33,9 @@ class MatrixLink(NamedTuple):
 
 
 def link_frame(links: Sequence[MatrixLink]) -> dict[str, Any]:
-    """The data frame of the outlines; `hits` has a digit for each head, layer by layer: 1 where it follows the link."""
+    """The columns of the outlines, one row for each link. `hits` is a string with a digit for each head, in the order
+    of layers: 1 where the head follows the link.
+    """
     return {
         "first_query": [link.queries.start for link in links],
         "end_query": [link.queries.stop for link in links],
@@ -41,7 +47,9 @@ def link_frame(links: Sequence[MatrixLink]) -> dict[str, Any]:
 
 
 def cell_labels(links: Sequence[MatrixLink], shape: tuple[int, int]) -> np.ndarray:
-    """The labels of each cell [query, key] of a map of this shape; "" where there is no link."""
+    """For each cell [query, key] of a map of this shape the labels of its links as text; "" for a cell without a
+    link.
+    """
     labels = np.full(shape, "", dtype=object)
     for link in links:
         for query in link.queries:
@@ -51,7 +59,7 @@ def cell_labels(links: Sequence[MatrixLink], shape: tuple[int, int]) -> np.ndarr
 
 
 def link_outlines() -> Layer:
-    """The outlines of the frame `links` over the map of the head that is pointed at or chosen."""
+    """The outlines of the links, from the frame `links`, over the map of the head that is pointed at or chosen."""
     is_hit = "slice(datum.hits, state.n_heads * layer + head, state.n_heads * layer + head + 1) == '1'"
     inset = "min(2, 0.1 * cell)"
     return box_between(
@@ -73,9 +81,10 @@ def with_outlines(
     head: tuple[int, int],
     window: tuple[range, range] | None = None,
 ) -> Heatmap:
-    """The heatmap [query, key] of the `head` (layer, head) with the links outlined, which are named in the tooltips of their cells.
+    """The heatmap [query, key] of the `head` (layer, head) with outlined cells for the links, whose labels are added
+    to the tooltips.
 
-    `window` are the queries and the keys that the heatmap shows; what lies outside is left out.
+    `window` has the queries and the keys that the heatmap shows; links outside of it are left out.
     """
     if not links:
         return heatmap
@@ -88,7 +97,8 @@ def with_outlines(
     outlines = [
         _outline(row_range, column_range, is_hit=bool(link.hits[head]))
         for link in links
-        if (row_range := _inside(link.queries, rows)) and (column_range := _inside(link.keys, columns))
+        if (row_range := _shown_cells(link.queries, rows))
+        and (column_range := _shown_cells(link.keys, columns))
     ]
     (panel,) = heatmap.panels
     panel = replace(
@@ -101,17 +111,19 @@ def with_outlines(
 
 
 def _end(shown: range, links: Sequence[MatrixLink]) -> int:
+    """One past the last position of `shown` and of all links."""
     return max(shown.stop, *(end.stop for link in links for end in (link.queries, link.keys)))
 
 
-def _inside(cells: range, shown: range) -> range:
-    """Those of the cells that are shown, counted from the first that is."""
+def _shown_cells(cells: range, shown: range) -> range:
+    """The part of the range `cells` inside the range `shown`, counted from the start of `shown`."""
     return range(
         max(cells.start, shown.start) - shown.start, max(min(cells.stop, shown.stop) - shown.start, 0)
     )
 
 
 def _outline(rows: range, columns: range, *, is_hit: bool) -> Frame:
+    """The frame around these `rows` and `columns`: solid if the head follows the link (`is_hit`), otherwise dashed."""
     low, high = -0.5 + _INSET, -0.5 - _INSET
     return Frame(
         (columns.start + low, columns.stop + high),

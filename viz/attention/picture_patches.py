@@ -1,8 +1,9 @@
-"""Pictures drawn over coloured patches: one value for each patch.
+"""Pictures drawn over the coloured patches of an encoder's input, one value for each patch.
 
-The values [patch] fill `patch_grid` (rows, columns) row by row, and the figure has the picture's proportions. The patch `query` is outlined; None stands for the
-class token, which is not in the picture. A click on a patch sets the point selection `patch`, field `position`, counted
-from 0. The pixels are sharp only at the chart's own width.
+The values [patch] belong to the patches row by row, `patch_grid` is (rows, columns), and the figure has the picture's
+proportions. The patch `query` is outlined; None stands for the class token, which is not in the picture. A click on a
+patch sets the point selection `patch`, field `position`, counted from 0. The pixels are sharp only at the chart's own
+width.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,12 +39,13 @@ def picture_overlay(
     notes: Sequence[str] = (),
     without_query: str = "the class token",
 ) -> VegaFigure:
-    """A uint8 image [height, width] or [height, width, 3], drawn over the attention weights [patch] of the `query`.
+    """A picture `image`, uint8 [height, width] or [height, width, 3], over the attention weights [patch] of the
+    `query`.
 
-    `n_keys` is the number of keys that the query may attend to, the class token included. `notes` are lines above; `without_query`
-    names what attends where `query` is None. With `allowed` [patch],
-    forbidden patches (False) are hatched, and a click sets the point selection `key`, fields `position` and `blocked`,
-    so that a second click on a patch is reported, too.
+    `n_keys` is the number of keys that the query may attend to, including the class token. `notes` are lines of text
+    above. `without_query` names what attends if `query` is None. With `allowed` [patch], forbidden patches (False)
+    are hatched, and a click sets the point selection `key` instead, fields `position` and `blocked`, so that a second
+    click on the same patch is reported, too.
     """
     query_name = without_query if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
     description = f"The picture over the attention of {query_name} to its {len(weights)} patches"
@@ -72,9 +74,11 @@ def query_on_picture(
     allowed: np.ndarray | None = None,
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """`picture_overlay` of the weights [key] with which the `query` of a record of patches attends to each key.
+    """`picture_overlay` for the attention weights [key] of the `query` (a position) of a record whose positions are
+    patches.
 
-    `allowed` [key] and `weights` include the keys before the first patch, which the picture leaves out.
+    `allowed` [key] and `weights` [key] include the keys before the first patch, such as the class token; the picture
+    leaves these out.
     """
     assert record.patch_grid is not None  # of a picture
     return picture_overlay(
@@ -99,10 +103,10 @@ def knock_out_patches(
     what: str,
     how: str = "from every query",
 ) -> VegaFigure:
-    """A picture drawn over the `change` [patch] of the quantity `what` when each patch is hidden.
+    """A picture over the `change` [patch] of a quantity when each patch is hidden; `what` names the quantity.
 
-    Negative changes are purple, positive ones gold; the colours end at ±`limit`. `how` describes how patches are
-    hidden.
+    Negative changes are purple, positive ones gold; the colours end at ±`limit`. `how` says from which queries a
+    patch is hidden.
     """
     description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
     name = f"change of {what}"
@@ -124,10 +128,10 @@ def signed_patches(
     has_legend: bool = True,
     **properties: Any,
 ) -> VegaFigure:
-    """A picture drawn over signed `values` [patch], gold above 0 and purple below; the colours end at ±`limit`.
+    """A picture over signed `values` [patch], gold above 0 and purple below; the colours end at ±`limit`.
 
-    `what` says what a value is, `name` is its column. The picture's longer side has `side` pixels; `properties` are those of `chart`,
-    such as its `description`.
+    `what` says what a value is, and `name` is the values' column in the data. The picture's longer side has `side`
+    pixels; `properties` are those of `chart`, such as its `description`.
     """
     legend = colour_legend(what, SIGNED_ENDS, labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'")
     return _patches_figure(
@@ -154,8 +158,8 @@ def _patches_figure(
     values: Mapping[str, Any],
     **properties: Any,
 ) -> VegaFigure:
-    """Patches filled with the `colour` of their `numbers` [patch], the picture over them, and a transparent layer for clicks;
-    `values` and `properties` are those of `chart`.
+    """A figure of patches filled with the channel `colour` of their `numbers` [patch], the picture over them, and a
+    transparent layer that takes clicks; `values` and `properties` are those of `chart`.
     """
     rows, columns = patch_grid
     position = np.arange(rows * columns)

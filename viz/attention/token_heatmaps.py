@@ -1,6 +1,7 @@
-"""Heatmaps of one head over its tokens: weights, scores, or the difference of two patterns; and a small overview of a large map.
+"""Heatmaps of one head over its tokens: attention weights, scores, or the difference of two patterns; and a small
+overview of a large map.
 
-Queries go down from the top, keys across. Cells that `mask` [query, key] forbids (False) are hatched and show no number.
+Rows are queries, columns are keys. Cells that `mask` [query, key] forbids (False) are hatched and show no number.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from ..builders.figure import VegaFigure
 from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
 from ..builders.heatmap_figure import Colours, Heatmap
 from ..builders.number_format import format_number, head_name, two_digits
-from ..builders.palette import NEUTRAL, ROUNDING, TO_ONE, WeightScale, largest, tiles
+from ..builders.palette import NEUTRAL, ROUNDING, TO_ONE, WeightScale, largest_absolute, map_pictures
 from ..builders.picture_marks import CHOOSE, PIXEL_BOX, whole_picture
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
@@ -84,12 +85,13 @@ def weight_heatmap(
     numbers: Sequence[int] | None = None,
     **options: Unpack[MapOptions],
 ) -> Heatmap:
-    """A heatmap of any weights [query, key] over `tokens`; `keys` are the tokens of the columns if they are not the
-    same.
+    """A heatmap of any `weights` [query, key] over `tokens`; `keys` are the tokens of the columns if they differ from
+    those of the rows.
 
     A masked cell shows no weight, since the zero there says nothing about the head. With the option `query`, the
-    weights of that query are written in their cells if there are at most 20 keys, or 12 in a map that stands `beside` others. `numbers` are the positions of the tokens, by default counted from 0. `description` is
-    the first sentence for screen readers; the second names the strongest keys.
+    weights of that query are written into their cells if there are at most 20 keys, or 12 in a map that stands
+    `beside` others. `numbers` are the positions of the tokens, by default counted from 0. `description` is the first
+    sentence for screen readers; the second names the keys with the largest weights.
     """
     n_keys, query, title = weights.shape[-1], options.get("query"), options.get("title", "")
     if mask is None or query is None or mask[query].all():
@@ -142,9 +144,11 @@ def cross_heatmap(
 def _strongest(
     values: np.ndarray, query_labels: Sequence[str], key_labels: Sequence[str], query: int | None
 ) -> str:
-    """A sentence with the cells of `values` [query, key] that are largest in size, after a full stop.
+    """A sentence that names the cells of `values` [query, key] with the largest absolute values; it begins after a
+    full stop.
 
-    They are the first three of the row `query`, or of the whole map without one; "" where none is above 0.005.
+    They are the three largest of the row `query` or, if it is None, of the whole map; "" if no absolute value is
+    above 0.005.
     """
     rows = range(len(values)) if query is None else [query]
     cells = [
@@ -171,10 +175,11 @@ def score_heatmap(
 ) -> Heatmap:
     """A heatmap of the scores q·k / √d_k [query, key] of one head, purple below 0 and gold above.
 
-    Under the hatching of a masked cell its score stays to be seen. The colour scale is symmetric about 0 and ends at the
-    largest score, masked or not, or where few scores are more than twice as large as the others, at the largest of those.
+    A masked cell is hatched, but its score stays visible. The colour scale is symmetric about 0 and ends at the
+    largest absolute score, masked or not; if a few scores are more than twice as large as all others, it ends at the
+    largest of the others.
     """
-    end = furthest = largest(scores)
+    end = furthest = largest_absolute(scores)
     reach = "symmetric about 0"
     if scores.size >= _FEWEST_SCORES:
         others = float(np.percentile(np.abs(scores), _MOST_SCORES, method="lower"))
@@ -201,9 +206,11 @@ def difference_heatmap(
     description: str | None = None,
     **options: Unpack[MapOptions],
 ) -> Heatmap:
-    """A heatmap of `second` minus `first`, two patterns [query, key]: negative cells are purple, positive ones gold.
+    """A heatmap of `second` minus `first`, two patterns [query, key] with these `names`: negative cells are purple,
+    positive ones gold.
 
-    The colour scale is symmetric about 0 and ends at the largest absolute difference, or at 1 if that is only rounding.
+    The colour scale is symmetric about 0 and ends at the largest absolute difference, or at 1 if that is only a
+    rounding error.
     """
     difference = second - first
     first_name, second_name = (escape(name, quote=False) for name in names)
@@ -211,7 +218,9 @@ def difference_heatmap(
         difference,
         tokens,
         colours=colour_scale(
-            f"{names[1]} minus {names[0]}", "symmetric about 0", largest(difference, at_least=ROUNDING)
+            f"{names[1]} minus {names[0]}",
+            "symmetric about 0",
+            largest_absolute(difference, at_least=ROUNDING),
         ),
         number=f"<br>{first_name}: %{{customdata[0]:.4f}}<br>{second_name}: %{{customdata[1]:.4f}}"
         "<br>difference: %{z:.4f}",
@@ -241,8 +250,9 @@ def _token_heatmap(
     under_hatching: bool = False,
     beside: bool = False,
 ) -> Heatmap:
-    """A heatmap of `values` [query, key] over `tokens`; with `zoom` it is lower, since two such heatmaps are shown side
-    by side.
+    """A heatmap of `values` [query, key] over `tokens`, with the arguments of `heatmap` and `MapOptions`.
+
+    With `zoom` it is lower, since two such heatmaps are shown side by side.
     """
     n_keys = len(tokens if keys is None else keys)
     query_labels = position_labels(tokens, numbers)
@@ -281,10 +291,10 @@ def _token_heatmap(
 
 
 def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1.0) -> VegaFigure:
-    """A small map of a pattern [query, key], with a frame around the ranges of queries and keys in `shown`.
+    """A small map of a pattern [query, key], with a frame around the queries and the keys in `shown`.
 
-    The colour scale ends at the weight `top`; each pixel shows the largest weight within it. A click sets the point
-    selection `place` to the `query` and the `key` at the clicked point.
+    The colour scale ends at the weight `top`; each pixel shows the largest of the weights that it covers. A click
+    sets the point selection `place`, fields `query` and `key`, to the clicked cell.
     """
     n_queries, n_keys = (max(n_tokens, 1) for n_tokens in pattern.shape)
     cell_centres = (np.arange(_STEPS) + 0.5) / _STEPS
@@ -307,7 +317,7 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
         "top": [queries.start * _SIDE / n_queries],
         "bottom": [queries.stop * _SIDE / n_queries],
     }
-    ((light, dark),) = tiles(pattern[None], tops=np.array([top]), at_most=_SIDE)
+    ((light, dark),) = map_pictures(pattern[None], tops=np.array([top]), max_size=_SIDE)
     whole_map = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
     cell = PIXEL_BOX | {"description": "description:N", "tooltip": columns}
     return chart(

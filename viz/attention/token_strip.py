@@ -1,5 +1,5 @@
-"""The input text, with each token on a background in the colour of its attention weight or of a signed number, and bars over
-tokens: the sum of each query's weights, or the change of a probability when each token is hidden.
+"""The input as running text, each token on a background in the colour of its attention weight or of a signed number;
+and bars over tokens: the sum of each query's weights, or the change of a probability when each token is hidden.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from ..builders.cells import (
     STRONG,
     casing_layer,
     frame_channels,
-    strong,
+    is_strong,
 )
 from ..builders.chart import Column, Rows, chart, layer
 from ..builders.figure import Columns, Kwargs, VegaFigure, either, value
@@ -82,19 +82,20 @@ def weight_strip(
     legend: bool = True,
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """The tokens at `positions` in lines like text, coloured by any `weights` [position].
+    """The tokens at `positions` as lines of text, coloured by `weights` [position].
 
-    The token `query` is outlined; None if the query is not one of these tokens. The pieces of a word touch each other. Lines break in the browser, so they fit any width. A click on a
-    token sets the point selection `token`, field `position`.
+    The token `query` is outlined; None if the query is not one of these tokens. The pieces of a word touch each
+    other. The browser breaks the lines, so they fit any width. A click on a token sets the point selection `token`,
+    field `position`.
 
-    With `allowed` [position], forbidden tokens (False) are struck through, and a click sets the point selection `key`,
-    fields `position` and `blocked`: Streamlit reports a click only if it changes the selection, and `blocked` makes a
-    second click on a token differ from the first. Without `legend` no colour bar is drawn. `notes` are lines above the
-    text.
+    With `allowed` [position], forbidden tokens (False) are struck through, and a click sets the point selection `key`
+    instead, fields `position` and `blocked`: Streamlit reports a click only if it changes the selection, and
+    `blocked` makes a second click on a token differ from the first. Without `legend` no colour bar is drawn. `notes`
+    are lines of text above.
     """
     n_tokens = len(positions)
     blocked = np.zeros(n_tokens, bool) if allowed is None else ~allowed
-    boxes = _boxes(positions)
+    boxes = _token_boxes(positions)
     longest_word = _longest_word(boxes)
     descriptions = [
         f"{token}, masked" if masked else token for token, masked in zip(boxes["token"], blocked, strict=True)
@@ -111,7 +112,7 @@ def weight_strip(
         "the query" if query is None else f"{positions.units.removesuffix('s')} {positions.number(query)}"
     )
     bar = weight_legend(scale, int((~blocked).sum()))
-    rows, box, corners = _in_lines()
+    rows, box, corners = _wrapped_boxes()
     colours = box | {"color": attention_colour(bar.title if legend else ())}
     # On top and clear: a click on a letter counts as one on its box.
     cover = box | frame_channels((2.5, 0.5)) | {"description": "description:N"}
@@ -147,7 +148,7 @@ def weight_strip(
 
 
 def signed_strip(positions: "Positions", values: np.ndarray, *, limit: float, what: str) -> VegaFigure:
-    """The tokens at `positions` in lines like text, coloured by `values` [position]: gold above 0, purple below it.
+    """The tokens at `positions` as lines of text, coloured by signed `values` [position]: gold above 0, purple below.
 
     The colours end at ±`limit`; `what` says what a value is.
 
@@ -158,7 +159,7 @@ def signed_strip(positions: "Positions", values: np.ndarray, *, limit: float, wh
     >>> len(signed_strip(parts.a, sums, limit=1, what="adds to the cosine similarity").frame)
     6
     """
-    boxes = _boxes(positions)
+    boxes = _token_boxes(positions)
     longest_word = _longest_word(boxes)
     columns = [
         Column("position", boxes.pop("position")),
@@ -166,7 +167,7 @@ def signed_strip(positions: "Positions", values: np.ndarray, *, limit: float, wh
         Column("word", boxes.pop("word"), None),
         Column("value", np.asarray(values, float), what, "+.4f"),
     ]
-    rows, box, corners = _in_lines()
+    rows, box, corners = _wrapped_boxes()
     legend = colour_legend(what, SIGNED_ENDS, labelExpr=number_at_end("+"))
     letters = {"x": pixel_x("middle"), "y": box["y"], "text": "label:N"}
     tooltip = [columns[1], columns[0], columns[3]]
@@ -188,7 +189,7 @@ def signed_strip(positions: "Positions", values: np.ndarray, *, limit: float, wh
         layer(
             "rect", box | {"description": "token:N", "tooltip": tooltip}, rows, fill="transparent", **corners
         ),
-        drawing=boxes | {"strong": strong(values, limit, signed=True)},
+        drawing=boxes | {"strong": is_strong(values, limit, signed=True)},
         values={"longest": longest_word, "largest": limit},
         width=1000,
         height={"step": _LINE},
@@ -199,12 +200,14 @@ def signed_strip(positions: "Positions", values: np.ndarray, *, limit: float, wh
 
 
 def _longest_word(boxes: Columns) -> float:
-    """Pixels that the longest word of the `boxes` takes."""
+    """The width in pixels of the longest word, from the columns of `_token_boxes`."""
     return max((end - start for end, start in zip(boxes["end"], boxes["word"], strict=True)), default=0)
 
 
-def _in_lines() -> tuple[Rows, Kwargs, Kwargs]:
-    """The rows of boxes in lines that fit the chart's width, the channels of a box, and its rounded corners."""
+def _wrapped_boxes() -> tuple[Rows, Kwargs, Kwargs]:
+    """The rows of the token boxes, broken into lines that fit the chart's width; the position channels of a box; and
+    the options that round the corners at both ends of a word.
+    """
     # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
     # than the width by the longest word: whichever comes last in its line, it fits.
     first = {"joinaggregate": [{"op": "min", "field": "word", "as": "line_start"}], "groupby": ["line"]}
@@ -224,8 +227,10 @@ def _in_lines() -> tuple[Rows, Kwargs, Kwargs]:
     return rows, box, corners
 
 
-def _boxes(positions: "Positions") -> dict[str, Any]:
-    """Columns with one value for each token, laid out in one line: start and end of its box, and start of its word."""
+def _token_boxes(positions: "Positions") -> dict[str, Any]:
+    """Columns of the token boxes before line breaks, one row for each token: start and end of its box, and start of
+    its word, in pixels.
+    """
     continues = [role == "continuation" and index > 0 for index, role in enumerate(positions.roles)]
     labels = [label(token, _LONGEST_TOKEN) for token in positions.tokens]
     box_starts, box_ends, word_starts = [], [], []
@@ -251,7 +256,7 @@ def _boxes(positions: "Positions") -> dict[str, Any]:
 
 
 def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaFigure:
-    """Bars of the row sums of a pattern [query, key], with a line at 1; the bar of the chosen `query` is framed."""
+    """Bars of the row sums of a `pattern` [query, key], with a line at 1; the bar of the chosen `query` is framed."""
     columns = [
         Column("query", [f"{position} {label(token, 14)}" for position, token in enumerate(tokens)]),
         Column("sum", pattern.sum(axis=-1), "", ".4f"),
@@ -285,11 +290,11 @@ def knock_out_bars(
     what: str,
     how: str = "from every query",
 ) -> VegaFigure:
-    """Bars of the `change` [position] of the probability `what` when each token is hidden: negative changes are purple,
-    positive ones gold.
+    """Bars of the `change` [position] of a probability, which `what` names, when each token is hidden: negative
+    changes are purple, positive ones gold.
 
-    The axis goes from -`limit` to `limit`; `how` describes how tokens are hidden. The bar of the token `query` is
-    outlined. A click on a bar sets the point selection `token`, field `position`.
+    The axis goes from -`limit` to `limit`; `how` says from which queries a token is hidden. The bar of the token
+    `query` is outlined. A click on a bar sets the point selection `token`, field `position`.
     """
     position = np.arange(len(tokens))
     columns = [

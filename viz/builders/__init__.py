@@ -1,1 +1,1 @@
-"""What all charts share: data frame and form, heatmaps, palettes, themes, numbers as text."""
+"""What all charts share: building Vega-Lite charts and heatmaps, colours, themes, and numbers as text."""

@@ -1,4 +1,4 @@
-"""Grids of coloured cells with a number in each; those with one number for each head have a row for each layer."""
+"""Grids of coloured cells with a number in each, such as one cell for each head with a row for each layer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 from .chart import Channels, Column, Layer, as_json, chart, layer
 from .figure import Columns, Kwargs, VegaFigure, either
 from .number_format import cell_numbers, format_number, head_name
-from .palette import ACCENT, NEUTRAL, ROUNDING, largest
+from .palette import ACCENT, NEUTRAL, ROUNDING, largest_absolute
 from .theme import CASING, INK, LIGHT_INK, MIDDLE, ON_DARK, OTHER_INK, SMALL, heading
 from .vega_colours import SIGNED_ENDS, colour, colour_legend, number_at_end
 
@@ -28,8 +28,12 @@ _WIDTH = 640  # pixels for all heads together, while a cell stays between the na
 _NARROWEST, _WIDEST, _HEIGHT = 40, 80, 40
 
 
-def strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:
-    """Whether each value's colour is so dark that text on it must be light: bools in the shape of `values`."""
+def is_strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:
+    """Whether the colour of each value is so far from the page's colour that text on it needs the opposite ink: bool,
+    in the shape of `values`.
+
+    `largest` is the value at the end of the colour scale, which is symmetric about 0 if `signed`.
+    """
     return np.abs(np.nan_to_num(np.asarray(values, float))) > (SIGNED_STRONG if signed else STRONG) * largest
 
 
@@ -55,13 +59,15 @@ def grid(
     mark: Mapping[str, Any] | None = None,
     **properties: Any,
 ) -> VegaFigure:
-    """A grid of cells at `x` and `y`, coloured by the column `colour_of` up to `largest`; `signed` colours are symmetric about 0.
+    """A grid of cells at the channels `x` and `y`, coloured by the column `colour_of` up to `largest`; `signed`
+    colours are symmetric about 0.
 
-    The texts `written`, one for each cell or a channel, stand in the cells, in the opposite ink where the colour is strong, or
-    in the `ink`. Screen readers read the column `name`, and the tooltip has all `columns` with a title. A click on a cell sets
-    the point selection `click[0]` to the fields `click[1:]`; cells that are `selected` are framed. `borders` are the widths of
-    a frame and of the other borders. The layers `between` are drawn between colours and texts, those `above` on top. `mark` are
-    options of the cells, `properties` those of `chart`.
+    `written` are the texts in the cells, one for each cell or a channel; their ink is `ink`, by default the one that
+    contrasts with the cell's colour. Screen readers read the column `name`, and the tooltip has all `columns` with a
+    title. `drawing` holds columns that only the drawing needs. A click on a cell sets the point selection `click[0]`
+    to the fields `click[1:]`; cells whose entry in `selected` is true are framed. `borders` are the line widths of
+    framed and of other cells. The layers `between` are drawn between colours and texts, the layers `above` on top of
+    all. `mark` are options of the cells' mark, `values` and `properties` those of `chart`.
     """
     cell = as_json({"x": x, "y": y})  # once for all layers
     own = dict(drawing or {})
@@ -70,7 +76,7 @@ def grid(
         if not isinstance(written, alt.Text):
             own["written"], written = written, "written:N"
         numbers = {column.name: column.values for column in columns} | own
-        own["strong"] = strong(np.ravel(numbers[colour_of]), largest, signed=signed)
+        own["strong"] = is_strong(np.ravel(numbers[colour_of]), largest, signed=signed)
         inks = INK_ON_SIGNED if signed else INK_ON_CELLS
         texts = layer("text", cell | {"text": written}, aria=False, fontSize=font_size, color=ink or inks)
     cover = cell | {"description": "name:N", "tooltip": columns}
@@ -97,7 +103,9 @@ def grid(
 
 
 def frame_channels(borders: tuple[float, float] = (3, 0.4)) -> dict[str, Any]:
-    """Channels of a border, wide and green where the column `selected` is true; `borders` are the widths of both."""
+    """Channels of cell borders: wide and green where the column `selected` is true; `borders` are the line widths of
+    selected and of other cells.
+    """
     return {
         "stroke": either("datum.selected", ACCENT, NEUTRAL),
         "strokeWidth": either("datum.selected", *borders),
@@ -105,16 +113,20 @@ def frame_channels(borders: tuple[float, float] = (3, 0.4)) -> dict[str, Any]:
 
 
 def casing_layer(channels: Channels, width: float, /, **mark: Any) -> Layer:
-    """A line in the colour of the page under a frame `width` pixels wide, of the row whose column `selected` is true.
+    """A line in the colour of the page under a green frame that is `width` pixels wide, for rows whose column
+    `selected` is true.
 
-    It shows on both sides of the frame, whose green is too close to the colours of middle weights.
+    It is wider than the frame and so shows on both sides of it: the frame's green is too close to the colours of
+    middle weights.
     """
     opacity: Kwargs = {"strokeOpacity": either("datum.selected", 1, 0)}
     return _outline({**channels, **opacity}, OTHER_INK, width + CASING, **mark)
 
 
 def frame_layers(channels: Channels, frame: str, width: float = 2.5) -> list[Layer]:
-    """Two layers that frame every row of `frame`: the casing, and on it the green line, `width` pixels wide."""
+    """Two layers that frame every row of the data frame `frame`: a line in the colour of the page, and on it the
+    green line, `width` pixels wide.
+    """
     return [
         _outline(channels, OTHER_INK, width + CASING, frame=frame),
         _outline(channels, ACCENT, width, frame=frame),
@@ -122,6 +134,7 @@ def frame_layers(channels: Channels, frame: str, width: float = 2.5) -> list[Lay
 
 
 def _outline(channels: Channels, stroke: Any, line: float, /, **mark: Any) -> Layer:
+    """Unfilled rectangles with a border of the colour `stroke`, `line` pixels wide."""
     style: Kwargs = {"fill": None, "stroke": stroke, "strokeWidth": line, "aria": False, "tooltip": None}
     return layer("rect", channels, **style, **mark)
 
@@ -134,7 +147,7 @@ def head_axis(letter: str, **options: Any) -> alt.Axis:
 
 
 def part_channel(names: Sequence[str]) -> alt.X:
-    """The x channel of the column `part`, whose `names` stand above the cells in this order."""
+    """The x channel of the column `part`, with the part `names` above the cells, in this order."""
     axis = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
     return alt.X("part:N", sort=list(names), title=None, axis=axis)
 
@@ -158,7 +171,7 @@ def head_grid(
     `signed` values are coloured symmetrically about 0, others from 0 to the largest. `notes`, one for each head in the
     order of layers, are shown in the tooltip. A click sets the point selection `head`, fields `layer` and `head`.
     """
-    max_value = largest(values[np.isfinite(values)], at_least=ROUNDING)
+    max_value = largest_absolute(values[np.isfinite(values)], at_least=ROUNDING)
     numbers = cell_numbers(values, max_value, signed=signed, digits=digits)
     cell_side = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
     return _head_cells(
@@ -192,7 +205,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
         ],
         selected=selected,
         titles=("layer", "head"),
-        largest=largest(after - before, at_least=ROUNDING),
+        largest=largest_absolute(after - before, at_least=ROUNDING),
         signed=True,
         written=[format_number(change, "+.3f") for change in (after - before).flat],
         font_size=SMALL,
@@ -207,8 +220,8 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
 
 
 def formation_map(steps: np.ndarray, *, among: np.ndarray, title: str = "") -> VegaFigure:
-    """A grid of the training `steps` [layer, head] at which heads formed, coloured by their rank in `among`, the steps
-    of all heads that are compared.
+    """A grid of the training `steps` [layer, head] at which heads formed, coloured by their rank among the steps in
+    `among` (any shape), which holds those of all encoders that are compared.
 
     Most heads form late in a run, so colours by the step itself would be nearly the same for all.
     """
@@ -243,9 +256,11 @@ def _head_cells(
     titles: tuple[str | None, str | None] = (None, None),
     **options: Any,
 ) -> VegaFigure:
-    """A grid with a cell for each head, whose columns follow its layer, number and name; `titles` are those of the y and the x axis.
+    """A grid with a cell for each head, which is `grid` with a row for each layer and the columns layer, head and
+    name before `columns`.
 
-    The head `selected` is framed, and a click on any sets the point selection `head`.
+    `titles` are those of the y and the x axis. The `selected` (layer, head) is framed, and a click on a cell sets the
+    point selection `head`.
     """
     heads = list(np.ndindex(columns[0].values.shape))
     layers, numbers = np.indices(columns[0].values.shape).reshape(2, -1)

@@ -1,5 +1,5 @@
-"""Charts of Altair, declared: columns that are said once, and layers of marks that refer to them by name; line charts over a number
-or over stages.
+"""Vega-Lite charts from columns and layers of marks: each column is declared once, and layers refer to it by name.
+Also line charts over a number or over stages of the residual stream.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,9 @@ Series = Mapping[str, tuple[Iterable, Iterable]]  # by kind: x values and y valu
 
 
 class Column(NamedTuple):
-    """What a reader meets of the marks, said once: a column of the data frame, a line of the tooltip, a column of a file."""
+    """One column of a chart's data: its name in the data frame, its title in the tooltip, and its name in the
+    exported file.
+    """
 
     name: str
     values: Any  # one for each mark
@@ -37,7 +39,7 @@ class Column(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows of a data frame after transforms of Vega-Lite."""
+    """The rows of a data frame, after transforms of Vega-Lite."""
 
     frame: str = FRAME
     transform: tuple[Mapping[str, Any], ...] = ()
@@ -47,11 +49,13 @@ class Rows(NamedTuple):
         return Rows(self.frame, (*self.transform, *transforms))
 
     def where(self, expression: str) -> "Rows":
-        """The rows for which the expression, in the language of Vega, is true."""
+        """The rows for which the Vega `expression` is true."""
         return self.then({"filter": expression})
 
     def calculate(self, **columns: str) -> "Rows":
-        """The rows with further columns, of which each may use those before it."""
+        """The rows with further `columns`, Vega expressions by name; an expression may use the columns that come
+        before it.
+        """
         return self.then(*({"calculate": expression, "as": name} for name, expression in columns.items()))
 
 
@@ -67,12 +71,13 @@ def chart(
     autosize: object = FIT,
     **properties: Any,
 ) -> VegaFigure:
-    """A figure of these layers, from below upwards; a layer that is None is left out.
+    """A figure of these layers, drawn in this order; a layer that is None is left out.
 
-    The data frame has the `columns`, and those of `drawing`, which only the drawing needs; arrays are taken in C order. The
-    rows that are `last` lie on the others. `frames` are further data frames by name. Channels refer to the `values`, numbers
-    and lists, by `value`; `params` are further parameters of Vega-Lite. `table` makes another table for a file, as in
-    `VegaFigure`; `properties` are those of the whole chart.
+    The data frame has the `columns`, and those of `drawing`, which only the drawing needs; arrays are flattened in C
+    order. Rows whose entry in `last` is true are drawn last, on top of the others. `frames` are further data frames
+    by name. `values` are numbers and lists by name, to which channels refer by `value(name)`; `params` are further
+    parameters of Vega-Lite. `table` makes another table for the exported file, as in `VegaFigure`; `properties` are
+    Vega-Lite's properties of the whole chart.
     """
     frame = pd.DataFrame(
         {column.name: _flat(column.values) for column in columns}
@@ -117,11 +122,12 @@ def layer(
     selections: Sequence[Mapping[str, Any]] = (),
     **options: Any,
 ) -> Layer:
-    """Marks of Vega-Lite, such as "bar", with their `options`, one for each row of `frame` where the expression `where` is true.
+    """A layer of marks of Vega-Lite's type `mark`, such as "bar", with their `options`: one mark for each row of
+    `frame` for which the Vega expression `where` is true.
 
-    Channels are Altair's, or a column such as "name:N"; a tooltip is a list of them and of `Column`. `calculate` are
-    expressions for further columns. A click sets the point selection `click[0]` to
-    the fields `click[1:]` of the mark; `selections` are further parameters that the marks set.
+    A channel is one of Altair's, or the name of a column with its type, such as "name:N"; a tooltip is a list of
+    these and of `Column`. `calculate` are Vega expressions for further columns. A click on a mark sets the point
+    selection `click[0]` to the mark's fields `click[1:]`; `selections` are further parameters that the marks set.
     """
     rows = Rows(frame) if isinstance(frame, str) else frame
     rows = rows.where(where) if where else rows
@@ -138,15 +144,17 @@ def layer(
 
 
 def selection(name: str, *fields: str, **options: Any) -> dict[str, Any]:
-    """A parameter, the point selection `name` of marks by their `fields`: of the mark that was clicked last, unless the `options`
-    of Vega-Lite say otherwise.
+    """The parameter of a point selection `name`, which holds the `fields` of the mark that was clicked last, unless
+    Vega-Lite's `options` say otherwise.
     """
     select = {"type": "point", "fields": list(fields), "toggle": False, "clear": False}
     return {"name": name, "select": select | options}
 
 
 def hovered(*fields: str) -> dict[str, Any]:
-    """The selection `over` of the mark that the pointer is over, by its `fields`, of which it has the last."""
+    """The parameter of the point selection `over`, which holds the `fields` of the mark under the pointer. It is
+    cleared where the pointer is on no mark that has the last of the fields.
+    """
     # Cleared where the pointer is over nothing that has the field; at each move it would cost a second pass.
     nothing = {
         "source": "view",
@@ -166,9 +174,10 @@ def lines(
     click: tuple[str, ...] = (),
     **further: Any,
 ) -> list[Layer]:
-    """Lines through the rows of the data frame and, with `points`, a point for each row: options of both marks.
+    """Layers of lines through the rows of the data frame and, with `points`, of a point for each row; `line` and
+    `points` are options of these marks.
 
-    Tooltip, `click` and `further` channels are those of the points, or of the lines if there are none.
+    `tooltip`, `click` and the channels `further` apply to the points, or to the lines if there are no points.
     """
     channels = as_json(channels)  # once for both
     thread = {name: channel for name, channel in channels.items() if name != "shape"}
@@ -190,7 +199,9 @@ def dots(
     called: str = "name:N",
     **options: Any,
 ) -> Layer:
-    """Points that can be clicked; those whose column `selected` is true are green, and `sizes` are their size and the others'."""
+    """A layer of clickable points; those whose column `selected` is true are green. `sizes` are the sizes of selected
+    and of other points, and `called` is the column that screen readers read.
+    """
     style = {"cursor": "pointer"} | ({"filled": True} if mark == "point" else {}) | options
     own = {
         "color": either("datum.selected", ACCENT, EMPHASIS),
@@ -202,12 +213,14 @@ def dots(
 
 
 def _flat(values: Any) -> Any:
+    """An array flattened in C order, floats as float64; anything else as it is."""
     if not isinstance(values, np.ndarray):
         return values
     return values.ravel().astype(float) if values.dtype.kind == "f" else values.ravel()
 
 
 def _tip(column: Column) -> Any:
+    """The tooltip line of a column, as Vega-Lite's JSON."""
     has_kind = isinstance(column.values, np.ndarray) or len(column.values)  # an empty list has none
     kind = "Q" if (np.asarray(column.values).dtype.kind in "iuf" if has_kind else column.format) else "N"
     line = {**_field(f"{column.name}:{kind}"), "format": column.format, "title": column.title}
@@ -215,12 +228,14 @@ def _tip(column: Column) -> Any:
 
 
 def _field(text: str) -> dict[str, Any]:
+    """The field and type of a text such as "name:N", as Vega-Lite's JSON."""
     name, _, letter = text.rpartition(":")
     kinds = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
     return {"field": name, "type": kinds[letter]}
 
 
 def _channel(name: str, channel: Any) -> Any:
+    """The `channel` called `name` as Vega-Lite's JSON; a list under "tooltip" becomes its lines."""
     if name == "tooltip" and isinstance(channel, list | tuple):
         return [
             _line_of_tooltip(line)
@@ -234,18 +249,21 @@ def _channel(name: str, channel: Any) -> Any:
 
 
 def _line_of_tooltip(line: Any) -> Any:
+    """A line of a tooltip as Vega-Lite's JSON: of a column, of a text such as "name:N", or of an Altair object."""
     if isinstance(line, Column):
         return _tip(line)
     return _field(line) if isinstance(line, str) else as_json(line)
 
 
 def skip_checks() -> None:
-    """Altair checks each axis and legend against its schema, which tests do; it takes longer than the rest of a chart."""
+    """Turns off Altair's checks of axes and legends against its schema: tests do them, and they take longer than the
+    rest of a chart.
+    """
     schemapi.disable_debug_mode()
 
 
 def as_json(item: Any) -> Any:
-    """Altair's objects within `item` as Vega-Lite's JSON."""
+    """`item` with all Altair objects inside of it as Vega-Lite's JSON."""
     if isinstance(item, alt.SchemaBase):
         return item.to_dict(validate=False)
     if isinstance(item, Mapping):
@@ -254,7 +272,9 @@ def as_json(item: Any) -> Any:
 
 
 def long_columns(series: Series, kind: Column, x: Column, y: Column) -> list[Column]:
-    """These columns in long form: a row for each value of the `series`; what they hold before is left out."""
+    """The columns `kind`, `x` and `y` with the values of the `series` in long form: a row for each point, `kind`
+    holding the name of its series. Values that the columns held before are replaced.
+    """
     rows = [
         (name, x_value, y_value)
         for name, pairs in series.items()
@@ -267,9 +287,10 @@ def long_columns(series: Series, kind: Column, x: Column, y: Column) -> list[Col
 def encodings_by_kind(
     field: str, kinds: Sequence[str], *, legend: Kwargs | None = None, **ranges: Sequence
 ) -> Kwargs:
-    """Channels, such as colour, shape and dash, that distinguish the `kinds` in `field` (as in "side:N").
+    """Channels, such as colour, shape and dash, that distinguish the `kinds` in the column `field` (such as
+    "side:N").
 
-    `ranges` holds the values of each channel in the order of `kinds`. All channels share one legend above the curves.
+    `ranges` maps each channel to its values, in the order of `kinds`. All channels share one legend above the plot.
     """
     legend_above = alt.Legend(**{"title": None, "orient": "top", "labelLimit": 0, **(legend or {})})
     channels = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
@@ -297,7 +318,7 @@ def probability_axis() -> Kwargs:
 
 
 def rule(field: str, tooltip: Any = None, **mark: Any) -> Layer:
-    """A vertical line at the value of `field` in the data frame named `CHOSEN`."""
+    """A vertical line at the value of `field` in the data frame named `CHOSEN`, with options of its `mark`."""
     style: Kwargs = {"color": ACCENT, "strokeWidth": 2.5, "aria": False, **mark}
     channels: Kwargs = {"x": f"{field}:Q"} | ({"tooltip": tooltip} if tooltip else {})
     return layer("rule", channels, CHOSEN, **style)

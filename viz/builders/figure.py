@@ -1,4 +1,4 @@
-"""Figures: heatmaps, and charts, each a specification of Vega-Lite and the data frames that it refers to."""
+"""The two kinds of figures: heatmaps, and Vega-Lite charts with the data frames that they refer to."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -32,6 +32,7 @@ class VegaFigure:
 
     @property
     def specification(self) -> dict[str, Any]:
+        """The Vega-Lite specification without its data."""
         return deepcopy(dict(self._specification))
 
     @property
@@ -41,16 +42,19 @@ class VegaFigure:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The numbers that the figure shows, one row for each mark."""
+        """The data frame of the figure's numbers, one row for each mark."""
         return self._frames[FRAME].copy(deep=False)
 
     @property
     def description(self) -> str:
+        """The description for screen readers; "" without one."""
         return self._specification["description"]
 
     @property
     def columns(self) -> dict[str, dict[str, list[Any]]]:
-        """The data frames as lists by column, which are shorter than rows; numbers that are not finite are None."""
+        """The data frames by name, each as a dict of lists by column, which is shorter than a list of rows; numbers
+        that are not finite are None.
+        """
         return {
             name: {
                 str(column): [
@@ -64,7 +68,7 @@ class VegaFigure:
 
     @property
     def takes_width(self) -> bool:
-        """Whether the chart takes its width from where it is shown instead of having its own."""
+        """Whether the chart takes its width from its container instead of having a width of its own."""
         specification = self._specification
         if (specification.get("usermeta") or {}).get("stretches"):
             return True
@@ -74,8 +78,10 @@ class VegaFigure:
         )
 
     def following(self, name: str, element: str) -> "VegaFigure":
-        """The figure in whose page the value `name` is that of an element, a CSS selector, which tells of it by events "moved"; 0
-        until then. The element has to be there when the figure is drawn.
+        """A copy whose value `name` follows an HTML element, found by the CSS selector `element`: each event "moved"
+        of the element sets it, and it is 0 before the first.
+
+        The element has to exist when the figure is drawn.
         """
         moved = {"name": f"{name}_told", "value": 0, "bind": {"element": element, "event": "moved"}}
         others = [param for param in self._specification["params"] if param["name"] != name]
@@ -83,12 +89,12 @@ class VegaFigure:
         return replace(self, _specification={**self._specification, "params": params})
 
     def chart(self) -> alt.TopLevelMixin:
-        """An Altair chart with its data inside, for whoever combines it with others."""
+        """An Altair chart with its data inside, to be combined with others."""
         datasets = {name: frame.to_dict(orient="records") for name, frame in self._frames.items()}
         return alt.Chart.from_dict({**self.specification, "datasets": datasets})
 
     def _repr_html_(self) -> str:
-        """The figure in a frame for the cell of a notebook, with all that draws it."""
+        """HTML for a notebook: an iframe with the figure and all scripts that draw it."""
         return vega_frame(self._specification, self.columns, takes_width=self.takes_width)
 
 
@@ -98,7 +104,7 @@ Columns: TypeAlias = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns
 
 
 def value(name: str) -> alt.ExprRef:
-    """A reference to an entry of `values` of `chart`, as in `alt.Scale(domain=[0, value("largest")])`."""
+    """A reference to the entry `name` of the `values` of a `chart`, as in `alt.Scale(domain=[0, value("largest")])`."""
     return alt.ExprRef(name)
 
 
@@ -108,11 +114,13 @@ def tip(field: str, spec: str | None = None, title: str | None = None) -> alt.To
 
 
 def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
-    """A channel with the value `then` for rows that fulfil the Vega expression `test`, and `otherwise` for the others."""
+    """The JSON of a channel that is `then` for rows for which the Vega expression `test` is true, and `otherwise` for
+    the others.
+    """
     return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
 
 
 def need_shape(shape: tuple[int, ...], /, **named: Any) -> None:
-    """Raises ValueError that names each array in `given` whose shape is not `shape`."""
+    """Raises ValueError if any of the arrays `named` has another shape than `shape`; the message names them."""
     if wrong := [f"{name} of {np.shape(array)}" for name, array in named.items() if np.shape(array) != shape]:
         raise ValueError(f"expected shape {shape}, got {' and '.join(wrong)}")

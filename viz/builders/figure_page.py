@@ -1,6 +1,7 @@
-"""Figures in a notebook: each is a page in a frame of its own, with all that draws it, so that it needs no network.
+"""Figures as HTML for notebooks: each is a page in an iframe of its own, with all scripts that draw it, so it needs
+no network.
 
-A frame follows the notebook's light or dark, as browsers hand its `color-scheme` on.
+A page follows the light or dark theme of the notebook, since browsers pass `color-scheme` on to an iframe.
 """
 
 import base64
@@ -38,7 +39,9 @@ _PROGRAM = (
 
 
 def frame(page: str, title: str, height: int = _HEIGHT) -> str:
-    """A frame for the cell of a notebook with a whole HTML page in it; `height` in pixels, `title` for screen readers."""
+    """An iframe for a notebook cell with the whole HTML `page` in it; `height` is in pixels, `title` is for screen
+    readers.
+    """
     style = f"width: 100%; height: {height}px; border: 0"
     html = f'<iframe srcdoc="{escape(page)}" title="{escape(title)}" style="{style}"></iframe>'
     # In ASCII: a browser that takes the notebook for another encoding would read other scripts than the page allows.
@@ -51,26 +54,28 @@ def vega_frame(
     *,
     takes_width: bool,
 ) -> str:
-    """The frame of a Vega-Lite chart with its data, lists by data set and column; as wide as the cell if it `takes_width`."""
+    """The iframe of a Vega-Lite chart; `columns` holds its data as lists, by data set and column. It is as wide as
+    the cell if it `takes_width`.
+    """
     configs = {theme: file_config(theme) for theme in PAGE}
     vega = {"specification": specification, "columns": columns, "takesWidth": takes_width, "configs": configs}
-    return _frame({"vega": vega}, vega_bundle(), specification["description"])
+    return _frame_with_script({"vega": vega}, vega_bundle(), specification["description"])
 
 
 def plotly_frame(figure: go.Figure, description: str) -> str:
-    """The frame of a Plotly figure; the colours of weights begin with that of the page, light or dark."""
+    """The iframe of a Plotly figure; the colour scale of weights begins with the colour of the page, light or dark."""
     for trace in figure.data:
         if "colorscale" in trace and trace.colorscale == weight_colour_scale():
             trace.colorscale = None  # and so that of the template
     templates = {theme: _template(theme) for theme in PAGE}
-    return _frame(
+    return _frame_with_script(
         {"plotly": json.loads(figure.to_json()), "templates": templates}, get_plotlyjs(), description
     )
 
 
 @cache
 def _template(theme: Theme) -> dict[str, Any]:
-    """Plotly's look for a theme, with the page and the colours of weights that figures have elsewhere."""
+    """Plotly's template for a theme, with the page colour and the colours of weights that figures have in the app."""
     template = go.layout.Template(plotly.io.templates[_TEMPLATES[theme]])
     template.layout.update(
         paper_bgcolor=PAGE[theme],
@@ -81,9 +86,10 @@ def _template(theme: Theme) -> dict[str, Any]:
     return template.to_plotly_json()
 
 
-def _frame(data: Mapping[str, Any], library: str, description: str) -> str:
+def _frame_with_script(data: Mapping[str, Any], library: str, description: str) -> str:
+    """The iframe of a page with `data` as JSON and the script `library`, base64 of gzip, that draws it."""
     parts = {
-        "data": json_block({**data, "pages": PAGE, "library": _packed(library)}),
+        "data": json_block({**data, "pages": PAGE, "library": _gzipped_base64(library)}),
         "script": _HERE.with_suffix(".js").read_text("utf-8"),
     }
     # In one pass, or a word of the data that looks like a name of another part would become one.
@@ -93,14 +99,16 @@ def _frame(data: Mapping[str, Any], library: str, description: str) -> str:
 
 
 @cache
-def _packed(script: str) -> str:
-    """Base64 of the gzipped script: a third of its size, of which a notebook has one for each figure."""
+def _gzipped_base64(script: str) -> str:
+    """Base64 of the gzipped script, a third of its size, since a notebook holds one copy for each figure."""
     return base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
 
 
 @cache
 def vega_bundle() -> str:
-    """JavaScript that defines `embedChart(element, specification, config, options)`; it needs neither a network nor `eval`."""
+    """JavaScript that defines `embedChart(element, specification, config, options)`; it needs neither a network nor
+    `eval`.
+    """
     program = [sys.executable, "-c", _PROGRAM, _SNIPPET]
     script = subprocess.run(program, check=True, capture_output=True).stdout.decode()
     # What ends a block of script in HTML must not be in one.
@@ -109,7 +117,9 @@ def vega_bundle() -> str:
 
 
 def json_block(values: Mapping[str, Any]) -> str:
-    """JSON for a block of data in HTML, without a character that could end it; arrays become lists."""
+    """JSON that is safe inside an HTML script element, since no character of it can end the element; arrays become
+    lists.
+    """
     text = json.dumps(
         values,
         ensure_ascii=True,

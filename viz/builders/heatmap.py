@@ -12,7 +12,7 @@ from .heatmap_figure import PLAIN_AXIS, Axis, Colours, Frame, Heatmap, Panel, as
 from .label_placement import named_positions
 from .palette import DIFFERENCE, WEIGHTS, WeightScale
 from .theme import MIDDLE, SMALL, UPRIGHT
-from .token_label import cells, label, shortened
+from .token_label import label, shortened, width_in_letters
 from .vega_colours import BELOW, EVEN, weight_legend
 
 # A colour bar above the plot pushes it down by its own height, over an empty strip; one at the top of the figure does not. Plotly
@@ -58,15 +58,18 @@ def heatmap(
     beside: bool = False,
     notes: Sequence[str] = (),
 ) -> Heatmap:
-    """A heatmap of values [row, column], row 0 on top, in `colours` as `colour_scale` returns them.
+    """A heatmap of `values` [row, column], row 0 on top, in `colours` as `colour_scale` returns them.
 
-    `titles` are those of the x and the y axis. Rows and columns are numbered unless they have labels `y` and `x`, which
-    must all differ; the labels of the axes named in `tokens` ("x", "y" or "xy") are tokens: those of columns stand upright
-    above the map, whose colour bar is then below it, and where not all of them have room, the `framed` one is there and others at equal distances. The tooltip shows the templates `cell`, which names the cell, and `number` (in Plotly's syntax,
-    `%{x}`). Cells that `mask` forbids (False) are hatched and, unless the values stay to be seen `under_hatching`, have no
-    number. A frame surrounds the columns and rows in
-    `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
-    `notes` lines in the title of the colour bar, and `marked` columns with a mark above. A map that stands `beside` others has small cells.
+    `titles` are those of the x and the y axis. `x` and `y` are the labels of columns and rows, which must all differ;
+    by default both are numbered. The axes named in `tokens` ("x", "y" or "xy") have tokens for labels: those of
+    columns stand upright above the map, with the colour bar below the map; if not all of them have room, the label of
+    the `framed` position is shown, and others at equal distances. The tooltip shows the templates `cell`, which names
+    the cell, and `number`, both in Plotly's syntax (`%{x}`), which may use `customdata` [row, column]. Cells that
+    `mask` [row, column] forbids (False) are hatched and have no number, unless their values stay visible
+    `under_hatching`. `framed` is (columns, rows) inside a frame, `shown` (columns, rows) to which the axes are
+    zoomed. `written` [row, column] are texts in the cells, `notes` lines in the title of the colour bar, and `marked`
+    columns with a mark above. A map that stands `beside` others has small cells. `height` is in pixels, and `square`
+    cells are as high as wide.
     """
     rows, columns = values.shape
     is_shown = mask is None or under_hatching or mask
@@ -78,7 +81,7 @@ def heatmap(
         "y": _category_axis(y, square) | {"autorange": "reversed"},
     }
     margin = {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10}
-    is_upright = x is not None and ("x" in tokens or _width(x) > _NARROW)
+    is_upright = x is not None and ("x" in tokens or _labels_width(x) > _NARROW)
     if x is not None and "x" not in tokens:
         standoff = 12 + (_LETTER * MIDDLE * max(map(len, x), default=0) if is_upright else 12)
         options["x"] |= {"tickangle": UPRIGHT if is_upright else 0}
@@ -86,10 +89,10 @@ def heatmap(
     side = _SIDE_BESIDE if beside else min(_SIDE, height - above - _AROUND) if square else _SIDE
     for axis, labels, positions in zip("xy", (x, y), _framed_positions(framed, x, y), strict=True):
         if labels is not None and axis in tokens:
-            options[axis] |= _token_names(labels, positions, side, shown and shown["xy".index(axis)])
+            options[axis] |= _token_axis(labels, positions, side, shown and shown["xy".index(axis)])
     if x is not None and "x" in tokens:
         # Above the names Plotly sets a colour bar and its title at no fixed distance: it stands below the map.
-        names = max(map(cells, x), default=0) * _TOKEN_LETTER * options["x"]["tickfont"]["size"]
+        names = max(map(width_in_letters, x), default=0) * _TOKEN_LETTER * options["x"]["tickfont"]["size"]
         top = round(names) + 10 + (_AXIS_TITLE if titles[0] else 0) + (_TITLE if title else 0)
         margin |= {"t": top, "b": above}
         options["x"] |= {"side": "top", "tickangle": UPRIGHT, "automargin": False, "ticklabelstandoff": 4}
@@ -150,9 +153,10 @@ def panels_beside(
     margin: Mapping[str, int],
     name_shift: int = 0,
 ) -> Heatmap:
-    """Matrices side by side, in the colours of the first; `height` is in pixels, with the margins above and below.
+    """A figure of matrices side by side, in the colours of the first; `height` is in pixels, including the margins
+    above and below.
 
-    `numbers` is the frame for a file, and names of panels are raised by `name_shift` pixels.
+    `numbers` is the data frame for an exported file. The names of the panels are raised by `name_shift` pixels.
     """
     colours = panels[0].colours
     return Heatmap(
@@ -167,10 +171,12 @@ def panels_beside(
 
 
 def compact(figure: Heatmap, title: str, *, height: int | None = None) -> Heatmap:
-    """The heatmap for a row of several: name, colour bar and the ends of its scale on one line, and margins of fixed size.
+    """The heatmap for a row of several: its name, the colour bar and the ends of the colour scale on one line, and
+    margins of fixed size.
 
-    So the plots of maps in boxes of one size have one size too, whatever their labels are. `title` is in Plotly's markup.
-    Without a `height` in pixels the figure takes that of its box. Its file is that of the map by itself.
+    So the plots of maps in containers of one size have one size too, whatever their labels are. `title` is in
+    Plotly's markup. Without a `height` in pixels the figure takes the height of its container. Its exported file is
+    that of the heatmap without these changes.
     """
     (panel,) = figure.panels
     lowest, largest = panel.colours.lowest, panel.colours.largest
@@ -214,8 +220,12 @@ def compact(figure: Heatmap, title: str, *, height: int | None = None) -> Heatma
     columns, rows = (list(map(str, labels)) for labels in (figure.frame.columns, figure.frame.index))
     framed = [round(frame.y[0] + 0.5) for frame in panel.frames]
     room = MARGIN["t"] - _LINE - MARGIN["pad"]
-    size = MIDDLE if max(map(cells, [*columns, *rows]), default=0) * _TOKEN_LETTER * MIDDLE <= room else SMALL
-    across = _token_names(columns, framed, _SIDE_COMPACT, most=size)
+    size = (
+        MIDDLE
+        if max(map(width_in_letters, [*columns, *rows]), default=0) * _TOKEN_LETTER * MIDDLE <= room
+        else SMALL
+    )
+    across = _token_axis(columns, framed, _SIDE_COMPACT, most=size)
     most = int(room / _TOKEN_LETTER / size)
     names_above = [shortened(columns[position], most) for position in across["tickvals"]]
     on_page = {
@@ -223,22 +233,22 @@ def compact(figure: Heatmap, title: str, *, height: int | None = None) -> Heatma
         "title": None,
         "margin": MARGIN,
         "xaxis": names | across | {"ticktext": as_text(names_above)},
-        "yaxis": names | _token_names(rows, framed, _SIDE_COMPACT, most=size),
+        "yaxis": names | _token_axis(rows, framed, _SIDE_COMPACT, most=size),
         "annotations": [paper | text for text in texts],
     }
     return replace(figure, bar=bar, on_page=on_page)
 
 
 def position_labels(
-    tokens: Sequence[str], numbers: Sequence[int] | None = None, at_most: int = 14
+    tokens: Sequence[str], numbers: Sequence[int] | None = None, max_letters: int = 14
 ) -> list[str]:
-    """A unique label for each position: the token, after the position if the token occurs more than once.
+    """A unique label for each position: the token, after its position if the token occurs more than once.
 
-    ("the", "film", "the") gives 0 the, film, 2 the. Labels without a position contain no space, so they cannot equal
-    one with it. `numbers` are the numbers of the positions if they do not count from 0. Of a token at most `at_most` characters
-    are shown.
+    ("the", "film", "the") gives 0 the, film, 2 the. A label without a position contains no space, so it cannot equal
+    one with a position. `numbers` are the numbers of the positions if they do not count from 0. At most `max_letters`
+    letters of a token are shown.
     """
-    labels = [label(token, at_most) for token in tokens]
+    labels = [label(token, max_letters) for token in tokens]
     label_counts = Counter(labels)
     positions = range(len(labels)) if numbers is None else numbers
     return [
@@ -248,9 +258,10 @@ def position_labels(
 
 
 def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) -> Colours:
-    """Colours from -`largest` (0 unless `signed`) to `largest`.
+    """Colours from -`largest` (from 0 unless `signed`) to `largest`.
 
-    The colour bar's title is the quantity `what` and `reach`, a text on the range of the colours.
+    The title of the colour bar is the name `what` of the quantity, and the text `reach`, which describes the range of
+    the colours.
     """
     lowest = -largest if signed else 0.0
     return Colours(
@@ -263,7 +274,9 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
 
 
 def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> Colours:
-    """Colours of attention weights with the marks of `weight_legend`; `keys` says which `n_keys` keys are counted."""
+    """The colours of attention weights, with the ticks of `weight_legend`; `n_keys` is the number of keys, and `keys`
+    says which keys are counted.
+    """
     legend = weight_legend(scale, n_keys, keys)
     return Colours(
         lowest=0.0,
@@ -278,7 +291,7 @@ def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> Colours:
 
 
 def _colour_bar(colours: Colours) -> dict[str, Any]:
-    """Plotly's options for a short horizontal colour bar; at the side of a square map it would drift away."""
+    """Plotly's options for a short horizontal colour bar; a vertical one would move away from a square map."""
     title = "<br>".join(as_text(colours.title))
     return {
         "title": {"text": title, "side": "top", "font": {"size": MIDDLE}},
@@ -303,9 +316,9 @@ def _colour_bar(colours: Colours) -> dict[str, Any]:
 def _framed_positions(
     framed: tuple[range, range] | None, x: Sequence[str] | None, y: Sequence[str] | None
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """The columns and rows whose names are set in bold: that of a frame around one column, or around one row.
+    """The columns and rows whose names are bold: those of a frame around a single column or a single row.
 
-    Where queries and keys are the same tokens, a framed row has its own column in bold too.
+    If queries and keys are the same tokens (`x` equals `y`), a framed row makes the name of its own column bold too.
     """
     if framed is None:
         return (), ()
@@ -313,28 +326,35 @@ def _framed_positions(
     return columns or (rows if x == y else ()), rows
 
 
-def _token_names(
-    labels: Sequence[str], first: Sequence[int], side: float, shown: range | None = None, most: int = MIDDLE
+def _token_axis(
+    labels: Sequence[str],
+    always_named: Sequence[int],
+    side: float,
+    shown: range | None = None,
+    most: int = MIDDLE,
 ) -> dict:
-    """Options of an axis `side` pixels long, of which only the positions `shown` are in sight, with tokens for labels.
+    """Plotly's options of an axis with tokens for labels, `side` pixels long, of which only the positions `shown` are
+    in sight.
 
-    Letters are `most` pixels high, or smaller if not all labels have room; where they have none either, `first` positions keep
-    theirs, and others at equal distances.
+    Letters are at most `most` pixels high, and smaller if not all labels have room. If the smallest letters do not
+    have room either, the positions in `always_named` keep their labels, and others at equal distances.
     """
     room = side * len(labels) / max(len(shown or labels), 1)
     size = most if len(labels) * (most + 1) <= room else SMALL
-    positions = named_positions(range(len(labels)), first, size, room)
+    positions = named_positions(range(len(labels)), always_named, size, room)
     return token_ticks(size) | {"tickmode": "array", "tickvals": positions}
 
 
 def _category_axis(labels: Sequence[str] | None, square: bool) -> dict:
-    """Options of an axis with these `labels`, None for one without; with `square`, cells keep their shape when the width changes."""
+    """Plotly's options of an axis with these `labels`, None for an axis without labels; with `square`, cells keep
+    their shape when the width changes.
+    """
     axis = PLAIN_AXIS
     if labels is not None:
         axis = axis | {"type": "category", "categoryorder": "array", "categoryarray": as_text(labels)}
     return axis | ({"constrain": "domain"} if square else {})
 
 
-def _width(labels: Sequence[str]) -> float:
-    """Pixels, about, of labels beside each other."""
+def _labels_width(labels: Sequence[str]) -> float:
+    """The estimated width in pixels of all `labels` side by side."""
     return _LETTER * MIDDLE * max(map(len, labels), default=0) * len(labels)

@@ -1,4 +1,6 @@
-"""Heatmaps as descriptions: matrices with names, colours, frames and hatching. Plotly draws them on a page, Vega in a file."""
+"""Heatmaps as descriptions: matrices with names, colours, frames and hatching. Plotly draws them on a page, Vega in
+an exported file.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +29,7 @@ MARK_SIZE = 9  # pixels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Colours:
-    """A colour scale, and what its colour bar says."""
+    """A colour scale, and the title and ticks of its colour bar."""
 
     lowest: float
     largest: float
@@ -39,7 +41,7 @@ class Colours:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """The rows or the columns of a matrix."""
+    """The row axis or the column axis of a matrix: which positions are in sight, and what they are called."""
 
     shown: range  # those in sight
     title: str = ""
@@ -52,7 +54,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A line around cells; cell i of an axis goes from i - 0.5 to i + 0.5."""
+    """A rectangle around cells, in cell units: cell i of an axis goes from i - 0.5 to i + 0.5."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -63,7 +65,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One matrix of a heatmap."""
+    """One matrix of a heatmap, with its axes, tooltip, frames and hatching."""
 
     values: np.ndarray  # [row, column], NaN where no number is shown
     colours: Colours
@@ -83,7 +85,9 @@ class Panel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heatmap:
-    """Matrices side by side in the same colours, those of the first; `specification` is the chart by Plotly."""
+    """A heatmap of one or several matrices side by side, all in the colours of the first; `specification` is the
+    Plotly figure.
+    """
 
     panels: tuple[Panel, ...]
     numbers: pd.DataFrame = field(repr=False)  # in a file
@@ -98,11 +102,12 @@ class Heatmap:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The numbers, as a copy."""
+        """A copy of the numbers for an exported file."""
         return self.numbers.copy(deep=False)
 
     @property
     def specification(self) -> go.Figure:
+        """The Plotly figure."""
         layout: dict[str, Any] = {"height": self.height, "margin": dict(self.margin)}
         if self.title:
             title: dict[str, Any] = dict.fromkeys(("xref", "yref"), "container")
@@ -137,7 +142,9 @@ class Heatmap:
         return go.Figure(traces, layout)
 
     def _traces(self, panel: Panel) -> list[dict[str, Any]]:
-        """A panel's traces: the matrix, what answers the pointer under its hatching, and its marks."""
+        """A panel's Plotly traces: the matrix, an invisible trace that has the tooltips of hatched cells, and the
+        marks above columns.
+        """
         names = {
             letter: as_text(axis.names)
             for letter, axis in (("x", panel.x), ("y", panel.y))
@@ -178,12 +185,13 @@ class Heatmap:
         return traces
 
     def _colour_axis(self) -> dict[str, Any]:
+        """Plotly's colour axis, which all panels share."""
         colours = self.panels[0].colours
         ends = {"cmin": colours.lowest, "cmax": colours.largest}
         return ends | {"colorscale": colours.colours, "colorbar": dict(self.bar)}
 
     def _names(self) -> list[dict[str, Any]]:
-        """The names above the panels, and the signs between them."""
+        """Plotly's annotations: the names above the panels, and the signs between them."""
         ends = [*(panel.domain for panel in self.panels), (1.0, 1.0)]
         texts = []
         for panel, (domain, beside) in zip(self.panels, pairwise(ends), strict=True):
@@ -195,7 +203,7 @@ class Heatmap:
         return [common | {"text": text, "x": x} for text, x in texts]
 
     def _repr_html_(self) -> str:
-        """The heatmap in a frame for the cell of a notebook, with all that draws it."""
+        """HTML for a notebook: an iframe with the heatmap and all scripts that draw it."""
         return plotly_frame(self.specification, self.description)
 
 
@@ -215,6 +223,7 @@ def token_ticks(size: int = MIDDLE) -> dict[str, Any]:
 
 
 def _shape(frame: Frame) -> dict[str, Any]:
+    """A frame as a shape of Plotly."""
     line: dict[str, Any] = {"color": frame.colour, "width": frame.width}
     if frame.dashes:
         line["dash"] = ",".join(f"{length}px" for length in frame.dashes)

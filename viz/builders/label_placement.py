@@ -1,4 +1,4 @@
-"""Where names stand, so that they do not lie on each other: those of points in a scatter plot, and along an axis."""
+"""Where names stand so that they do not overlap: those of points in a scatter plot, and those along an axis."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -18,46 +18,53 @@ _DOT = 4  # pixels from the middle of a point to its edge
 
 
 class LabelPlacement(NamedTuple):
-    """A place of a name beside its point, in pixels: its alignment, and its way to the right and down from the point."""
+    """Where a name stands beside its point: its text alignment, and its distance to the right and down from the point
+    in pixels.
+    """
 
     align: str
     dx: float
     dy: float
 
     def box(self, point: np.ndarray, width: float, height: float) -> np.ndarray:
-        """Left, top, right and bottom of a name in this place, whose middle line stands at the height `dy`."""
+        """The box (left, top, right, bottom) in pixels of a name of this `width` and `height` beside the `point` (x,
+        y); its vertical middle is `dy` below the point.
+        """
         left = point[0] + self.dx - width * {"left": 0, "center": 0.5, "right": 1}[self.align]
         top = point[1] + self.dy - height / 2
         return np.array([left, top, left + width, top + height])
 
 
-def named_positions(shown: range, first: Sequence[int], room: float, length: float) -> list[int]:
-    """The positions among `shown` whose names stand on an axis of `length` pixels, if a name takes `room` pixels of it.
+def named_positions(shown: range, always_named: Sequence[int], room: float, length: float) -> list[int]:
+    """The positions in `shown` that get a name on an axis `length` pixels long, if each name takes `room` pixels of
+    it.
 
-    They are those that come `first`, such as the query, then others at equal distances, as many as have room.
+    The positions in `always_named`, such as the query, get one first; the others follow at equal distances, as many
+    as have room.
     """
     step = max(1, int(np.ceil(room * len(shown) / max(length, 1) - 1e-9)))
-    start = first[0] if first else shown.start
+    start = always_named[0] if always_named else shown.start
     named: list[int] = []
-    for position in (*first, *shown[(start - shown.start) % step :: step]):
+    for position in (*always_named, *shown[(start - shown.start) % step :: step]):
         if all(abs(position - other) >= step for other in named):
             named.append(position)
     return sorted(named)
 
 
-def has_room(position: str, first: str, step: str) -> str:
-    """`named_positions` in the browser: whether the name of the `position` stands if there is room for every `step`th one.
+def has_room(position: str, always_named: str, step: str) -> str:
+    """The Vega expression that is true if the `position` gets a name when every `step`-th name has room; the same
+    choice as `named_positions`.
 
-    `first` is the position whose name is always there, or -1. All of them are Vega expressions.
+    `always_named` is the one position whose name is always shown, or -1. All three arguments are Vega expressions.
     """
-    distance = f"abs({position} - {first})"
-    others = f"{position} % ({step}) == 0 && ({first} < 0 || {distance} >= {step})"
+    distance = f"abs({position} - {always_named})"
+    others = f"{position} % ({step}) == 0 && ({always_named} < 0 || {distance} >= {step})"
     return f"({distance} == 0 || ({others}))"
 
 
 def name_axis(**options: Any) -> alt.Axis:
-    """An axis of the scale x, with upright tokens for labels, of which those stand that have room; that of the position `first`,
-    a parameter of the chart, is one of them.
+    """The axis of an x scale with upright tokens for labels, as many as have room. The position in the chart's
+    parameter `first` always has its label.
     """
     position = "indexof(domain('x'), datum.value)"
     step = f"ceil({MIDDLE + 1} * length(domain('x')) / abs(range('x')[1] - range('x')[0]))"
@@ -69,10 +76,11 @@ def name_axis(**options: Any) -> alt.Axis:
 def place_labels(
     points: np.ndarray, widths: Sequence[float], height: float, placements: Sequence[LabelPlacement]
 ) -> list[LabelPlacement]:
-    """A place among `placements` for the name of each of the `points` [point, 2], in pixels to the right and down.
+    """For each of the `points` [point, 2], in pixels to the right and down, one of the `placements` for its name.
 
-    Names `widths` pixels wide and `height` high are set one after the other: each takes the first place where it lies on
-    no point and on no name before it, or else the one where it covers least of them. A name of width 0 is not drawn, and takes no room.
+    Names are `widths` [point] pixels wide and `height` pixels high. They are placed one after the other: each takes
+    the first placement in which it overlaps no point and no earlier name, or else the one with the smallest overlap.
+    A name of width 0 is not drawn and takes no room.
     """
     taken = [np.array([x - _DOT, y - _DOT, x + _DOT, y + _DOT]) for x, y in points]
     chosen = []
@@ -90,13 +98,13 @@ def place_labels(
 def placement_columns(
     points: np.ndarray, widths: Sequence[float], height: float, placements: Sequence[LabelPlacement]
 ) -> dict[str, list]:
-    """The places of `place_labels` as the columns of a data frame that a text mark with the options `PLACED` reads."""
+    """The placements of `place_labels` as columns of a data frame, for a text mark with the options `PLACED`."""
     chosen = place_labels(points, widths, height, placements)
     return {name: [getattr(placement, name) for placement in chosen] for name in LabelPlacement._fields}
 
 
 def _covered_area(box: np.ndarray, taken: Sequence[np.ndarray]) -> float:
-    """Square pixels that `box` has in common with the boxes `taken`, each counted by itself."""
+    """The overlap of `box` with the boxes `taken` in square pixels, summed over the boxes."""
     others = np.array(taken)
     sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
     return float(np.clip(sides, 0, None).prod(axis=1).sum())

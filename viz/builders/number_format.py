@@ -1,4 +1,6 @@
-"""Numbers as text: a true minus sign, a thin space before %, powers of ten as a × 10ⁿ; in small cells a sign and four letters."""
+"""Numbers as text: with a true minus sign, a thin space before %, and powers of ten as a × 10ⁿ; in small cells with
+at most four digits and a sign.
+"""
 
 import math
 from collections.abc import Iterable
@@ -33,7 +35,9 @@ def format_tex(value: float, spec: str = ".3g") -> str:
 
 
 def percent(share: float, digits: int = 1, *, brief: bool = False) -> str:
-    """A share from 0 to 1 as a percentage. One that only rounds to 0 % or 100 % says so: "under 0.1 %", or `brief` "<0.1 %"."""
+    """A share from 0 to 1 as a percentage. One that only rounds to 0 % or 100 % is given as "under 0.1 %" or "over
+    99.9 %", `brief` as "<0.1 %".
+    """
     step = 10 ** -(digits + 2)
     below, above = ("<", ">") if brief else ("under ", "over ")
     if 0 < share < step / 2:
@@ -44,13 +48,17 @@ def percent(share: float, digits: int = 1, *, brief: bool = False) -> str:
 
 
 def share_of(values: np.ndarray, index: int) -> float:
-    """One of `values` that sum to 1; below 1 where any other is above 0, though single precision may round it to 1."""
+    """`values[index]`, where `values` sum to 1: below 1 if any other value is above 0, even where single precision
+    rounds it to 1.
+    """
     largest = float(np.nextafter(1, 0)) if np.count_nonzero(values) > 1 else 1.0
     return min(float(values[index]), largest)
 
 
 def told_apart(first: float, second: float, spec: str) -> tuple[str, str]:
-    """Two numbers as text in Python's format `spec`, such as ".1g", with as many more digits as make them differ."""
+    """Two numbers as text in Python's format `spec`, such as ".1g", with as many more digits as it takes to make the
+    texts differ.
+    """
     sign, rest = spec.split(".")
     least, kind = int(rest[:-1]), rest[-1]
 
@@ -62,7 +70,9 @@ def told_apart(first: float, second: float, spec: str) -> tuple[str, str]:
 
 
 def with_error(share: float, error: float, digits: int = 1) -> str:
-    """A share from 0 to 1 and its standard error as a percentage, "86.6 ± 1.2 %"; more digits where the error rounds to 0."""
+    """A share from 0 to 1 and its standard error as percentages, "86.6 ± 1.2 %", with more digits if the error would
+    round to 0.
+    """
     while error and not round(100 * error, digits) and digits < MOST_DIGITS:
         digits += 1
     return f"{format_number(100 * share, f'.{digits}f')} ± {format_number(error, f'.{digits}%')}"
@@ -74,13 +84,13 @@ def format_short(value: float) -> str:
 
 
 def two_digits(weight: float) -> str:
-    """A weight in two digits without the leading zero: .25 for 0.25, 1 for 1.00, and nothing for 0.00."""
+    """A weight with two decimals and without the zero before the point: .25 for 0.25, 1 for 1.00, and "" for 0.00."""
     text = f"{weight:.2f}"
     return {"0.00": "", "1.00": "1"}.get(text, text.removeprefix("0"))
 
 
 def abbreviated(count: int) -> str:
-    """A whole number as text; from 1000 on with three digits and a unit (k, M, G or T): 37858304 is "37.9 M"."""
+    """A whole number as text, from 1000 on with three digits and a unit (k, M, G or T): 37858304 is "37.9 M"."""
     for factor, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
         if count >= 0.9995 * factor:
             return f"{count / factor:.3g} {unit}"
@@ -88,7 +98,9 @@ def abbreviated(count: int) -> str:
 
 
 def powers_of_ten(values: Iterable[float]) -> list[float]:
-    """Ticks of a logarithmic axis: the powers of ten that enclose the positive `values`."""
+    """Ticks of a logarithmic axis: the powers of ten from just below the smallest to just above the largest of the
+    positive `values`.
+    """
     values = list(values)
     if not values:
         return []
@@ -98,7 +110,9 @@ def powers_of_ten(values: Iterable[float]) -> list[float]:
 
 
 def one_two_five_ticks(values: Iterable[float]) -> list[float]:
-    """Ticks of a short logarithmic axis: those of 0.1, 0.2, 0.5, 1, 2, ... that enclose the positive `values`."""
+    """Ticks of a short logarithmic axis: those of 0.1, 0.2, 0.5, 1, 2, ... from just below the smallest to just above
+    the largest of the positive `values`.
+    """
     values = list(values)
     if not values:
         return []
@@ -119,13 +133,17 @@ _STAGES = {"embed": "embedding", "mid": "after attention", "post": "after feed-f
 
 
 def stage_names(stages: Iterable[str]) -> list[str]:
-    """The stages of a residual stream in words: "L0 mid" is "L0 after attention". Other names stay as they are."""
+    """Names of the stages of a residual stream in words: "L0 mid" becomes "L0 after attention"; other names stay as
+    they are.
+    """
     parts = [stage.rpartition(" ") for stage in stages]
     return [layer + space + _STAGES.get(point, point) for layer, space, point in parts]
 
 
 def _digits_and_exponent(value: float, spec: str) -> tuple[str, int]:
-    """Digits of a number in the format `spec`, unsigned if all are 0, and its exponent of ten (0 if none is written)."""
+    """The digits of a number in the format `spec`, without a sign if all are 0, and its exponent of ten (0 if the
+    format writes none).
+    """
     digits, _, power = f"{value:{spec}}".partition("e")
     digits = digits.removesuffix(".")  # which "#" leaves behind a whole number
     if not any(digit in digits for digit in "123456789"):
@@ -134,7 +152,7 @@ def _digits_and_exponent(value: float, spec: str) -> tuple[str, int]:
 
 
 class CellNumbers(NamedTuple):
-    """Numbers as text, one for each value in C order."""
+    """The numbers of a grid of cells as text, one for each value in C order."""
 
     written: list[str]  # short enough for a cell, in the `unit`
     exact: list[str]  # with four digits, for the tooltip
@@ -150,11 +168,13 @@ def cell_numbers(
     missing: str = "no partner",
     detail: float = np.inf,
 ) -> CellNumbers:
-    """The values as text, with as many decimals as the `largest` absolute value needs to show its first digits.
+    """`values` (any shape) as text for cells, with as many decimals as the `largest` absolute value needs to show its
+    first digits.
 
-    If it is so small that they do not fit into a cell, the cells hold thousandths or millionths. `digits` are the decimals
-    of a largest value between 0.095 and 10; `missing` is the exact text of NaN. Where the values of interest are smaller, up to
-    `detail`, there are up to 3 decimals.
+    If `largest` is so small that these decimals do not fit into a cell, the cells hold thousandths or millionths.
+    `digits` is the number of decimals if `largest` is between 0.095 and 10. If the values of interest are smaller
+    than `largest`, give the largest of them as `detail`, and up to 3 decimals are used. `missing` is the exact text
+    of NaN.
     """
     sign = "+" if signed else ""
     exponent = next((exponent for exponent in _UNITS if largest >= _SMALLEST * 10.0**exponent), -6)

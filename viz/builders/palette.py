@@ -1,8 +1,8 @@
 """The colours of every figure, and small images as data URIs.
 
-Altair, Plotly and the tiles take the colours of weights from one table, `WEIGHTS`, and interpolate in RGB. The table
-begins with white and ends almost black. On a dark page it is reversed, so that zero always has the colour of the page.
-The server does not know the theme, so the browser reverses the table.
+Altair, Plotly and the small pictures of maps take the colours of weights from one table, `WEIGHTS`, and interpolate
+in RGB. The table begins with white and ends almost black. On a dark page it is reversed, so that zero always has the
+colour of the page. The server does not know the theme, so the browser reverses the table.
 """
 
 import base64
@@ -63,7 +63,7 @@ ColourScale = Literal["fixed", "own"]
 
 @dataclass(frozen=True, slots=True)
 class WeightScale:
-    """The range of the colours for attention weights; figures that are compared share one."""
+    """The colour range of attention weights, and what its legend says; figures that are compared share one."""
 
     largest: float = 1.0
     reach: str = "0 to 1"  # what the legend says
@@ -78,9 +78,10 @@ TO_ONE = WeightScale()
 def weight_scale(
     choice: ColourScale, maximum: str, *weights: np.ndarray, what: str = WEIGHT, shares: bool = True
 ) -> WeightScale:
-    """The colour scale of these weights: from 0 to 1 for the `choice` "fixed", from 0 to the largest of them for "own".
+    """The colour scale of these `weights` (arrays of any shape): from 0 to 1 for the `choice` "fixed", from 0 to the
+    largest of them for "own".
 
-    `maximum` is the legend's name for that largest value; `what` and `shares` are those of `WeightScale`. Raises
+    `maximum` is the legend's name for that largest weight; `what` and `shares` are those of `WeightScale`. Raises
     ValueError for another `choice`.
     """
     if choice == "fixed":
@@ -94,47 +95,54 @@ def weight_scale(
 
 
 def side_colours(placements: Sequence[str]) -> tuple[str, ...]:
-    """A colour for each encoder: that of its norm placement if all differ, else the first ones of `CATEGORIES`."""
+    """A colour for each of the encoders side by side: that of its norm placement if all `placements` differ,
+    otherwise the first of `CATEGORIES`.
+    """
     if len(set(placements)) == len(placements):
         return tuple(PLACEMENTS[placement] for placement in placements)
     return CATEGORIES[: len(placements)]
 
 
-def largest(values: np.ndarray, *, at_least: float = 0.0) -> float:
-    """The end of a colour scale symmetric about 0: the largest absolute value, or 1 if none is above `at_least`."""
+def largest_absolute(values: np.ndarray, *, at_least: float = 0.0) -> float:
+    """The largest absolute value, as the end of a colour scale that is symmetric about 0; 1 if it is not above
+    `at_least`.
+    """
     maximum = float(np.abs(values).max(initial=0))
     return maximum if maximum > at_least else 1.0
 
 
-class Tile(NamedTuple):
-    """One small picture as data URIs, for a light and for a dark page."""
+class ThemedPicture(NamedTuple):
+    """One small picture as two data URIs, for a light and for a dark page."""
 
     on_light: str
     on_dark: str
 
 
-def tiles(
-    patterns: np.ndarray, *, tops: np.ndarray | None = None, at_most: int = 64, side: int = TILE_SIDE
-) -> list[Tile]:
-    """Small PNGs of patterns [..., query, key] in the colours of `WEIGHTS`, in C order.
+def map_pictures(
+    patterns: np.ndarray, *, tops: np.ndarray | None = None, max_size: int = 64, side: int = TILE_SIDE
+) -> list[ThemedPicture]:
+    """Small pictures (PNG) of `patterns` [..., query, key] in the colours of `WEIGHTS`, one for each pattern in C
+    order.
 
-    The colours end at 1, or at each pattern's value in `tops` [...]. With more than `at_most` rows or columns,
-    neighbours are pooled to their maximum, so that a single strong weight stays visible. A picture is about `side`
-    pixels wide: it is enlarged by a whole factor, as the browser would blur it. Raises ValueError if a pattern is empty.
+    The colours end at 1, or at each pattern's entry in `tops` [...]. Patterns with more than `max_size` rows or
+    columns are max-pooled, so that a single strong weight stays visible. A picture is about `side` pixels wide: it is
+    enlarged by a whole factor, since the browser would blur it. Raises ValueError if a pattern is empty.
     """
     *leading, n_queries, n_keys = patterns.shape
     if (n_patterns := math.prod(leading)) and not n_queries * n_keys:
         raise ValueError(f"a tile needs at least one query and one key, got shape {patterns.shape}")
-    pooled = max_pool(patterns.reshape(n_patterns, n_queries, n_keys), at_most)
+    pooled = max_pool(patterns.reshape(n_patterns, n_queries, n_keys), max_size)
     maximum = np.ones(n_patterns) if tops is None else np.reshape(tops, n_patterns)
     levels_0_to_1 = pooled / np.where(maximum > 0, maximum, 1)[:, None, None]
     levels = (np.clip(levels_0_to_1, 0, 1) * 255).round().astype(np.uint8)
-    return [_cached_tile(level.tobytes(), level.shape, side) for level in levels]
+    return [_cached_map_picture(level.tobytes(), level.shape, side) for level in levels]
 
 
 @lru_cache(maxsize=1024)
-def _cached_tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
-    """The tile of levels from 0 to 255; cached, as most tiles of an overview stay the same on a rerun of the page."""
+def _cached_map_picture(levels: bytes, shape: tuple[int, int], side: int) -> ThemedPicture:
+    """The picture of the bytes `levels`, colours from 0 to 255, of a map of this `shape`; cached, as most maps of an
+    overview stay the same on a rerun of the page.
+    """
     # Only the colours that occur: with all 256 the palette would be the larger part of a small picture.
     used_levels, indices = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
     image = Image.fromarray(_enlarge(indices.astype(np.uint8).reshape(shape), side))
@@ -142,11 +150,13 @@ def _cached_tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
     for colours in (_FINE, _FINE[::-1]):
         image.putpalette(colours[used_levels].tobytes())
         pictures.append(_png_uri(image))
-    return Tile(*pictures)
+    return ThemedPicture(*pictures)
 
 
 def weight_colours(shares: np.ndarray) -> np.ndarray:
-    """RGB values [..., 3] from 0 to 255 for positions [...] on the colour scale, from 0 (start) to 1, on a white page."""
+    """RGB colours [..., 3] from 0 to 255 of weights `shares` [...] on the colour scale of a white page, which goes
+    from 0 to 1.
+    """
     table = np.array([ImageColor.getrgb(colour) for colour in WEIGHTS], float)
     stops = np.linspace(0, 1, len(table))
     return np.stack([np.interp(shares, stops, channel) for channel in table.T], axis=-1)
@@ -155,12 +165,12 @@ def weight_colours(shares: np.ndarray) -> np.ndarray:
 _FINE = weight_colours(np.linspace(0, 1, 256)).round().astype(np.uint8)
 
 
-def max_pool(matrix: np.ndarray, at_most: int) -> np.ndarray:
-    """A matrix [..., row, column], max-pooled to at most `at_most` rows and columns."""
+def max_pool(matrix: np.ndarray, max_size: int) -> np.ndarray:
+    """A `matrix` [..., row, column], max-pooled to at most `max_size` rows and columns."""
     for axis in (-2, -1):
         n_cells = matrix.shape[axis]
-        if n_cells > at_most:
-            matrix = np.maximum.reduceat(matrix, np.arange(at_most) * n_cells // at_most, axis=axis)
+        if n_cells > max_size:
+            matrix = np.maximum.reduceat(matrix, np.arange(max_size) * n_cells // max_size, axis=axis)
     return matrix
 
 
@@ -174,7 +184,9 @@ def hatching(mask: np.ndarray) -> str:
 
 @lru_cache(maxsize=64)
 def _cached_hatching(bits: bytes, shape: tuple[int, int]) -> str:
-    """The hatching of a mask as packed `bits`; cached, as the mask stays the same while heads and queries change."""
+    """The hatching of a mask of this `shape`, given as packed `bits`; cached, as the mask stays the same while heads
+    and queries change.
+    """
     pixels_per_cell = max(1, _HATCHED // max(shape))
     mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=shape[0] * shape[1]).reshape(shape)
     rows, columns = (np.arange(n_cells * pixels_per_cell) for n_cells in shape)
@@ -190,19 +202,21 @@ def data_uri(pixels: np.ndarray, *, side: int = 1) -> str:
 
 
 def _enlarge(pixels: np.ndarray, side: int) -> np.ndarray:
+    """The `pixels` [height, width, ...] repeated by a whole factor, so that they are about `side` wide."""
     factor = max(1, round(side / max(pixels.shape[:2])))
     return pixels.repeat(factor, axis=0).repeat(factor, axis=1)
 
 
 def _png_uri(image: Image.Image, **options: bytes | int) -> str:
+    """The image as PNG in a data URI; `options` are those of Pillow."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG", **options)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
 def with_token_colours(script: Path) -> str:
-    """The text of `token_colours.js` and of the script that calls its functions, in one: Streamlit's components and offline pages
-    take a single script.
+    """The text of `script` with that of `token_colours.js`, whose functions it calls, before it: Streamlit's
+    components and offline pages take a single script.
     """
     shared = Path(__file__).with_name("token_colours.js")
     return "".join(path.read_text(encoding="utf-8") for path in (shared, script))

@@ -1,8 +1,8 @@
-"""Pictures in figures, and channels for marks whose columns hold pixels from the upper left corner.
+"""Pictures in figures, and channels of marks whose columns hold pixels, counted from the upper left corner.
 
-A grey picture [height, width] is drawn as ink: dark strokes on a light page, light ones on a dark page, with colours
-showing through. A picture in colours [height, width, 3] looks alike on both. Where maps are shown as pictures, a table of their weights goes into
-the figure's files.
+A grey picture [height, width] is drawn as ink: dark strokes on a light page, light ones on a dark page, through which
+the colours below are seen. A picture in colours [height, width, 3] looks the same on both. If a figure shows maps as
+pictures, its exported files hold a table of their weights.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,18 +24,20 @@ _CORNER: Kwargs = {"align": "left", "baseline": "top", "tooltip": None, "aria": 
 
 
 def picture_ink(image: np.ndarray, *, side: int, opacity: float = 1.0) -> dict[str, str]:
-    """A uint8 image [height, width] or [height, width, 3] as data URIs "on_light" and "on_dark", for a light and a dark
-    page, about `side` pixels wide.
+    """A picture `image`, uint8 [height, width] or [height, width, 3], as data URIs "on_light" and "on_dark", about
+    `side` pixels wide.
 
-    Bright pixels of a grey image become ink, of that `opacity` where they are brightest; an image in colours has that
-    opacity everywhere.
+    Bright pixels of a grey image become ink, with this `opacity` where they are brightest; an image in colours has
+    this opacity everywhere.
     """
     return _cached_ink(image.tobytes(), image.shape, side, opacity)
 
 
 @lru_cache(maxsize=256)
 def _cached_ink(content: bytes, shape: tuple[int, ...], side: int, opacity: float) -> dict[str, str]:
-    """`picture_ink` for the bytes of an image; cached, as the picture stays the same while heads and queries change."""
+    """`picture_ink` of the bytes `content` of an image of this `shape`; cached, as the picture stays the same while
+    heads and queries change.
+    """
     image = np.frombuffer(content, np.uint8).reshape(shape)
     if image.ndim == 3:
         alpha = np.full(shape[:2], round(255 * opacity), np.uint8)
@@ -46,13 +48,15 @@ def _cached_ink(content: bytes, shape: tuple[int, ...], side: int, opacity: floa
 
 
 def whole_picture(frame: str, **options: Any) -> Layer:
-    """The picture in column `url` of the data frame `frame`, drawn over the whole chart; `options` are those of `layer`."""
+    """A layer with the picture in the column `url` of the data frame `frame`, over the whole chart; `options` are
+    those of `layer`.
+    """
     size: Kwargs = {"width": alt.expr("width"), "height": alt.expr("height")}
     return layer("image", {"url": "url:N"}, frame, x=0, y=0, **size, **_CORNER, **options)
 
 
 def pixel_x(field: str) -> Kwargs:
-    """The x channel of a column that holds pixels."""
+    """The x channel of the column `field`, which holds pixels."""
     return {"field": field, "type": "quantitative", "scale": None, "axis": None}
 
 
@@ -62,8 +66,8 @@ pixel_y = pixel_x  # the y channel
 def box_between(
     rows: Rows, x: str, y: str, x2: str, y2: str, channels: Channels | None = None, **mark: Any
 ) -> Layer:
-    """A rectangle between these Vega expressions, in pixels; the expressions of `x2` and `y2` may use `datum._x` and
-    `datum._y`. `channels` are further ones.
+    """A layer of rectangles from (`x`, `y`) to (`x2`, `y2`), Vega expressions in pixels; those of `x2` and `y2` may
+    use `datum._x` and `datum._y`, the values of the first corner. `channels` are further channels.
     """
     corners = {"x": pixel_x("_x"), "x2": "_x2:Q", "y": pixel_y("_y"), "y2": "_y2:Q"}
     rows = rows.calculate(_x=x, _y=y, _x2=x2, _y2=y2)
@@ -71,7 +75,9 @@ def box_between(
 
 
 def text_at(rows: Rows, x: str, y: str, text: str, **mark: Any) -> Layer:
-    """The value of the Vega expression `text`, which starts at these pixels and is centred in height."""
+    """A layer of texts that start at (`x`, `y`), in pixels, and are vertically centred there; `x`, `y` and `text` are
+    Vega expressions.
+    """
     options: Kwargs = {"color": INK, "baseline": "middle", "align": "left", "fontSize": MIDDLE, "aria": False}
     channels = {"x": pixel_x("_x"), "y": pixel_y("_y"), "text": "_text:N"}
     return layer("text", channels, rows.calculate(_x=x, _y=y, _text=text), **options | mark)
@@ -88,7 +94,9 @@ def image_at(
     channels: Channels | None = None,
     smooth: bool = False,
 ) -> Layer:
-    """The picture with the address `url`, a Vega expression, stretched to a box of these pixels; `channels` are further ones."""
+    """A layer of images with the address `url`, stretched to a box of `width` × `height` pixels at (`x`, `y`), all
+    Vega expressions; `channels` are further channels.
+    """
     channels = {"x": pixel_x("_x"), "y": pixel_y("_y"), "url": "_url:N", **(channels or {})}
     size: Kwargs = {"width": alt.expr(width), "height": alt.expr(height), "aspect": False, "smooth": smooth}
     return layer("image", channels, rows.calculate(_x=x, _y=y, _url=url), **size, **_CORNER)
@@ -101,9 +109,11 @@ PIXEL_BOX = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "
 def weight_table(
     weights: np.ndarray, rows: Mapping[str, Sequence | None], columns: Sequence[str]
 ) -> pd.DataFrame:
-    """Weights [..., key] with a row for each index of the leading axes, and a column for each key, named by `columns`.
+    """A table of `weights` [..., key] for exported files: a row for each index of the leading axes, and a column for
+    each key, named by `columns`.
 
-    `rows` has an entry for each leading axis: what it is called, and a name for each index, or None where the index says it.
+    `rows` maps the name of each leading axis, in order, to a name for each of its indices, or to None to use the
+    index itself.
     """
     *leading, n_keys = weights.shape
     indices = np.indices(leading).reshape(len(leading), -1)

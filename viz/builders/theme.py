@@ -1,7 +1,7 @@
-"""How figures follow the theme of the reader, which only the browser knows, and the width of the page.
+"""How figures follow the reader's theme, which only the browser knows, and the width of the page.
 
-Streamlit colours axes, legends and titles, but leaves text marks black. Vega knows the background of the page: these
-expressions choose colours in the browser, and in an exported PNG too.
+Streamlit colours axes, legends and titles, but leaves text marks black. Vega knows the background of the page, so
+these expressions choose colours in the browser, and in an exported PNG too.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _FIRST: dict[Theme, str] = {"light": "#0068c9", "dark": "#83c9ff"}
 
 
 def page_config() -> dict[str, Any]:
-    """Vega's configuration on a page, over the one that Streamlit sets: letters that are large and dark enough."""
+    """Vega's configuration on a page, which overrides that of Streamlit: letters that are large and dark enough."""
     labels = {"labelColor": LABEL_INK, "titleColor": LABEL_INK}
     sizes = {"labelFontSize": MIDDLE, "titleFontSize": MIDDLE}
     config: dict[str, Any] = dict.fromkeys(("axis", "legend", "header"), labels | sizes)
@@ -48,7 +48,9 @@ def page_config() -> dict[str, Any]:
 
 
 def file_config(theme: Theme, enlargement: float = 1) -> dict[str, Any]:
-    """Vega's configuration in a file or a notebook, as Streamlit sets it, with letters larger by the factor `enlargement`."""
+    """Vega's configuration in a file or a notebook: the look of Streamlit's theme, with letters enlarged by the
+    factor `enlargement`.
+    """
     ink, grid = PAGE_INK[theme], _GRID[theme]
     size = MIDDLE * enlargement
     text = {
@@ -78,7 +80,7 @@ def file_config(theme: Theme, enlargement: float = 1) -> dict[str, Any]:
 
 
 def heading(text: str | list[str], *below: str) -> dict:
-    """The `title` of a chart: `text`, in which each item of a list is a line, and smaller lines `below` it."""
+    """The `title` property of a chart: `text`, of which each item of a list is a line, and smaller lines `below`."""
     title = {"text": text, "anchor": "start", "fontSize": MIDDLE, "limit": 0}
     smaller = {"subtitle": list(below), "subtitleFontSize": SMALL, "subtitleColor": {"expr": INK.expr}}
     return title | smaller if below else title
@@ -90,7 +92,9 @@ def lines_above(lines: Sequence[str]) -> dict[str, Any]:
 
 
 def heading_with_reading(name: str, reading: str) -> dict:
-    """The `title` of a chart, larger than `heading` and in line with the plot, and below it how to read the chart."""
+    """The `title` property of a chart whose `name` is larger than in `heading` and in line with the plot, and below
+    it `reading`, how to read the chart.
+    """
     style = {
         "frame": "group",
         "fontSize": LARGE,
@@ -102,13 +106,12 @@ def heading_with_reading(name: str, reading: str) -> dict:
 
 
 def in_theme(figure: go.Figure) -> go.Figure:
-    """The Plotly figure with the colours of weights as placeholders, which the browser replaces by the theme's colours.
-
-    Under each green frame lies a line in the colour of the page, as in `cells.casing`; not under a thin one, whose narrow row it
-    would cover.
+    """The Plotly figure with placeholders for the colours of weights, which the browser replaces by those of the
+    theme.
 
     Streamlit's template has ten placeholders for the `chartSequentialColors` that `.streamlit/config.toml` sets:
-    `WEIGHTS` on a light page, the same reversed on a dark one.
+    `WEIGHTS` on a light page, the same reversed on a dark one. Under each green frame a wider line in the colour of
+    the page is added, as in `cells.casing_layer`; not under a thin frame, whose narrow row it would cover.
     """
     of_theme = plotly.io.templates["streamlit"].layout.colorscale.sequential
     for trace in figure.data:
@@ -127,5 +130,5 @@ def in_theme(figure: go.Figure) -> go.Figure:
 
 @cache
 def weight_colour_scale() -> tuple:
-    """The colours of weights as Plotly's colour scale."""
+    """The colours of weights in the form of a Plotly colour scale."""
     return go.Heatmap(colorscale=WEIGHTS).colorscale

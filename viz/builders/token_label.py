@@ -1,7 +1,8 @@
-"""How tokens are written in figures, and an estimate of their width: the server does not know the reader's font.
+"""How tokens are written in figures, and an estimate of their width, since the server does not know the reader's
+font.
 
-Tokens are set in a monospace font and measured in cells, one for a Latin letter. The estimate is generous, since
-scripts that the font lacks come from another one with wider letters.
+Tokens are set in a monospace font, and their width is measured in the width of a Latin letter. The estimate is
+generous, since letters that the font lacks come from another font with wider letters.
 """
 
 import re
@@ -19,43 +20,49 @@ _JOINER = "\u200d"  # makes one emoji of two
 
 
 def visible(token: str) -> str:
-    """`token` with marks in place of what would be invisible: · a space, ↵ a line end, ⇥ a tab, ␣ a control character.
+    """The `token` with signs in place of invisible letters: · for a space, ↵ a line end, ⇥ a tab, ␣ a control
+    character.
 
-    An accent alone stands on a dotted circle, or it would stand on what is written before the token.
+    An accent alone gets a dotted circle below it; otherwise it would stand on the letter before the token.
     """
     text = "".join(map(_visible_letter, token)) or "·"
     return f"◌{text}" if unicodedata.category(text[0]) in ("Mn", "Me", "Mc") else text
 
 
 def patch_in_words(token: str) -> str:
-    """What names a patch, such as "r2c1", as "the patch in row 2, column 1"; other tokens as they are."""
+    """The token of a patch, such as "r2c1", as "the patch in row 2, column 1"; other tokens as they are."""
     return _PATCH.sub(r"the patch in row \1, column \2", token)
 
 
-def label(token: str, at_most: int) -> str:
-    """`token` as `visible` writes it, `shortened` to `at_most` letters."""
-    return shortened(visible(token), at_most)
+def label(token: str, max_letters: int) -> str:
+    """The `token` as `visible` writes it, cut by `shortened` to `max_letters`."""
+    return shortened(visible(token), max_letters)
 
 
-def shortened(text: str, at_most: int) -> str:
-    """`text`, its end replaced by an ellipsis if it is wider than `at_most` letters (see `cells`)."""
-    if cells(text) <= at_most:
+def shortened(text: str, max_letters: int) -> str:
+    """The `text`, with an ellipsis in place of its end if it is wider than `max_letters` Latin letters (see
+    `width_in_letters`).
+    """
+    if width_in_letters(text) <= max_letters:
         return text
-    n_fitting = sum(width_so_far <= at_most - 1 for width_so_far in accumulate(map(_cells, text)))
+    n_fitting = sum(width_so_far <= max_letters - 1 for width_so_far in accumulate(map(_letter_width, text)))
     return text[:n_fitting].rstrip(_JOINER) + "…"
 
 
-def cells(text: str) -> float:
-    """Estimated width of a text in cells of a monospace font; wide East Asian letters and emoji count double."""
-    return sum(map(_cells, text))
+def width_in_letters(text: str) -> float:
+    """The estimated width of a text in a monospace font, in widths of a Latin letter; wide East Asian letters and
+    emoji count double.
+    """
+    return sum(map(_letter_width, text))
 
 
 def width(text: str, font_size: float) -> float:
-    """Estimated width of a text in pixels."""
-    return cells(text) * _CELL * font_size
+    """The estimated width of a text in pixels, in a monospace font of `font_size` pixels."""
+    return width_in_letters(text) * _CELL * font_size
 
 
 def _visible_letter(letter: str) -> str:
+    """The letter, or the sign in place of an invisible one."""
     if letter in _LINE_ENDS or letter == "\t":
         return "⇥" if letter == "\t" else "↵"
     if letter.isspace():
@@ -63,7 +70,8 @@ def _visible_letter(letter: str) -> str:
     return "␣" if unicodedata.category(letter) in _CONTROLS else letter
 
 
-def _cells(letter: str) -> float:
+def _letter_width(letter: str) -> float:
+    """The estimated width of one letter, in widths of a Latin letter."""
     if unicodedata.category(letter) in _INVISIBLE:
         return 0
     if unicodedata.east_asian_width(letter) in "WF":

@@ -17,7 +17,9 @@ BELOW = "\n"  # before a number: it stands below the line of the mark, which so 
 
 
 def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt.Color:
-    """The colour channel of `field`, from 0 (or minus `largest` if `signed`) to the value `largest` of the chart."""
+    """The colour channel of `field`, from 0 (from -`largest` if `signed`) to `largest`, an entry of the chart's
+    `values`.
+    """
     domain = [alt.ExprRef("-largest") if signed else 0, value("largest")]
     # Vega would mix two colours by their hue, and Plotly mixes them in RGB: one weight must not have two colours.
     scale = alt.Scale(
@@ -43,12 +45,12 @@ def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, 
 
 
 def number_at_end(sign: str = "") -> str:
-    """Vega expression for a number at the end of a colour bar, with this `sign` before numbers above 0."""
+    """The Vega expression of the number at the end of a colour bar, with this `sign` before numbers above 0."""
     return f"datum.value ? format(datum.value, '{sign}.2~g') : '0'"
 
 
 def named_legend(title: str | list[str], ends: tuple[str, str], *, signed: bool) -> alt.Legend:
-    """A colour bar from `-largest` (from 0 unless `signed`) to `largest`, with a word that names each of its ends."""
+    """A colour bar from -`largest` (from 0 unless `signed`) to `largest`, whose two ends have these names (`ends`)."""
     number = "format(datum.value, '+.2~g')" if signed else "format(datum.value, '.2~g')"
     low, high = (f"{number} + ' {word}'" for word in ends)
     label = f"datum.value > 0 ? {high} : {f'datum.value < 0 ? {low} : ' if signed else ''}"
@@ -58,7 +60,7 @@ def named_legend(title: str | list[str], ends: tuple[str, str], *, signed: bool)
 
 
 class WeightLegend(NamedTuple):
-    """Title, end and ticks of the colour bar of attention weights, for Altair's and Plotly's figures."""
+    """Title, end and ticks of the colour bar of attention weights, the same for Altair's and Plotly's figures."""
 
     title: tuple[str, ...]  # what the colours show, and below that what `EVEN` means
     largest: float  # end of the scale
@@ -67,15 +69,16 @@ class WeightLegend(NamedTuple):
 
     @property
     def values(self) -> Kwargs:
-        """The `values` of a chart with `attention_colour`."""
+        """The `values` that a chart with `attention_colour` needs."""
         marks = list(self.ticks.values())
         return {"largest": self.largest, "legend_ticks": list(self.ticks), "legend_marks": marks}
 
 
 def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLegend:
-    """The legend of weights on this scale, with a mark at 1/`n_keys`, the weight of each key if all were equal.
+    """The legend of weights on this `scale`, with a tick at 1/`n_keys`, the weight of each key if all were equal.
 
-    `keys` says which keys are counted. There is no mark for a single key, nor if rows of weights do not sum to 1.
+    `keys` says which keys are counted. The tick is missing if there is a single key, or if the rows of weights do not
+    sum to 1.
     """
     title, ticks = [f"{scale.what}, {scale.reach}"], {0.0: "", scale.largest: ""}
     if scale.shares and n_keys > 1:
@@ -91,7 +94,7 @@ def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLege
 
 
 def attention_colour(title: tuple[str, ...]) -> alt.Color:
-    """The colour channel of the field `weight`, with a legend if `title` is not empty.
+    """The colour channel of the field `weight`, with a legend if there is a `title` (a tuple of lines).
 
     The chart needs the `values` of a `WeightLegend`.
     """

@@ -1,4 +1,6 @@
-"""What a number of an answer is made of: a bar for each part of the residual stream, layer by layer, of one or several encoders."""
+"""The parts that sum to one number of an encoder's answer, such as a logit: a bar for each part of the residual
+stream, layer by layer, for one or several encoders.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,22 +31,24 @@ def answer_bars(
     colours: Sequence[str] = CATEGORIES,
     height: int = 240,
 ) -> VegaFigure:
-    """Bars of the parts that add up to one number of an answer, its `quantity`: at each part a bar for each of the sides, by name.
+    """Bars of the parts that sum to one number of an answer, which `quantity` names; `sides` maps the name of each
+    encoder to its parts.
 
-    A side is a frame as `answer_parts` returns it: columns `part`, `kind`, `layer`, `head` and `value`. From the left stand the parts
-    of the embedding, then each layer with its heads and its feed-forward, then the biases and what else comes behind the layers. A
-    side that lacks a part has no bar there; rows of one head by token are added up. If a frame has a column `effect`, a dot says
-    by how much the number falls without that part, NaN for no dot. Above the bars stand their sums, with what each side's encoder
-    `answers`, and between which `ends` the number lies: what speaks for a low and what for a high one. The plot is `height` pixels
-    high.
+    The parts of an encoder are a frame as `answer_parts` returns it, with the columns `part`, `kind`, `layer`, `head`
+    and `value`. Each part has one bar for each encoder. From left to right stand the parts of the embedding, then
+    each layer with its heads and its feed-forward, then the biases and the other parts after the layers. An encoder
+    that lacks a part has no bar there; rows of one head for single tokens are summed. If a frame has a column
+    `effect`, a dot shows by how much the number falls when this part is removed; NaN gives no dot. Above the bars
+    stand their sums, with each encoder's answer from `answers`, and the two `ends` of the number: the answers for
+    which a low and a high number speak. The plot is `height` pixels high.
 
     >>> from loupe import answer_bars, answer_parts, load
     >>> parts = answer_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.")
     >>> answer_bars({"pre-LN": parts.frame}, quantity=parts.quantity, ends=("negative", "positive")).frame.shape[0]
     23
     """
-    rows = _rows(sides)
-    parts, layers = _along(rows)
+    rows = _part_rows(sides)
+    parts, layers = _part_positions(rows)
     effects = rows["effect"].to_numpy(float)
     of_rows = parts.loc[rows["part"]]
     bar = (of_rows["width"].to_numpy(float) - 2 * _MARGIN) / max(len(sides), 1)
@@ -128,13 +132,15 @@ def answer_bars(
             "highest": highest + room,
         },
         height=height,
-        title=heading(quantity, *_reading(rows, answers, ends, has_effects=has_effects)),
+        title=heading(quantity, *_reading_lines(rows, answers, ends, has_effects=has_effects)),
         description=f"What each of {len(parts)} parts adds to the {quantity}, of {' and '.join(sides)}",
     )
 
 
-def _rows(sides: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """A row for each part of each side, with its `effect`, NaN where the frame has none."""
+def _part_rows(sides: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """One data frame of the parts of all sides: a row for each part of each side, with its `effect`, NaN if the
+    side's frame has none.
+    """
     columns = dict.fromkeys(("side", "part", "kind"), str) | dict.fromkeys(("layer", "head"), "Int64")
     empty = pd.DataFrame(columns=[*columns, "value", "effect"])
     rows = pd.concat([empty, *(frame.assign(side=side) for side, frame in sides.items())], ignore_index=True)
@@ -145,10 +151,10 @@ def _rows(sides: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     )
 
 
-def _reading(
+def _reading_lines(
     rows: pd.DataFrame, answers: Sequence[str], ends: tuple[str, str] | None, *, has_effects: bool
 ) -> list[str]:
-    """Lines on what the bars sum to, and on how to read them."""
+    """Lines of text on what the bars sum to, and on how to read them."""
     sums = rows.groupby("side", sort=False)["value"].sum()
     clauses = [f"{side} {format_number(total, '+.3g')}" for side, total in sums.items()]
     if answers:
@@ -163,8 +169,10 @@ def _reading(
     ]
 
 
-def _along(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The parts by name, from left to right, in units of a head's width, with what stands below them; and the layers."""
+def _part_positions(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two data frames: the parts by name with their `start` and `width` on the x axis, where a head is 1 wide, and
+    the names below them; and the layers with their `start` and `stop`.
+    """
     parts = rows.drop_duplicates("part").set_index("part")
     behind = parts["layer"].max() + 1 if parts["layer"].notna().any() else 0
     group = parts["layer"].fillna(behind).where(~parts["kind"].isin(EMBEDDING), -1)

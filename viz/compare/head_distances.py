@@ -1,4 +1,6 @@
-"""Distances of the heads of two encoders: of all pairs on one input, and of the matched pairs over a data set."""
+"""Distances between the heads of two encoders: of all pairs of heads on one input, and of the matched pairs over a
+data set.
+"""
 
 from collections.abc import Sequence
 
@@ -25,12 +27,12 @@ def distance_heatmap(
     names: tuple[str, str],
     selected: int | None,
 ) -> VegaFigure:
-    """A heatmap of distances [head of the first, head of the second] in nats; heads are numbered layer by layer,
-    `n_heads` in a layer.
+    """A heatmap of `distances` [head of the first encoder, head of the second] in nats; heads are counted layer by
+    layer, `n_heads` in a layer of each encoder.
 
-    `partners` holds, for each head of the first encoder, the number of its partner (-1: none). The cells of pairs have
-    rings, and that of the head `selected` has a frame. A click on a cell sets the point selection `pair`, fields `one`
-    and `other`.
+    `names` are those of the encoders. `partners` holds, for each head of the first encoder, the index of its matched
+    head in the second (-1: none). The cells of matched pairs have rings, and the cell of the first encoder's head
+    `selected` has a frame. A click on a cell sets the point selection `pair`, fields `one` and `other`.
     """
     row, column = np.indices(distances.shape).reshape(2, -1)
     row_names, column_names = (
@@ -90,30 +92,31 @@ _STEP, _WIDTH = 18, 400  # pixels a pair, and across
 
 def pair_spread(
     names: Sequence[str],
-    here: np.ndarray,
+    this_input: np.ndarray,
     mean: np.ndarray,
     sd: np.ndarray,
     *,
-    ones: Sequence[int],
-    others: Sequence[int],
+    first_heads: Sequence[int],
+    second_heads: Sequence[int],
     selected: int | None,
 ) -> VegaFigure:
-    """A row for each pair of heads, the most distant first: mean ± standard deviation [pair] as a bar, this input as a
-    dot.
+    """A row for each matched pair of heads, the most distant first, with its distance in nats: mean ± standard
+    deviation (`sd`) over a data set as a bar, and the distance on this input as a dot; all [pair].
 
-    `ones` and `others` are the numbers of the first and of the second heads; the pair whose first head is `selected` is
-    marked. A click on a row sets the point selection `pair`, fields `one` and `other`.
+    `first_heads` and `second_heads` are the indices of the two heads of each pair, counted layer by layer; the pair
+    whose first head is `selected` is marked. A click on a row sets the point selection `pair`, fields `one` and
+    `other`.
     """
     n_pairs = len(names)
     order = np.argsort(-np.asarray(mean), kind="stable")
-    mean, sd, here = (np.asarray(numbers, float)[order] for numbers in (mean, sd, here))
+    mean, sd, this_input = (np.asarray(numbers, float)[order] for numbers in (mean, sd, this_input))
     columns = [
         Column("name", [names[index] for index in order], "pair", in_file="pair"),
-        Column("here", here, "on this input", ".4f", "this input"),
+        Column("here", this_input, "on this input", ".4f", "this input"),
         Column("mean", mean, "mean", ".4f"),
         Column("sd", sd, "standard deviation", ".4f", "standard deviation"),
     ]
-    first = np.asarray(ones, int)[order]
+    first = np.asarray(first_heads, int)[order]
     x_scale = alt.Scale(domain=[0, value("top")], nice=False)
     x: Kwargs = {"title": "head distance (nats)", "scale": x_scale, "axis": alt.Axis(tickCount=5)}
     y_axis = alt.Axis(ticks=False, domain=False, labelLimit=0, labelOverlap=False)
@@ -132,11 +135,12 @@ def pair_spread(
             "low": np.maximum(mean - sd, 0),
             "high": mean + sd,
             "one": first,
-            "other": np.asarray(others, int)[order],
+            "other": np.asarray(second_heads, int)[order],
             "selected": first == (-1 if selected is None else selected),
         },
         values={
-            "top": 1.1 * max([*here, *(mean + sd)], default=0) or 1.0,  # at its end is the menu of the figure
+            "top": 1.1 * max([*this_input, *(mean + sd)], default=0)
+            or 1.0,  # at its end is the menu of the figure
             "order": [names[index] for index in order],
         },
         width=_WIDTH,

@@ -1,5 +1,5 @@
-"""Curves and maps over the stages of the residual stream: one number at each stage, one logit for each class, similarities of two
-sets of stages, and lengths of vectors.
+"""Curves and heatmaps over the stages of the residual stream: one number at each stage, the logits of each class,
+similarities between the stages of two encoders, and vector norms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,11 +35,12 @@ def stage_curves(
     bands: Mapping[str, Band] | None = None,
     height: int = 240,
 ) -> VegaFigure:
-    """A curve of values [stage] for each of two sides, by name; a side with fewer layers ends earlier, and NaN is
+    """A curve of values [stage] for each of two `sides`, by name; a side with fewer layers ends earlier, and NaN is
     left out.
 
-    `bands` are means and standard deviations [stage] of some sides over a data set: one deviation to either side is shaded,
-    the mean is dashed. The axis goes from 0 to `from_zero_to`, or to the largest value. The plot is `height` pixels high.
+    `bands` maps the names of some sides to means and standard deviations [stage] over a data set: the mean is dashed,
+    and one standard deviation above and below it is shaded. The y axis goes from 0 to `from_zero_to`; without it, to
+    the largest value. The plot is `height` pixels high.
     """
     bands, stages = dict(bands or {}), stage_names(stages)
     defined = {name: np.flatnonzero(~np.isnan(values)).tolist() for name, values in sides.items()}
@@ -99,10 +100,10 @@ def logit_curves(
     title: str,
     domain: tuple[float, float],
 ) -> VegaFigure:
-    """Curves of logits [stage, class]: `marked` maps the names of some classes to the colours of their curves, which
-    are labelled; all others are grey.
+    """Curves of `logits` [stage, class]: `marked` maps the names of some classes to the colours of their curves,
+    which are labelled; all others are grey.
 
-    The axis spans `domain`.
+    The y axis spans `domain`.
     """
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
     stages, n_stages = stage_names(stages), len(stages)
@@ -155,10 +156,11 @@ def stage_similarity(
     undefined: str = "not defined",
     title: str = "",
 ) -> VegaFigure:
-    """A grid of similarities [row, column], coloured from 0 (-1 if `signed`) to 1; `rows` and `columns` are stages, and
-    `names` the titles of these two axes.
+    """A grid of similarities [row, column], coloured from 0 (-1 if `signed`) to 1; `rows` and `columns` are the
+    stages of two encoders, and `names` the titles of these two axes.
 
-    The longer side is about `side` pixels. NaN is drawn as a dash, and the tooltip says why: `undefined`.
+    `what` names the similarity. The longer side is about `side` pixels. NaN is drawn as a dash, and the tooltip gives
+    the reason, `undefined`.
     """
     rows, columns = stage_names(rows), stage_names(columns)
     pairs = [(row, column) for row in rows for column in columns]
@@ -213,9 +215,10 @@ def norm_heatmap(
     unit: str = "token",
     title: str = "",
 ) -> Heatmap:
-    """A heatmap of norms [stage, position], coloured from 0 to `limit`, which both sides share.
+    """A heatmap of vector norms [stage, position], coloured from 0 to `limit`, which should be the same for figures
+    that are compared.
 
-    `unit` says what the tokens are, such as "patch".
+    `unit` says what a position holds, such as "patch".
     """
     return heatmap(
         norms,

@@ -1,1 +1,1 @@
-"""Figures of what encoders and layers cost."""
+"""Figures of the cost of encoders and layers."""

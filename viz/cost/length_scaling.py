@@ -1,5 +1,5 @@
-"""Costs of an encoder: growth with the length of the sequence, on two logarithmic axes, where a power law is a straight line; and
-the counts of its parts, as horizontal bars.
+"""Costs of an encoder: their growth with the length of the sequence, on two logarithmic axes, where a power law is a
+straight line; and the cost of each part, as horizontal bars.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,9 @@ _ROOM = 2  # end of the axis as a multiple of the largest share: the rest is for
 
 
 def length_scaling(lengths: Sequence[int], values: Mapping[str, Sequence[float]]) -> VegaFigure:
-    """Curves of multiply-adds [length], all above 0, one for each name."""
+    """Curves of the number of multiply-adds over the sequence lengths; `values` maps the name of each curve to its
+    values [length], all above 0.
+    """
     columns = long_columns(
         {layer_kind: (lengths, measured) for layer_kind, measured in values.items()},
         Column("layer", (), in_file="kind of layer"),
@@ -59,7 +61,8 @@ def length_scaling(lengths: Sequence[int], values: Mapping[str, Sequence[float]]
 
 
 def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str, marked: str = "") -> VegaFigure:
-    """Horizontal bars of counts [part], with each count's share of the sum; `quantity` says what is counted.
+    """Horizontal bars of counts `values` [part] with the share of each in their sum; `quantity` says what is counted,
+    such as parameters.
 
     The part `marked` has the colour of the first curve of `length_scaling`.
     """

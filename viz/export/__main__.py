@@ -1,7 +1,7 @@
 """python -m viz.export FILE.npz --out FILE.{html,png,svg,pdf} [--head L H] [--width-cm 8.5] [--font-pt 8]
 
-A record file as `python -m model.capture` writes it, as a page of all heads that opens offline, or as a picture: of all
-heads, or with `--head` of one. An error is printed as one sentence, with exit code 2.
+Writes a record file, as `python -m model.capture` makes it, as a page of all heads that opens offline, or as a
+picture of all heads or, with `--head`, of one head. An error is printed as one sentence, with exit code 2.
 """
 
 import argparse
@@ -16,13 +16,14 @@ from ..builders.figure import Figure
 from .export_style import ExportStyle
 from .notebook import model_module
 from .offline_page import offline_page
-from .safe_text import sentence
+from .safe_text import missing_letters_sentence
 from .save import PICTURES, figure_bytes
 
 KINDS = ("html", *PICTURES)
 
 
 def main(arguments: Sequence[str] | None = None, program: str = f"python -m {__package__}") -> None:
+    """Runs the command with these arguments, by default those of the process; `program` is its name in messages."""
     parser = argparse.ArgumentParser(
         prog=program, description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -88,13 +89,13 @@ def file_content(args: argparse.Namespace) -> bytes:
         title=not args.no_title,
     )
     figure = _figure(record, args.head, args.query)
-    if warning := sentence(figure, file_format):
+    if warning := missing_letters_sentence(figure, file_format):
         print(f"{__package__}: {warning}", file=sys.stderr)
     return figure_bytes(figure, file_format, style)
 
 
 def _picture_options(args: argparse.Namespace) -> dict[str, object]:
-    """The options that only a picture has, by name, with their values."""
+    """The arguments that apply only to pictures, by name, with their values."""
     return {
         "--theme": args.theme,
         "--width-cm": args.width_cm is not None,
@@ -106,6 +107,7 @@ def _picture_options(args: argparse.Namespace) -> dict[str, object]:
 
 
 def _figure(record: Any, head: Sequence[int] | None, query: int | None) -> Figure:
+    """The figure of one `head` (layer, head) of the record, with its `query` framed, or of all heads without `head`."""
     if head is None:
         return head_overview(record, clickable=False)
     if record.keys is not None:

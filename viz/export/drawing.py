@@ -1,5 +1,5 @@
-"""Figures as SVG, PDF or PNG, drawn by Vega in this process without a browser or a network; numbers in their cells stand there as they
-are drawn, in all cells, or none.
+"""Figures as SVG, PDF or PNG, drawn by Vega in this process without a browser or a network. Numbers in cells can be
+those on screen, those of all cells, or none.
 """
 
 import io
@@ -19,9 +19,9 @@ from ..builders.figure import Figure, VegaFigure
 from ..builders.heatmap_figure import Heatmap, Panel
 from ..builders.number_format import format_number
 from ..builders.theme import SMALL, file_config, heading
-from .export_style import CM, LABEL, PT, CellNumbers, ExportStyle
-from .heatmap_vega import heatmap_vega, lack_of_room, natural_width, panel_widths
-from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, with_replacements, wrap_titles
+from .export_style import CM, LABEL, PT, ExportStyle, NumberChoice
+from .heatmap_vega import heatmap_vega, natural_width, needed_enlargement, panel_widths
+from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, replace_missing_letters, wrap_titles
 
 _ONES = {"0.": "0", "1.": "1", "−1.": "−1"}
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
@@ -40,19 +40,23 @@ PixelBox = tuple[float, float, float, float]  # left, top, width, height
 LayoutForWidth = Callable[[float], dict[str, Any]]
 
 
-def number_choices(figure: Figure) -> tuple[CellNumbers, ...]:
-    """What can be chosen for this figure, first what it draws by itself; nothing else if it has no numbers in cells."""
+def number_choices(figure: Figure) -> tuple[NumberChoice, ...]:
+    """The choices of `ExportStyle.numbers` for this figure, the default first; only the default if the figure has no
+    numbers in cells.
+    """
     if isinstance(figure, Heatmap):
         return ("drawn", "all", "none")
     specification = figure.specification
     return ("drawn", "none") if without_numbers(specification) != specification else ("drawn",)
 
 
-def with_numbers(figure: Heatmap, numbers: CellNumbers) -> Heatmap:
-    """The heatmap with these numbers in its cells; cells without a value stay empty."""
+def with_numbers(figure: Heatmap, numbers: NumberChoice) -> Heatmap:
+    """The heatmap with the numbers of this choice in its cells; cells without a value stay empty."""
     if numbers == "drawn":
         return figure
-    panels = [replace(panel, written=_texts(panel) if numbers == "all" else None) for panel in figure.panels]
+    panels = [
+        replace(panel, written=_cell_texts(panel) if numbers == "all" else None) for panel in figure.panels
+    ]
     return replace(figure, panels=tuple(panels))
 
 
@@ -60,11 +64,11 @@ def without_numbers(view: Mapping[str, Any]) -> dict[str, Any]:
     """A Vega-Lite view without the layers that write a number into each coloured cell."""
     result = dict(view)
     if "layer" in view:
-        places = [_place(layer) for layer in view["layer"] if _is_coloured_cells(layer)]
+        places = [_xy_channels(layer) for layer in view["layer"] if _is_coloured_cells(layer)]
         result["layer"] = [
             without_numbers(layer)
             for layer in view["layer"]
-            if not (_is_plain_text(layer) and _place(layer) in places)
+            if not (_is_plain_text(layer) and _xy_channels(layer) in places)
         ]
     for name in ("hconcat", "vconcat", "concat"):
         if name in view:
@@ -75,10 +79,12 @@ def without_numbers(view: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_room(figure: Heatmap, width: float) -> None:
-    """Raises ValueError if a number of the panels is wider or higher than its cell where they share `width` pixels."""
+    """Raises ValueError if a number in the panels is wider or higher than its cell when all panels share `width`
+    pixels.
+    """
     widths = panel_widths(figure, width)
     lack = max(
-        lack_of_room(figure, panel, panel_width)
+        needed_enlargement(figure, panel, panel_width)
         for panel, panel_width in zip(figure.panels, widths, strict=True)
     )
     if lack > 1:
@@ -88,10 +94,11 @@ def check_room(figure: Heatmap, width: float) -> None:
         )
 
 
-def _texts(panel: Panel) -> np.ndarray:
-    """The values of all cells as texts, with as many decimals as two digits of the largest need.
+def _cell_texts(panel: Panel) -> np.ndarray:
+    """The values of all cells as texts [row, column], with the number of decimals at which the largest value has two
+    digits.
 
-    Up to 1, the zero before the point is left out: .25 and −.25, 1, and 0 for what rounds to it.
+    Up to 1, the zero before the point is left out: .25 and −.25, 1, and 0 for a value that rounds to it.
     """
     largest = max(abs(panel.colours.lowest), abs(panel.colours.largest)) or 1
     decimals = max(0, 2 - ceil(log10(largest)))
@@ -106,35 +113,39 @@ def _texts(panel: Panel) -> np.ndarray:
 
 
 def _is_coloured_cells(layer: Mapping[str, Any]) -> bool:
+    """Whether a Vega-Lite layer draws rectangles coloured by a number."""
     colour = layer.get("encoding", {}).get("color", {})
     return _mark(layer).get("type") == "rect" and colour.get("type") == "quantitative"
 
 
 def _is_plain_text(layer: Mapping[str, Any]) -> bool:
-    """Whether a layer is text in the letters of numbers; tokens have letters of their own."""
+    """Whether a Vega-Lite layer writes text in the default font, as numbers do; tokens have a font of their own."""
     mark = _mark(layer)
     return mark.get("type") == "text" and "font" not in mark
 
 
-def _place(layer: Mapping[str, Any]) -> tuple[Any, Any]:
+def _xy_channels(layer: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The x and the y channel of a Vega-Lite layer."""
     encoding = layer.get("encoding", {})
     return encoding.get("x"), encoding.get("y")
 
 
 def _mark(layer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The mark of a Vega-Lite layer, as a dict with its type."""
     mark = layer.get("mark", {})
     return {"type": mark} if isinstance(mark, str) else mark
 
 
 def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B008 (frozen)
-    """The figure as SVG, in centimetres if the style has a width. Raises ValueError if only a browser can draw it, or if
-    the style asks for numbers in all cells and they do not fit, or the figure has no cells.
+    """The figure as SVG, with its size in centimetres if the style has a width. Raises ValueError if only a browser
+    can draw the figure, or if the style asks for numbers in all cells and they do not fit, or the figure has no
+    cells.
     """
     return _svg(figure, style, "cm" if style.width_cm else "", CM if style.width_cm else 1)
 
 
 def _svg(figure: Figure, style: ExportStyle, unit: str, pixels: float) -> str:
-    """The figure as SVG whose size is in a unit of so many `pixels`."""
+    """The figure as SVG with its size in `unit`, of which one has `pixels` pixels."""
     svg_text, box, scale = _draw_in_width(figure, style)
     width_text, height_text = (f"{number * scale / pixels:.2f}{unit}" for number in box[2:])
     opening_tag = _svg_tag(width_text, height_text, box)
@@ -148,21 +159,21 @@ def _svg(figure: Figure, style: ExportStyle, unit: str, pixels: float) -> str:
 
 
 def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
-    """The figure as PNG, with the dots per inch of the style."""
+    """The figure as PNG, with the dots per inch of the style. Raises the errors of `svg`."""
     return vl_convert.svg_to_png(
-        with_replacements(svg(figure, style)), scale=72 / 96, ppi=style.dots_per_inch
+        replace_missing_letters(svg(figure, style)), scale=72 / 96, ppi=style.dots_per_inch
     )
 
 
 def pdf(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
-    """The figure as PDF, of the size of `svg`; texts are text, in the fonts that come along."""
+    """The figure as PDF, of the same size as `svg`, with texts as text in embedded fonts. Raises the errors of `svg`."""
     # which makes a point of each pixel
-    return vl_convert.svg_to_pdf(with_replacements(_svg(figure, style, "", PT)))
+    return vl_convert.svg_to_pdf(replace_missing_letters(_svg(figure, style, "", PT)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a figure is laid out in a width that is still to be found."""
+    """How to lay out a figure once its width is known."""
 
     in_width: LayoutForWidth  # the specification, for a width in pixels
     natural_width: float | None  # the figure's own; None if it is not known
@@ -171,7 +182,9 @@ class _Layout:
 
 
 def _draw_in_width(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
-    """The figure as SVG, the bounding box of its drawing in pixels, and the factor that scales it to the style's width."""
+    """The figure as SVG, the bounding box of its drawing in pixels, and the factor by which to scale it to the
+    style's width.
+    """
     layout = _layout(figure, style)
     letters = style.font_pt * PT if style.font_pt else None
     target_width = style.width_cm * CM if style.width_cm else None
@@ -203,7 +216,7 @@ def _draw_in_width(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, f
 
 
 def _layout(figure: Figure, style: ExportStyle) -> _Layout:
-    """The layout of the figure, with numbers in its cells and a title or not, as the style says."""
+    """The layout of the figure, with the numbers in cells and the title that the style asks for."""
     if isinstance(figure, Heatmap):
         title = ": ".join(filter(None, (style.above, figure.title))) if style.title else ""
         heatmap = with_numbers(replace(figure, title=title), style.numbers)
@@ -225,14 +238,14 @@ def _layout(figure: Figure, style: ExportStyle) -> _Layout:
 
 
 def title_of(figure: Figure) -> str:
-    """All that stands above the whole figure, as one line; "" if nothing does."""
+    """The title and the subtitle of the whole figure as one line; "" without a title."""
     if isinstance(figure, Heatmap):
         return figure.title
     return " ".join(_lines_of(figure.specification.get("title")))
 
 
 def _lines_of(title: Any) -> list[str]:
-    """The lines of a chart's title, and those below it."""
+    """The lines of a Vega-Lite title, followed by those of its subtitle."""
     if isinstance(title, dict):
         return [*_lines_of(title.get("text")), *_lines_of(title.get("subtitle"))]
     return [title] if isinstance(title, str) else list(title or ())
@@ -241,8 +254,8 @@ def _lines_of(title: Any) -> list[str]:
 def _render(
     specification: dict[str, Any], style: ExportStyle, enlargement: float, width: float | None
 ) -> str:
-    """The SVG of a specification, with letters `enlargement` times as large. Unless `width` (pixels) is None, titles are
-    wrapped, and legends folded into more rows, to fit it.
+    """The SVG of a specification, with letters enlarged by `enlargement`. Unless `width` (pixels) is None, titles are
+    wrapped and legends folded into more rows to fit it.
     """
     if width:
         letter = _LETTER * LABEL * enlargement
@@ -258,16 +271,18 @@ def _render(
 
 
 def _svg_tag(width: str, height: str, box: PixelBox) -> str:
-    """The opening tag of an SVG of this size that shows this box."""
+    """The opening tag of an SVG of this size whose view box is `box`."""
     view = " ".join(f"{number:g}" for number in box)
     names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1"'
     return f'<svg {names} width="{width}" height="{height}" viewBox="{view}">'
 
 
 def _bounding_box(drawn: str, around: int = _AROUND) -> PixelBox:
-    """The bounding box of all marks in an SVG, in pixels: a long name can extend beyond the size that Vega computes.
+    """The bounding box (x, y, width, height) of all marks in an SVG, in pixels: a long name can extend beyond the
+    size that Vega computes.
 
-    What is looked at reaches `around` pixels beyond that size, and further where marks reach the end of it.
+    Marks are searched up to `around` pixels beyond that size, and further if marks reach the end of the searched
+    area.
     """
     opening = _OPENING.search(drawn)
     assert opening, drawn[:200]
@@ -291,7 +306,9 @@ def _bounding_box(drawn: str, around: int = _AROUND) -> PixelBox:
 
 
 def _enlarge_letters(value: Any, enlargement: float) -> Any:
-    """The specification with larger letters in its titles; texts in cells keep their size, as the cells have no room."""
+    """The specification with letters of its titles enlarged by `enlargement`; texts in cells keep their size, as the
+    cells have no room.
+    """
     if isinstance(value, list):
         return [_enlarge_letters(child, enlargement) for child in value]
     if not isinstance(value, dict):
@@ -320,5 +337,5 @@ def _datasets(figure: VegaFigure) -> dict[str, list[dict]]:
 
 
 def _as_python(value: Any) -> Any:
-    """A NumPy scalar or array as a Python number or list."""
+    """A NumPy scalar or array as a Python number or list; any other value as it is."""
     return value.tolist()

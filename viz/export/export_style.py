@@ -1,4 +1,4 @@
-"""The style of exported figures: theme, and for a paper its width, its letters, numbers in cells, and no title."""
+"""The style of exported figures: theme, width, size of letters, numbers in cells, and title."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -7,7 +7,7 @@ from ..builders.theme import MIDDLE, PAGE, Theme
 
 CM, PT = 96 / 2.54, 96 / 72  # pixels of CSS, of which an inch has 96
 LABEL = MIDDLE  # pixels of a layout: labels of axes; whoever asks for points gets these in that size
-CellNumbers = Literal["drawn", "all", "none"]  # "drawn": those that the figure has by itself
+NumberChoice = Literal["drawn", "all", "none"]  # "drawn": those that the figure has by itself
 # Sizes that a person can mean: from a stamp to a poster.
 WIDTHS_CM, FONTS_PT = (2.0, 100.0), (4.0, 72.0)
 
@@ -22,14 +22,14 @@ class ExportStyle:
     font_pt: float | None = None
     transparent: bool = False
     dpi: int | None = None  # of a PNG; None: 300 for one with a width, which goes on paper, else 192
-    numbers: CellNumbers = "drawn"  # in the cells of a map
+    numbers: NumberChoice = "drawn"  # in the cells of a map
     title: bool = True  # what stands above the whole figure
     above: str = ""  # what the figure shows, in a line above its title
 
     def __post_init__(self) -> None:
         if self.theme not in PAGE:
             raise ValueError(f"a theme is 'light' or 'dark', got {self.theme!r}")
-        if self.numbers not in get_args(CellNumbers):
+        if self.numbers not in get_args(NumberChoice):
             raise ValueError(f"numbers are 'drawn', 'all' or 'none', got {self.numbers!r}")
         for quantity, value, (minimum, maximum) in (
             ("width in cm", self.width_cm, WIDTHS_CM),
@@ -40,13 +40,13 @@ class ExportStyle:
 
     @property
     def dots_per_inch(self) -> int:
-        """Those of a PNG; without a width, twice those of a screen."""
+        """The dots per inch of a PNG."""
         return self.dpi or (300 if self.width_cm else 192)
 
     @property
     def page_colour(self) -> str:
-        """The colour of the page behind the figure. Colours of text and lines are chosen to contrast with it, even if
-        the figure has no background of its own.
+        """The colour of the page behind the figure. The colours of text and lines contrast with it, even if the
+        figure has a transparent background.
         """
         return PAGE[self.theme]
 

@@ -1,7 +1,7 @@
-"""Heatmaps as Vega-Lite, which can be drawn without a browser.
+"""Heatmaps as Vega-Lite specifications, which can be drawn without a browser.
 
-The cells are one picture with a pixel for each number of the matrix, enlarged in whole steps: a quarter of a million
-squares would be a file of forty megabytes.
+The cells are one picture with a pixel for each number of the matrix, enlarged by a whole factor: a quarter of a
+million rectangles would be a file of forty megabytes.
 """
 
 import json
@@ -42,9 +42,9 @@ _WHOLE: dict[str, Any] = {
 
 
 def heatmap_vega(figure: Heatmap, width: float) -> dict[str, Any]:
-    """The specification with its data; the panels share `width` pixels."""
+    """The Vega-Lite specification of a heatmap with its data; the panels share `width` pixels."""
     views = [
-        _view(figure, panel, panel_width)
+        _panel_view(figure, panel, panel_width)
         for panel, panel_width in zip(figure.panels, panel_widths(figure, width), strict=True)
     ]
     specification = views[0] if len(views) == 1 else {"hconcat": views, "spacing": _BETWEEN}
@@ -54,36 +54,36 @@ def heatmap_vega(figure: Heatmap, width: float) -> dict[str, Any]:
 
 
 def natural_width(figure: Heatmap) -> float:
-    """Pixels of the figure's own width."""
+    """The width of the figure in pixels if none is asked for."""
     return figure.height if figure.is_square else _NATURAL
 
 
 def panel_widths(figure: Heatmap, width: float) -> np.ndarray:
-    """Pixels of each panel where they share `width` pixels."""
+    """The widths in pixels of the panels [panel] when they share `width` pixels."""
     shares = np.array([panel.domain[1] - panel.domain[0] for panel in figure.panels])
     return np.maximum(width * shares / shares.sum(), 8)
 
 
-def lack_of_room(figure: Heatmap, panel: Panel, width: float) -> float:
-    """How many times as large the cells of a panel `width` pixels wide would have to be for their numbers not to touch;
-    1 or less if they do not.
+def needed_enlargement(figure: Heatmap, panel: Panel, width: float) -> float:
+    """The factor by which the cells of a panel `width` pixels wide would have to grow so that their numbers do not
+    touch; at most 1 if the numbers fit.
     """
     cell_width = width / max(len(panel.x.shown), 1)
-    cell_height = _height(figure, panel, width) / max(len(panel.y.shown), 1)
-    texts = [number["text"] for number in _written(panel)]
+    cell_height = _plot_height(figure, panel, width) / max(len(panel.y.shown), 1)
+    texts = [number["text"] for number in _cell_texts(panel)]
     widest = SMALL * max((sum(_WIDTHS.get(letter, _DIGIT) for letter in text) for text in texts), default=0.0)
     return max((widest + _BETWEEN_NUMBERS) / cell_width, (SMALL + 1) / cell_height)
 
 
-def _height(figure: Heatmap, panel: Panel, width: float) -> float:
-    """Pixels of the plot of a panel."""
+def _plot_height(figure: Heatmap, panel: Panel, width: float) -> float:
+    """The height in pixels of a panel's plot that is `width` pixels wide."""
     if figure.is_square:
         return width * len(panel.y.shown) / max(len(panel.x.shown), 1)
     return max(figure.height - figure.margin["t"] - figure.margin["b"], 60)
 
 
-def _written(panel: Panel) -> list[dict[str, Any]]:
-    """The texts in the cells in sight."""
+def _cell_texts(panel: Panel) -> list[dict[str, Any]]:
+    """A data row with position, text and value for each cell in sight that has a text."""
     if panel.written is None:
         return []
     return [
@@ -94,10 +94,11 @@ def _written(panel: Panel) -> list[dict[str, Any]]:
     ]
 
 
-def _view(figure: Heatmap, panel: Panel, width: float) -> dict[str, Any]:
-    height = _height(figure, panel, width)
-    rows = _framed([frame.y for frame in panel.frames], panel.y.shown)
-    columns = _framed([frame.x for frame in panel.frames], panel.x.shown)
+def _panel_view(figure: Heatmap, panel: Panel, width: float) -> dict[str, Any]:
+    """The Vega-Lite view of one panel, `width` pixels wide."""
+    height = _plot_height(figure, panel, width)
+    rows = _framed_positions([frame.y for frame in panel.frames], panel.y.shown)
+    columns = _framed_positions([frame.x for frame in panel.frames], panel.x.shown)
     if panel.x.names is panel.y.names or list(panel.x.names or ()) == list(panel.y.names or ()):
         columns += rows  # a column with the name of the query has a name too
     x = _axis_channel(panel.x, "x", width, columns)
@@ -125,18 +126,20 @@ def _view(figure: Heatmap, panel: Panel, width: float) -> dict[str, Any]:
 def _mark_layers(
     figure: Heatmap, panel: Panel, width: float, x: dict[str, Any], y: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Layers with the hatching, the numbers in cells, the frames and the marks of a panel, on its axes `x` and `y`."""
+    """Layers with the hatching, the numbers in cells, the frames and the marks above columns of a panel, with the
+    channels `x` and `y`.
+    """
     layers = []
     if panel.mask is not None and not panel.mask.all():
         # The hatching is of the whole matrix, of which only a part may be in sight.
         n_rows, n_columns = panel.mask.shape
         cell_width = width / len(panel.x.shown)
-        cell_height = _height(figure, panel, width) / len(panel.y.shown)
+        cell_height = _plot_height(figure, panel, width) / len(panel.y.shown)
         size = {"width": cell_width * n_columns, "height": cell_height * n_rows, "clip": True}
         size |= {"x": -cell_width * panel.x.shown.start, "y": -cell_height * panel.y.shown.start}
         mark = _WHOLE | {"aspect": False, "smooth": False} | size
         layers.append(_layer([{"url": hatching(panel.mask)}], mark, {"url": {"field": "url"}}))
-    if (written := _written(panel)) and lack_of_room(figure, panel, width) <= 1:
+    if (written := _cell_texts(panel)) and needed_enlargement(figure, panel, width) <= 1:
         largest = panel.colours.largest
         is_strong = f"datum.value > {STRONG * largest!r}"
         if panel.colours.lowest < 0:
@@ -147,7 +150,7 @@ def _mark_layers(
     for frame in panel.frames:
         corners = dict(zip(("x", "x2", "y", "y2"), (*frame.x, *frame.y), strict=True))
         box = {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
-        layers += [_layer([corners], mark, box) for mark in _lines(frame)]
+        layers += [_layer([corners], mark, box) for mark in _frame_marks(frame)]
     if panel.marked is not None:
         points = [{"x": column, "y": -0.5} for column in panel.marked]
         mark = {"type": "point", "filled": True, "opacity": 1, "color": NEUTRAL}
@@ -159,11 +162,12 @@ def _mark_layers(
 def _layer(
     rows: list[dict[str, Any]], mark: dict[str, Any], encoding: dict[str, Any], **options: Any
 ) -> dict[str, Any]:
+    """A Vega-Lite layer with its own data `rows`."""
     return {"data": {"values": rows}, "mark": mark, "encoding": encoding, **options}
 
 
-def _lines(frame: Frame) -> list[dict[str, Any]]:
-    """The marks of a frame; under one of what is chosen lies a line in the colour of the page."""
+def _frame_marks(frame: Frame) -> list[dict[str, Any]]:
+    """The marks that draw a frame; below the green frame of a selection lies a wider line in the colour of the page."""
     line: dict[str, Any] = {"stroke": frame.colour, "strokeWidth": frame.width}
     if frame.dashes:
         line["strokeDash"] = list(frame.dashes)
@@ -173,8 +177,10 @@ def _lines(frame: Frame) -> list[dict[str, Any]]:
     return [{"type": "rect", "fill": None, "fillOpacity": 0, "clip": True, **stroke} for stroke in lines]
 
 
-def _framed(sides: Sequence[tuple[float, float]], shown: range) -> list[int]:
-    """The positions in sight that frames with these `sides` single out, such as the row of the query, each once."""
+def _framed_positions(sides: Sequence[tuple[float, float]], shown: range) -> list[int]:
+    """The positions in sight inside the frames from start to end in `sides`, each once, such as the row of the query;
+    frames around all positions in sight are ignored.
+    """
     spans = [range(round(start + 0.5), round(end + 0.5)) for start, end in sides]
     positions = [
         position for span in spans if len(span) < len(shown) for position in span if position in shown
@@ -183,8 +189,8 @@ def _framed(sides: Sequence[tuple[float, float]], shown: range) -> list[int]:
 
 
 def _axis_channel(axis: Axis, channel: str, length: float, framed: Sequence[int]) -> dict[str, Any]:
-    """The x or y `channel` for an `axis` of `length` pixels: cells are at whole numbers, and their names come from a
-    list, not from an expression. The names of `framed` positions are there even where not all names have room.
+    """The x or y `channel` for an `axis` of `length` pixels, with cells at whole numbers and their names from a list.
+    The names of `framed` positions are shown even if not all names have room.
     """
     shown = axis.shown
     domain = [shown.start - 0.5, shown.stop - 0.5]
@@ -214,7 +220,7 @@ def _axis_channel(axis: Axis, channel: str, length: float, framed: Sequence[int]
 
 
 def _legend(colours: Colours) -> dict[str, Any]:
-    """A colour channel with the colour bar as its legend."""
+    """The Vega-Lite colour channel of these colours, with the colour bar as its legend."""
     scale: dict[str, Any] = {
         "domain": [colours.lowest, colours.largest],
         "range": list(colours.colours),
@@ -237,7 +243,9 @@ def _legend(colours: Colours) -> dict[str, Any]:
 
 
 def _cell_pictures(panel: Panel) -> dict[str, str]:
-    """The cells in sight as pictures for a light and a dark page; cells without a number are transparent."""
+    """The cells in sight as pictures for a light and a dark page, as data URIs; cells without a number are
+    transparent.
+    """
     colours = panel.colours
     y, x = (slice(axis.shown.start, axis.shown.stop) for axis in (panel.y, panel.x))
     values = panel.values[y, x].astype(float)
@@ -260,6 +268,7 @@ def _cell_pictures(panel: Panel) -> dict[str, str]:
 
 
 def _rgba(colour: str) -> tuple[float, ...]:
+    """Red, green and blue (0 to 255) and opacity (0 to 1) of a CSS colour."""
     if colour.startswith("rgba"):
         *channels, opacity = (float(channel) for channel in colour[5:-1].split(","))
         return (*channels, 255 * opacity)

@@ -1,4 +1,4 @@
-"""`show`: all heads of an encoder on one input, in the cell of a notebook, by one line."""
+"""`show`: all heads of an encoder on one input, shown in a notebook by one line."""
 
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -18,7 +18,7 @@ _HEIGHT = 640  # pixels: the page fills it, and a window shows it whole
 
 @dataclass(frozen=True, slots=True)
 class NotebookPage:
-    """The linked chart of a record as a page, which a notebook shows in a frame of its own."""
+    """The linked chart of a record as an HTML page, which a notebook shows in an iframe."""
 
     title: str
     page: bytes = field(repr=False)  # HTML
@@ -32,14 +32,14 @@ class NotebookPage:
 
 
 def show(what: Any, model_input: Any = None, *, tokenizer: Any = None) -> NotebookPage:
-    """The attention of all heads on one input, as the last line of a cell: point at a map, a row or a token; arrow keys work too.
+    """The attention of all heads on one input, for the last line of a notebook cell: point at a map, a row or a
+    token, or use the arrow keys.
 
-    `what` is the name of an encoder that `load` finds or the path of its folder, an encoder, or a model of transformers, then
-    with its `tokenizer` (or image processor). `model_input` is a text, or a picture as `capture` or `from_transformers` take
-    it. `what` can also be a record, which holds its input already. The frame brings along all that it shows: it needs neither
-    a network nor an extension of the notebook.
-
-    Raises ValueError if the input is missing or does not fit, and FileNotFoundError if there is no such encoder.
+    `what` is the name of an encoder that `load` finds, the path of its folder, an encoder, a record (which holds its
+    input already), or a model of transformers, which needs its `tokenizer` (or image processor). `model_input` is a
+    text, or a picture as `capture` or `from_transformers` take it. The page needs neither a network nor an extension
+    of the notebook. Raises ValueError if the input is missing or does not fit, and FileNotFoundError if there is no
+    such encoder.
 
     >>> from loupe import show
     >>> show("checkpoints/imdb-pre-ln", "A gripping film.")
@@ -54,7 +54,9 @@ def show(what: Any, model_input: Any = None, *, tokenizer: Any = None) -> Notebo
 def _record(
     what: Any, model_input: Any, tokenizer: Any
 ) -> tuple["AttentionRecord", dict[str, Any], np.ndarray | None]:
-    """The record of the input, with its provenance, and the picture that was read."""
+    """The record of the input, its provenance by name, and the picture of the input, if it is one; the arguments are
+    those of `show`.
+    """
     if isinstance(what, model_module("record").AttentionRecord):
         if model_input is not None:
             raise ValueError("a record holds its input already: show(record)")
@@ -85,8 +87,8 @@ def _record(
 
 
 def model_module(name: str) -> Any:
-    """The module `name` of `model`, which stands beside `viz`, or in an installation beside `loupe.viz`.
+    """The module `name` of the package `model`, which is a sibling of `viz`, or of `loupe.viz` in an installation.
 
-    It is imported when it is asked for, and by name, since `model` loads torch and figures do without.
+    It is imported only when it is needed, by name, since `model` imports torch and figures work without.
     """
     return import_module(f"{__package__.removesuffix('viz.export')}model.{name}")

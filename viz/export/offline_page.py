@@ -1,8 +1,8 @@
-"""A record as one HTML file that opens offline, with all heads and the patterns of each: the linked chart of the app.
+"""A record as one HTML file that opens offline: the linked chart of the app, with all heads and the pattern of each.
 
-The file fetches nothing, and its Content-Security-Policy allows it nothing: scripts and style are named by their
-hashes, and no script may make another one out of a text. All words of others in it are escaped, or come from a block of
-JSON and are set as text.
+The file fetches nothing, and its Content-Security-Policy forbids all fetching: scripts and style are allowed by their
+hashes, and no script may run text as code. Texts from the record are escaped, or come from a JSON block and are set
+as text.
 """
 
 import base64
@@ -60,11 +60,11 @@ def offline_page(
     by_layer: bool = False,
     links: Sequence[MatrixLink] | None = None,
 ) -> bytes:
-    """The HTML file of a record with its `settings`, which opens at the `chosen` (layer, head, query).
+    """The HTML file of a record with its provenance (`settings`); it opens at the `chosen` (layer, head, query).
 
-    `picture` is uint8 [height, width] or [height, width, 3]. `notes` say how what it shows differs from the record, and
-    `what` names its numbers. `measures`, `about`, `by_layer` and `links` are those of `linked_heads`. A record with an
-    answer shows that too.
+    `picture` is uint8 [height, width] or [height, width, 3]. `notes` say how the numbers shown differ from those of
+    the record, and `what` names these numbers. `measures`, `about`, `by_layer` and `links` are those of
+    `linked_heads`. The answer is shown, too, if the record has one.
     """
     shown_settings = {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
     classes = {}
@@ -110,7 +110,7 @@ def offline_page(
         "datasets": figure.columns,
         "configs": {theme: file_config(theme) for theme in PAGE},
         "script": {
-            name: _packed(value, name == "weights" and not has_16_bits)
+            name: _packed_numbers(value, name == "weights" and not has_16_bits)
             if isinstance(value, np.ndarray)
             else value
             for name, value in script_data.items()
@@ -118,18 +118,19 @@ def offline_page(
     }
     # The scripts of a page share their names: that of the app is a module, whose one export gets a name here.
     script = chart.SCRIPT.replace("export default function", "const linkedHeads = function")
-    script += _beside("js")
-    style, vega = chart.STYLE.read_text(encoding="utf-8") + _beside("css"), vega_bundle()
+    script += _sibling_text("js")
+    style, vega = chart.STYLE.read_text(encoding="utf-8") + _sibling_text("css"), vega_bundle()
     policy = (
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"script-src '{_hash(vega)}' '{_hash(script)}'; style-src '{_hash(style)}'"
+        f"script-src '{_csp_hash(vega)}' '{_csp_hash(script)}'; style-src '{_csp_hash(style)}'"
     )
     parts = {
         "policy": policy,
-        "title": _escaped(title),
-        "answer": _answer(classes),
+        "title": _html_escaped(title),
+        "answer": _answer_html(classes),
         "settings": "".join(
-            f"<dt>{_escaped(name)}</dt><dd>{_escaped(value)}</dd>" for name, value in shown_settings.items()
+            f"<dt>{_html_escaped(name)}</dt><dd>{_html_escaped(value)}</dd>"
+            for name, value in shown_settings.items()
         ),
         "tokens": chart.HTML.read_text(encoding="utf-8"),
         "style": style,
@@ -138,18 +139,19 @@ def offline_page(
         "data": json_block(clean(data)),
     }
     # In one pass, or a word of the data that looks like a name of another part would become one.
-    pieces = _beside("html").split("@@")
+    pieces = _sibling_text("html").split("@@")
     pieces[1::2] = [parts[name] for name in pieces[1::2]]
     return "".join(pieces).encode()
 
 
-def _beside(suffix: str) -> str:
-    """The text of this module's file with another suffix."""
+def _sibling_text(suffix: str) -> str:
+    """The text of the file beside this module that has the same name and another suffix."""
     return _HERE.with_suffix(f".{suffix}").read_text(encoding="utf-8")
 
 
-def _packed(numbers: np.ndarray, in_8_bits: bool) -> dict[str, Any]:
-    """A uint16 array for JSON: `packed`, its gzipped bytes in base64, and `bytes`, whether they are 8-bit numbers.
+def _packed_numbers(numbers: np.ndarray, in_8_bits: bool) -> dict[str, Any]:
+    """A uint16 array for JSON: `packed` is base64 of its gzipped bytes, and `bytes` says whether they are 8-bit
+    numbers.
 
     With `in_8_bits`, each number is divided by 257 and rounded, so that it fits into 8 bits.
     """
@@ -158,8 +160,8 @@ def _packed(numbers: np.ndarray, in_8_bits: bool) -> dict[str, Any]:
     return {"packed": base64.b64encode(packed).decode(), "bytes": in_8_bits}
 
 
-def _answer(classes: Mapping[str, float]) -> str:
-    """The most probable classes with their probabilities, as HTML; empty without classes."""
+def _answer_html(classes: Mapping[str, float]) -> str:
+    """The most probable classes with their probabilities as HTML; "" without classes."""
     if not classes:
         return ""
     ranked = sorted(classes.items(), key=lambda item: -item[1])
@@ -167,13 +169,15 @@ def _answer(classes: Mapping[str, float]) -> str:
     if others:
         shown.append((f"{len(others)} others together", sum(share for _, share in others)))
     return "Answer: " + "".join(
-        f"<span><bdi>{_escaped(name)}</bdi> {100 * share:.1f} %</span>" for name, share in shown
+        f"<span><bdi>{_html_escaped(name)}</bdi> {100 * share:.1f} %</span>" for name, share in shown
     )
 
 
-def _escaped(text: str) -> str:
+def _html_escaped(text: str) -> str:
+    """The text as HTML, without invisible letters that could change its meaning."""
     return escape(clean(text))
 
 
-def _hash(source: str) -> str:
+def _csp_hash(source: str) -> str:
+    """The hash of a script or a style, as a Content-Security-Policy names it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()

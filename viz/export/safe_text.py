@@ -1,5 +1,6 @@
-"""Texts from checkpoints and inputs, made safe for files, and the breaking of lines in exported figures. Letters that no font of
-this machine has are named: a picture or a PDF would show empty boxes, and copy as other letters.
+"""Texts from checkpoints and inputs made safe for files, and line breaks in exported figures. Letters that no font on
+this machine has are replaced and named in a warning: a picture or a PDF would show empty boxes, and copy as other
+letters.
 """
 
 import io
@@ -37,7 +38,7 @@ _BETWEEN_TAGS = re.compile(">([^<]+)<")
 
 
 def clean(value: Any) -> Any:
-    """`value` with � for each character that XML forbids, in all strings of nested lists and dictionaries."""
+    """A copy of `value` with � for each character that XML forbids, in all strings of nested lists and dicts."""
     if isinstance(value, str):
         return _FORBIDDEN.sub("�", value)
     if isinstance(value, dict):
@@ -48,7 +49,9 @@ def clean(value: Any) -> Any:
 
 
 def wrap_titles(value: Any, letters: int) -> Any:
-    """A Vega-Lite specification whose titles have at most `letters` a line, as Vega itself breaks no line."""
+    """A copy of a Vega-Lite specification whose titles have at most `letters` letters in a line; Vega itself does not
+    wrap titles.
+    """
     if isinstance(value, list):
         return [wrap_titles(child, letters) for child in value]
     if not isinstance(value, dict):
@@ -68,7 +71,8 @@ def wrap_titles(value: Any, letters: int) -> Any:
 
 
 def fold_legends(value: Any, width: float, letter: float) -> Any:
-    """A Vega-Lite specification whose legends take several rows where one row would be wider than `width` pixels.
+    """A copy of a Vega-Lite specification whose legends have several rows if one row would be wider than `width`
+    pixels.
 
     `letter` is the width of a letter in pixels.
     """
@@ -92,14 +96,14 @@ def fold_legends(value: Any, width: float, letter: float) -> Any:
 
 
 def keep_spaces(svg: str) -> str:
-    """An SVG whose texts keep several spaces in a row, of which programs would draw one."""
+    """An SVG whose texts keep several spaces in a row, which programs would otherwise draw as one."""
     return _SPACES.sub(lambda match: "\u00a0" * len(match[0]), svg)
 
 
 def name_rare_fonts(svg: str) -> str:
-    """An SVG in which texts with rare characters, such as raised digits, name a font that has these.
+    """An SVG in which texts with rare characters, such as raised digits, name a font that has them.
 
-    Programs that draw the SVG would else replace the font of the whole text.
+    Otherwise programs that draw the SVG would replace the font of the whole text.
     """
 
     def with_wide_font(match: re.Match) -> str:
@@ -112,6 +116,7 @@ def name_rare_fonts(svg: str) -> str:
 
 
 def _wrap_lines(title: Any, letters: int) -> Any:
+    """The lines of a title, wrapped at `letters` letters."""
     if isinstance(title, str):
         lines = textwrap.wrap(title, letters) if len(title) > letters else [title]
         return lines if len(lines) > 1 else title
@@ -121,7 +126,7 @@ def _wrap_lines(title: Any, letters: int) -> Any:
 
 
 def file_name(*parts: str, suffix: str) -> str:
-    """A file name of `parts` without anything that a file system, a shell or a web address could misread.
+    """A file name from `parts`, without any character that a file system, a shell or a web address could misread.
 
     ("attention", "L2 H1", "imdb-pre-ln") with the suffix "svg" gives attention-L2-H1-imdb-pre-ln.svg.
     """
@@ -130,13 +135,13 @@ def file_name(*parts: str, suffix: str) -> str:
     return f"{name or 'figure'}.{suffix}"
 
 
-def sentence(figure: Figure, kind: str) -> str:
-    """One sentence about the letters of the figure that no font here has, for a file of this `kind` ("png", "svg" or "pdf"); ""
-    if there are none, or for a file without drawn letters.
+def missing_letters_sentence(figure: Figure, kind: str) -> str:
+    """One sentence that names the letters of the figure that no font here has, for a file of this `kind` ("png",
+    "svg" or "pdf"); "" if all letters are there, or for a kind of file that holds no drawn letters.
     """
     if kind not in ("png", "svg", "pdf"):
         return ""
-    letters = missing(_texts(figure))
+    letters = missing_letters(_figure_texts(figure))
     if not letters:
         return ""
     names = " ".join(letters[:_NAMED]) + (f" and {len(letters) - _NAMED} more" if letters[_NAMED:] else "")
@@ -145,8 +150,8 @@ def sentence(figure: Figure, kind: str) -> str:
     return f"No font here has {names}: the file shows {UNKNOWN} in their place."
 
 
-def missing(texts: Iterable[str]) -> list[str]:
-    """The letters of the texts that no font here has, each once, in the order of their first occurrence."""
+def missing_letters(texts: Iterable[str]) -> list[str]:
+    """The letters in `texts` that no font here has, each once, in the order of their first occurrence."""
     rare = (clean(text) for text in texts if not text.isascii())  # a picture is a long text, too
     letters = dict.fromkeys(letter for text in rare for letter in text if letter > _COMMON)
     drawn = tuple(
@@ -158,9 +163,9 @@ def missing(texts: Iterable[str]) -> list[str]:
     return [letter for letter in drawn if not _known[letter]]
 
 
-def with_replacements(svg: str) -> str:
-    """An SVG with `UNKNOWN` in place of each letter that no font here has; accents on such a letter go with it."""
-    gone = missing(_BETWEEN_TAGS.findall(svg))
+def replace_missing_letters(svg: str) -> str:
+    """An SVG with `UNKNOWN` in place of each letter that no font here has; accents on such a letter are removed."""
+    gone = missing_letters(_BETWEEN_TAGS.findall(svg))
     if not gone:
         return svg
     table = str.maketrans(
@@ -170,7 +175,7 @@ def with_replacements(svg: str) -> str:
 
 
 def _have_fonts(letters: Sequence[str]) -> dict[str, bool]:
-    """For each letter whether what draws the files draws it in another way than a character that no font has."""
+    """For each letter whether a font here has it: whether it is drawn differently from a character that no font has."""
     texts = "".join(
         f'<text x="{_CELL * index + _SIZE / 2}" y="{_SIZE * 1.5}">{escape(_PART.get(letter, letter))}</text>'
         for index, letter in enumerate((_NOWHERE, *letters))
@@ -182,8 +187,8 @@ def _have_fonts(letters: Sequence[str]) -> dict[str, bool]:
     return {letter: not np.array_equal(cell, box) for letter, cell in zip(letters, drawn, strict=True)}
 
 
-def _texts(figure: Figure) -> Iterator[str]:
-    """All texts of a figure: those of its specification, and those of its data."""
+def _figure_texts(figure: Figure) -> Iterator[str]:
+    """All texts of a figure: those of its specification and those of its data."""
     if isinstance(figure, VegaFigure):
         yield from _strings(figure.specification)
         for frame in figure.frames.values():
@@ -198,6 +203,7 @@ def _texts(figure: Figure) -> Iterator[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
+    """All strings in nested lists and dicts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list | tuple):

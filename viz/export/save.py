@@ -1,5 +1,5 @@
-"""Figures as files, in the format that the name of the file says, and their numbers: as CSV or Parquet, one row for each mark or a
-matrix with its labels, and tables in LaTeX, written by pandas in the form of the package booktabs.
+"""Figures as files, in the format given by the suffix of the file name; the numbers of figures as CSV or Parquet, one
+row for each mark or a matrix with its labels; and LaTeX tables in the style of the package booktabs.
 """
 
 import io
@@ -16,7 +16,7 @@ from ..builders.figure import Figure, VegaFigure
 from ..builders.number_format import THIN
 from .drawing import pdf, png, svg
 from .export_style import ExportStyle
-from .safe_text import clean, sentence
+from .safe_text import clean, missing_letters_sentence
 
 MIME = {
     "pdf": "application/pdf",
@@ -45,8 +45,8 @@ _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPED)))
 
 
 def table(figure: Figure) -> pd.DataFrame:
-    """The numbers that the figure shows: its data frame without columns that only the drawing needs, or the weights that its
-    pictures show. Labels of rows become the first column; all columns have different names.
+    """The numbers of the figure: its data frame without the columns that only the drawing needs or, if it shows maps
+    as pictures, their weights. Labels of rows become the first column, and all column names differ.
     """
     if isinstance(figure, VegaFigure) and figure.table is not None:
         frame = figure.table()
@@ -63,12 +63,12 @@ def table(figure: Figure) -> pd.DataFrame:
         names.insert(0, frame.index.name or "row")
         frame = pd.concat([frame.index.to_series(index=frame.index), frame], axis=1)
     return _clean_texts(
-        frame.set_axis(_different([clean(name.strip().replace(THIN, " ")) for name in names]), axis=1)
+        frame.set_axis(_unique_names([clean(name.strip().replace(THIN, " ")) for name in names]), axis=1)
     )
 
 
-def _different(names: list[str]) -> list[str]:
-    """The names, the second and further of equal ones with a number; a token may be called like a column of labels."""
+def _unique_names(names: list[str]) -> list[str]:
+    """The names, with a number added to repeated ones: a token may equal the name of another column."""
     result: list[str] = []
     for name in names:
         number, candidate = 2, name
@@ -96,13 +96,15 @@ def parquet(figure: Figure) -> bytes:
 
 
 def _clean_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with � for each character in its texts that no file may hold."""
+    """The frame with � in its texts for each character that files may not hold."""
     texts = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
     return frame.assign(**{name: [clean(text) for text in frame[name]] for name in texts})
 
 
 def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
-    """The figure as "png", "svg" or "pdf" in a `style`, or its numbers as "csv" or "parquet", else ValueError."""
+    """The figure in a `style` as "png", "svg" or "pdf", or its numbers as "csv" or "parquet". Raises ValueError for
+    another `kind`.
+    """
     if kind == "svg":
         return svg(figure, style).encode()
     if kind == "pdf":
@@ -119,8 +121,8 @@ def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) 
 def save(figure: Figure, path: str | Path, style: ExportStyle = ExportStyle()) -> None:  # noqa: B008 (frozen)
     """Writes the figure to a file in a `style`: .pdf, .svg or .png, or its numbers as .csv or .parquet.
 
-    Warns of letters that no font here has. Raises ValueError for another suffix, and for numbers in all cells that do not fit or
-    of a figure without cells, and OSError where the file cannot be written.
+    Warns of letters that no font here has. Raises ValueError for another suffix, and if the style asks for numbers in
+    all cells that do not fit or that the figure does not have, and OSError if the file cannot be written.
 
     >>> from loupe import ExportStyle, attention_heatmap, from_arrays, save_figure
     >>> figure = attention_heatmap(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]), layer=0, head=0)
@@ -131,7 +133,7 @@ def save(figure: Figure, path: str | Path, style: ExportStyle = ExportStyle()) -
     if kind not in (*PICTURES, *TABLES):
         raise ValueError(f"a figure's file ends in .{', .'.join((*PICTURES, *TABLES))}, got {path.name}")
     path.write_bytes(figure_bytes(figure, kind, style))
-    if warning := sentence(figure, kind):
+    if warning := missing_letters_sentence(figure, kind):
         warnings.warn(warning, stacklevel=2)
 
 
@@ -160,26 +162,28 @@ def latex_table(frame: pd.DataFrame, *, note: str = "") -> str:
     is_long = len(frame) > _LONGEST
     numbered = frame.set_axis(range(frame.shape[1]), axis=1).reset_index(drop=True)  # names may occur twice
     table = (
-        numbered.style.format({name: _formatter(numbered[name]) for name in numbered}, na_rep="--")
-        .format_index(lambda number: _escaped(frame.columns[number]), axis=1)
+        numbered.style.format({name: _column_formatter(numbered[name]) for name in numbered}, na_rep="--")
+        .format_index(lambda number: _latex_escaped(frame.columns[number]), axis=1)
         .hide(axis="index")
         .to_latex(hrules=True, environment="longtable" if is_long else None)
     )
     packages = "booktabs,longtable" if is_long else "booktabs"
-    below = rf"\par\smallskip\footnotesize {_escaped(note)}\par" + "\n" if note else ""
+    below = rf"\par\smallskip\footnotesize {_latex_escaped(note)}\par" + "\n" if note else ""
     return f"% \\usepackage{{{packages}}}\n{{\\small\n{table}{below}}}"
 
 
-def _escaped(value: Any) -> str:
-    """Text in which nothing is a command; at the start of a row, [ would be read as an option of the line break before it."""
+def _latex_escaped(value: Any) -> str:
+    """The text with all LaTeX commands and special characters escaped, even a [ at its start, which would be read as
+    an option of the line break before it.
+    """
     text = _SPECIAL.sub(lambda match: _ESCAPED[match[0]], " ".join(clean(str(value)).split()))
     return f"{{}}{text}" if text.startswith("[") else text
 
 
-def _formatter(column: pd.Series) -> Callable[[Any], str]:
-    """What writes the values of a column."""
+def _column_formatter(column: pd.Series) -> Callable[[Any], str]:
+    """The function that writes the values of a column as LaTeX."""
     if pd.api.types.is_bool_dtype(column.dtype) or not pd.api.types.is_numeric_dtype(column.dtype):
-        return _escaped
+        return _latex_escaped
     if pd.api.types.is_integer_dtype(column.dtype):
         return lambda value: f"${value}$"
     largest = max((abs(value) for value in column if math.isfinite(value)), default=0.0)

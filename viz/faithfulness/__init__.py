@@ -1,1 +1,1 @@
-"""Figures of how well a map agrees with the effect of removing tokens or patches."""
+"""Figures of how well an attention map agrees with the effects of removing tokens or patches."""

@@ -1,4 +1,6 @@
-"""How well a map agrees with removing tokens or patches: in the order of the map, and one at a time."""
+"""How well an attention map agrees with the effects of removing tokens or patches: removed in the order of the map,
+and one at a time.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -25,20 +27,20 @@ def removal_curve(
     random: np.ndarray,
     *,
     what: str,
-    units: str,
+    removed_things: str,
     reading: str,
 ) -> VegaFigure:
-    """The `curve` [step] of a map beside the mean of `random` curves [order, step], over the share of units removed or
-    put back.
+    """The `curve` [step] of a quantity while tokens or patches are removed (or put back) in the order of a map,
+    beside the mean of `random` curves [order, step].
 
-    `counts` [step] are the numbers of units removed or put back. The band is the mean of the random orders ± 2 standard
-    deviations. `what` is the title of the y axis, with its unit, `units` are the things that are removed, and `reading` says
-    how to read the figure.
+    `counts` [step] are the numbers removed (put back) so far; the x axis shows them as shares of the last. The band
+    is the mean of the random orders ± 2 standard deviations. `what` is the title of the y axis, with its unit,
+    `removed_things` says what is removed, such as "tokens", and `reading` says how to read the figure.
     """
     mean, two_deviations = random.mean(axis=0), 2 * random.std(axis=0, ddof=1)
     band_bottom, band_top = mean - two_deviations, mean + two_deviations
     columns = [
-        Column("count", np.asarray(counts, int), units, in_file=f"{units} {_DONE[kind]}"),
+        Column("count", np.asarray(counts, int), removed_things, in_file=f"{removed_things} {_DONE[kind]}"),
         Column("share", np.asarray(counts, float) / max(counts[-1], 1), None),
         Column("map", np.asarray(curve, float), MAP, ".4f"),
         Column("random", mean, f"{RANDOM}: mean", ".4f", "random, mean"),
@@ -48,7 +50,7 @@ def removal_curve(
         Column("high", band_top, "mean + 2 standard deviations", ".4f", "random, mean plus two deviations"),
     ]
     percent = alt.Axis(format="%", labelExpr=THIN_PERCENT, tickCount=5)
-    x_title = f"share of the {units} {_DONE[kind]}"
+    x_title = f"share of the {removed_things} {_DONE[kind]}"
     x = {"x": alt.X("share:Q", title=x_title, scale=alt.Scale(domain=[0, 1]), axis=percent)}
     y: Kwargs = {
         "title": what,
@@ -81,7 +83,7 @@ def removal_curve(
         },
         height=200,
         title=heading_with_reading(_TITLES[kind], reading),
-        description=f"{_TITLES[kind]}: {what} over the share of {counts[-1]} {units}, beside random orders.",
+        description=f"{_TITLES[kind]}: {what} over the share of {counts[-1]} {removed_things}, beside random orders.",
     )
 
 
@@ -99,11 +101,12 @@ def score_effect(
     effect: str,
     selected: int | None,
 ) -> VegaFigure:
-    """Scores [position] across and effects [position] up, of those `positions` that were compared, with their `tokens`.
+    """A point for each of the `positions` that were compared: its score in the map on the x axis, its measured effect
+    on the y axis; `tokens` are those of the points.
 
-    `kind` says how each was knocked out, `effect` what was measured, with its unit; the position `selected` is marked.
-    Spearman's correlation follows from the columns `score` and `effect` alone. A click on a point sets the point selection
-    `token`, field `position`.
+    `kind` says how a position was removed, `effect` what was measured, with its unit; the position `selected` is
+    marked. Spearman's correlation can be computed from the columns `score` and `effect`. A click on a point sets the
+    point selection `token`, field `position`.
     """
     numbers, sizes = np.asarray(scores, float), np.asarray(effects, float)
     is_selected = np.asarray(positions, int) == (-1 if selected is None else selected)
@@ -141,7 +144,9 @@ def score_effect(
 
 
 def _has_label(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) -> list[bool]:
-    """Whether each point has a label: the selected one and those far out do, unless another label is too close."""
+    """Whether each point has a label: the selected point and the outermost ones do, unless another label is too
+    close.
+    """
     points = np.stack(
         [column / (np.abs(column).max(initial=0) or 1) for column in (scores, effects)], axis=-1
     )

@@ -1,1 +1,1 @@
-"""Figures of what heads do and what they are worth."""
+"""Figures of what heads do, and of the effects of removing or replacing them."""

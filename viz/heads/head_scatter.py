@@ -1,4 +1,4 @@
-"""Every head as a point at two of its numbers, coloured by its layer."""
+"""A scatter plot with every head as a point at two of its measures, coloured by its layer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -40,11 +40,12 @@ def head_scatter(
     roles: Sequence[str],
     source: str,
 ) -> VegaFigure:
-    """A point for each head at two numbers [layer, head], whose `titles` are on the axes; the `selected` (layer,
-    head) is green.
+    """A point for each head, at its entry in `across` [layer, head] on the x axis and in `up` [layer, head] on the y
+    axis, which have these `titles`; the `selected` (layer, head) is green.
 
-    The tooltip has `roles`, one for each head layer by layer; `source` says what the numbers were measured on. A head that
-    lacks one of the two numbers has no point. A click sets the point selection `head`, fields `layer` and `head`.
+    The tooltip has the head's entry in `roles`, which are in the order of layers; `source` says what the measures
+    were computed on. A head with NaN in one of the two has no point. A click sets the point selection `head`, fields
+    `layer` and `head`.
     """
     heads = list(np.ndindex(across.shape))
     frame = pd.DataFrame(heads, columns=["layer", "head"]).assign(
@@ -104,7 +105,9 @@ def head_scatter(
 
 
 def _name_placements(drawn: pd.DataFrame, ends: Mapping[str, float]) -> dict[str, list]:
-    """Columns with the place of each name, if the plot has its typical width."""
+    """The columns that place the name of each point, computed for a plot of typical width with axes that end at
+    `ends`.
+    """
     across, up = (
         (drawn[axis] - ends[f"{axis}_low"]) / (ends[f"{axis}_high"] - ends[f"{axis}_low"])
         for axis in ("x", "y")
@@ -115,7 +118,9 @@ def _name_placements(drawn: pd.DataFrame, ends: Mapping[str, float]) -> dict[str
 
 
 def _axis_ends(values: np.ndarray) -> list[tuple[str, float]]:
-    """Names and values of an axis's ends, with a margin beside the outermost points; it starts at 0 if values are near 0."""
+    """The two ends of an axis, with a margin beyond the outermost `values`, each with its name for `value`; the axis
+    starts at 0 if the values are near 0.
+    """
     if not len(values):
         return [("low", 0.0), ("high", 1.0)]
     lowest, highest = float(values.min()), float(values.max())

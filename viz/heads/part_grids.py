@@ -1,6 +1,7 @@
-"""Effects of parts of an encoder, a row for each layer: of removing them, and of patching them in from another input; and of patching
-the residual stream, a row for each stage and a column for each position.
-The accuracy while heads are removed one after the other is a curve for each encoder.
+"""Effects of the parts of an encoder (heads, attention, feed-forward) in a grid with a row for each layer: of
+removing a part, or of patching in its output from another input. Also the effects of patching the residual stream,
+with a row for each stage and a column for each position, and curves of accuracy while heads are removed one after the
+other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from ..builders.chart import WHOLE, Column, chart, encodings_by_kind, layer, lin
 from ..builders.figure import Kwargs, VegaFigure, value
 from ..builders.label_placement import name_axis
 from ..builders.number_format import THIN_PERCENT, cell_numbers, format_number, stage_names
-from ..builders.palette import NEUTRAL, ROUNDING, SHAPES, largest, side_colours
+from ..builders.palette import NEUTRAL, ROUNDING, SHAPES, largest_absolute, side_colours
 from ..builders.theme import FIT, SMALL, heading
 from ..builders.token_label import label, visible
 from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend, named_legend, number_at_end
@@ -28,19 +29,22 @@ HEIGHT = 300
 
 
 def effect_decimals(effects: np.ndarray) -> int:
-    """Decimals of the effects of heads: of small ones more, or all would be 0.00."""
-    return int(np.clip(1 - np.floor(np.log10(largest(effects, at_least=ROUNDING))), 2, 4))
+    """The number of decimals (2 to 4) with which to write `effects` of heads: small effects need more, or all would
+    be 0.00.
+    """
+    return int(np.clip(1 - np.floor(np.log10(largest_absolute(effects, at_least=ROUNDING))), 2, 4))
 
 
 def ablation_grid(
     effects: np.ndarray, away: np.ndarray, *, what: str, signed: bool, over: np.ndarray | None = None
 ) -> VegaFigure:
-    """A grid of effects [layer, heads, then all heads, then feed-forward]: `what` changes, such as the fall of a number,
-    when one part alone is removed.
+    """A grid of `effects` [layer, part] of removing one part at a time; the parts of a layer are its heads, then all
+    its heads together, then its feed-forward.
 
-    Parts that are removed at present (True in `away`) are framed. `signed` effects are coloured symmetrically about 0. `over`
-    holds the same effects over a data set for the tooltip, NaN where they are not known. A click sets the point selection
-    `part`, fields `layer`, `column` and `away`, so that a second click differs from the first.
+    `what` names the quantity that changes, such as the fall of a logit. Parts that are already removed (True in
+    `away` [layer, part]) are framed. `signed` effects are coloured symmetrically about 0. `over` holds the mean
+    effects over a data set for the tooltip, [layer, part], NaN if not known. A click sets the point selection `part`,
+    fields `layer`, `column` and `away`, so that a second click differs from the first.
     """
     n_layers, n_columns = effects.shape
     names = [*(f"H{head}" for head in range(n_columns - 2)), ATTENTION, FEED_FORWARD]
@@ -67,7 +71,7 @@ def ablation_grid(
         ],
         part_channel(names),
         layer_channel(),
-        largest=largest(effects, at_least=ROUNDING),
+        largest=largest_absolute(effects, at_least=ROUNDING),
         signed=signed,
         written=[format_number(effect, f"{sign}.{decimals}f") for effect in effects.flat],
         font_size=SMALL,
@@ -87,7 +91,7 @@ _PATCH_WIDTH = 540
 
 
 class Spread(NamedTuple):
-    """How the effects of each part, of which the mean is drawn, spread over `n` pairs of inputs; each [layer, part]."""
+    """How the effect of each part varies over `n` pairs of inputs, beside its mean; arrays are [layer, part]."""
 
     sd: np.ndarray
     low: np.ndarray  # ends of the 95 % interval of the mean
@@ -107,15 +111,19 @@ def patch_grid(
     ends: tuple[str, str] = ("falls", "rises"),
     spread: Spread | None = None,
 ) -> VegaFigure:
-    """A grid of effects [layer, part] on `what`; `columns` names the parts of a layer, as in H0, and the feed-forward last.
+    """A grid of the effects [layer, part] of patching on the quantity `what`; `columns` names the parts of a layer,
+    such as H0, with the feed-forward last.
 
-    The part `selected` (layer, column) is framed. `signed` effects are coloured symmetrically about 0, and `ends` name the
-    ends of the colours. With a `spread` the effects are means, and of signed ones only those that are shown are coloured. A
-    click sets the point selection `head`, fields `layer` and `column`.
+    The part `selected` (layer, column) is framed. `signed` effects are coloured symmetrically about 0, and `ends` are
+    the words at the two ends of the colour bar. With a `spread` the effects are means over pairs of inputs, and
+    signed means are coloured only where `spread.is_shown`. A click sets the point selection `head`, fields `layer`
+    and `column`.
     """
     n_layers, n_columns = effects.shape
-    max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
-    detail = largest(effects[:, :-1], at_least=ROUNDING)  # of heads, beside which a feed-forward may be large
+    max_effect = largest_absolute(effects[np.isfinite(effects)], at_least=ROUNDING)
+    detail = largest_absolute(
+        effects[:, :-1], at_least=ROUNDING
+    )  # of heads, beside which a feed-forward may be large
     numbers = cell_numbers(effects, max_effect, signed=signed, missing="–", detail=detail)
     layers, parts = np.indices(effects.shape).reshape(2, -1)
     unit: Kwargs = {"title": heading(numbers.unit)} if numbers.unit else {}
@@ -154,6 +162,7 @@ def patch_grid(
 
 
 def _spread_columns(spread: Spread, signed: bool) -> list[Column]:
+    """The columns of a grid that describe the spread of its effects."""
     sign = "+" if signed else ""
     intervals = [
         "not known: one pair"
@@ -189,14 +198,15 @@ def stage_positions(
     signed: bool,
     ends: tuple[str, str] = ("falls", "rises"),
 ) -> VegaFigure:
-    """A heatmap of effects [stage, position] on `what`, NaN where a position has no partner; the column of the
-    `query` is framed. `ends` name the ends of the colours.
+    """A heatmap of the effects [stage, position] of patching the residual stream on the quantity `what`, NaN where a
+    position has no counterpart in the other input; the column of the `query` is framed. `ends` are the words at the
+    two ends of the colour bar.
 
     A click sets the point selection `cell`, fields `stage` and `position`.
     """
     stages = stage_names(stages)
     stage, position = np.indices(effects.shape).reshape(2, -1)
-    max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
+    max_effect = largest_absolute(effects[np.isfinite(effects)], at_least=ROUNDING)
     names = [f"{index} {label(token, 14)}" for index, token in enumerate(tokens)]
     columns = [names[index] for index in position]
     x_axis = name_axis(orient="top", domain=False, grid=False)
@@ -227,8 +237,8 @@ def stage_positions(
     )
 
 
-class Curve(NamedTuple):
-    """The pruning of one encoder; step 0 is before the first head is removed."""
+class PruningRun(NamedTuple):
+    """The pruning of one encoder, head by head; step 0 is before the first head is removed."""
 
     placement: str  # as `ModelConfig` names it
     heads: Sequence[str]  # which went at each step, such as "L0 H3"; "" at step 0
@@ -238,11 +248,11 @@ class Curve(NamedTuple):
     may_go: int  # heads gone, before accuracy is lower
 
 
-def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
-    """Curves of accuracy over the number of heads removed, by the name of the encoder.
+def pruning_curve(encoders: Mapping[str, PruningRun]) -> VegaFigure:
+    """Curves of accuracy over the number of heads removed; `encoders` maps the name of each encoder to its pruning.
 
-    A dashed vertical line marks the step `may_go` of each encoder. A click on a point sets the point selection `step`,
-    fields `encoder` and `went`.
+    A dashed vertical line marks, for each encoder, the number of heads that can go before accuracy falls (`may_go`).
+    A click on a point sets the point selection `step`, fields `encoder` and `went`.
     """
     curves = list(encoders.values())
     accuracy = np.concatenate([np.zeros(0), *(curve.accuracy for curve in curves)])

@@ -1,4 +1,6 @@
-"""Relations between words that heads follow: the best head for each, and examples of their links."""
+"""Grammatical relations that heads follow: the best head for each relation, and sentences with the links of one
+relation.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -54,7 +56,9 @@ _LONGEST = 13  # letters of a relation's name
 
 
 class BestHead(NamedTuple):
-    """The head with the largest share of a relation's links."""
+    """The head that follows the largest share of a relation's links: those for which its largest weight from one word
+    goes to the other.
+    """
 
     relation: str
     layer: int
@@ -71,7 +75,9 @@ class BestHead(NamedTuple):
 
 
 def best_heads(rows: pd.DataFrame) -> list[BestHead]:
-    """The head with the largest share for each relation of a stored table, the most frequent relation first."""
+    """For each relation in the stored table `rows`, the head with the largest share, the most frequent relation
+    first.
+    """
     largest_first = rows.sort_values("share", ascending=False, kind="stable")
     best = largest_first.groupby("relation", sort=True).head(1)
     best = best.sort_values(["n", "relation"], ascending=[False, True])
@@ -94,11 +100,12 @@ def best_heads(rows: pd.DataFrame) -> list[BestHead]:
 def relation_dots(
     heads: Sequence[BestHead], *, relation: str, selected: tuple[int, int], source: str
 ) -> VegaFigure:
-    """A row for each of the heads, in the given order: a dot with its interval, filled where it is beyond the baseline, and a
-    bar at the baseline. The name of the chosen `relation` is bold, and its dot green if the head is the `selected` (layer,
-    head). `source` says what was measured.
+    """A row for each of the `heads`, in this order: a dot at its share with its interval, filled if the share is
+    beyond the baseline, and a bar at the baseline.
 
-    A click sets the point selection `relation`, fields `relation`, `layer`, `head` and `direction`.
+    The name of the chosen `relation` is bold, and its dot is green if its head is the `selected` (layer, head).
+    `source` says what was measured. A click sets the point selection `relation`, fields `relation`, `layer`, `head`
+    and `direction`.
     """
     numbers = {name: [getattr(head, name) for head in heads] for name in BestHead._fields}
     results = [("yes" if head.beyond else "no") if head.tested else "not tested" for head in heads]
@@ -147,7 +154,7 @@ def relation_dots(
     name = row | {"x": alt.value(0), "text": "label:N"}
     number = {"x": alt.value(_LEFT - 10), "text": alt.Text("n:Q", format=",d")}
     head_x = alt.value(alt.expr(f"max(width - {_RIGHT - 12}, {_LEFT + 72})"))
-    described = "; ".join(map(_described, heads))
+    described = "; ".join(map(_head_sentence, heads))
     return chart(
         columns,
         layer(
@@ -171,8 +178,8 @@ def relation_dots(
         drawing={
             "beyond": numbers["beyond"],
             "tested": numbers["tested"],
-            "label": [_shortened(head.relation) for head in heads],
-            "shown": [_mark(head, relation, selected) for head in heads],
+            "label": [_shortened_relation(head.relation) for head in heads],
+            "shown": [_dot_state(head, relation, selected) for head in heads],
             "chosen": [head.relation == relation for head in heads],
         },
         height=ROW * max(len(heads), 1),
@@ -186,17 +193,20 @@ def relation_dots(
     )
 
 
-def _described(head: BestHead) -> str:
+def _head_sentence(head: BestHead) -> str:
+    """One row of the figure in words, for screen readers."""
     share, baseline = told_apart(head.share, head.baseline, ".0%")
     beyond = ", beyond it" if head.beyond else ""
     return f"{head.relation}: {head_name(head.layer, head.head)} {head.direction} {share} of {head.n:,}, the best offset {baseline}{beyond}"
 
 
-def _shortened(relation: str) -> str:
+def _shortened_relation(relation: str) -> str:
+    """The relation's name, cut to `_LONGEST` letters."""
     return relation if len(relation) <= _LONGEST else f"{relation[: _LONGEST - 1]}…"
 
 
-def _mark(head: BestHead, relation: str, selected: tuple[int, int]) -> str:
+def _dot_state(head: BestHead, relation: str, selected: tuple[int, int]) -> str:
+    """Which of three looks a dot has: "chosen", "beyond" the baseline, or "within" it."""
     if head.relation == relation and (head.layer, head.head) == selected:
         return "chosen"
     return "beyond" if head.beyond else "within"
@@ -211,7 +221,9 @@ _ELSEWHERE = CATEGORIES[1]
 
 
 class LinkExample(NamedTuple):
-    """A link in a sentence: the indices of the words that are the query, the other end of the link, and the strongest key."""
+    """A link in a sentence: the indices of the query word, of the word to which the link leads, and of the word with
+    the largest attention weight.
+    """
 
     words: tuple[str, ...]
     query: int
@@ -220,14 +232,15 @@ class LinkExample(NamedTuple):
 
 
 def fits_into_line(example: LinkExample) -> bool:
-    """Whether the words from the first to the last end of both arcs are short enough to be drawn side by side."""
-    first, last = _ends(example)
+    """Whether all words that the two arcs of the example span fit side by side into one line."""
+    first, last = _arc_span(example)
     return sum(_word_widths(example)[first : last + 1]) <= _WIDEST
 
 
 def link_arcs(examples: Sequence[LinkExample], *, title: str) -> VegaFigure:
-    """The sentences below each other, each with both arcs, which start at the query; the upper one is of another colour where the
-    head looks elsewhere. Words far from both arcs are left out.
+    """The sentences below each other, each with two arcs that start at the query word: the upper one to the word with
+    the largest weight, the lower one to the word to which the link leads. If these differ, the upper arc has another
+    colour. Words far from both arcs are left out.
 
     Raises ValueError for an example that does not fit into a line (`fits_into_line`).
     """
@@ -237,7 +250,7 @@ def link_arcs(examples: Sequence[LinkExample], *, title: str) -> VegaFigure:
     for row, example in enumerate(examples):
         if not fits_into_line(example):
             raise ValueError(f"a line has no room for the words {' '.join(example.words)[:50]!r}")
-        middles, left_out = _places(example)
+        middles, left_out = _word_centres(example)
         y = row * _ROW + _BASE
         for index, x in middles.items():
             words["word"].append(visible(example.words[index]))
@@ -314,21 +327,23 @@ def link_arcs(examples: Sequence[LinkExample], *, title: str) -> VegaFigure:
     )
 
 
-def _ends(example: LinkExample) -> tuple[int, int]:
+def _arc_span(example: LinkExample) -> tuple[int, int]:
+    """The first and the last word index that the two arcs of the example touch."""
     indices = example.query, example.other_end, example.strongest
     return min(indices), max(indices)
 
 
 def _word_widths(example: LinkExample) -> list[float]:
+    """The width of each word in pixels, including the gap after it."""
     return [width(visible(word), MIDDLE) + _GAP for word in example.words]
 
 
-def _places(example: LinkExample) -> tuple[dict[int, float], list[float]]:
-    """The middle of each word that is shown, in pixels, by its index: those below both arcs, and on each side as many as there is
-    room for, in turns; and the middles of the ellipses.
+def _word_centres(example: LinkExample) -> tuple[dict[int, float], list[float]]:
+    """The x of the centre of each word that is shown, in pixels, by its index, and the x of each ellipsis in place of
+    other words. Shown are the words that the arcs span and as many neighbours on both sides, in turns, as have room.
     """
     widths, margin = _word_widths(example), width(_MORE, MIDDLE) + _GAP
-    first, last = _ends(example)
+    first, last = _arc_span(example)
     room = _WIDEST - sum(widths[first : last + 1])
     has_grown = True
     while has_grown:
@@ -345,7 +360,9 @@ def _places(example: LinkExample) -> tuple[dict[int, float], list[float]]:
 
 
 def _arc(start: float, end: float, y: float, *, upper: bool) -> tuple[list[float], list[float]]:
-    """Points of half an ellipse above or below the line of the words, from above or below the first word to the other."""
+    """The x and y of the points of half an ellipse between the words at `start` and `end` (pixels), above or below
+    the text line at `y`.
+    """
     sign = -1 if upper else 1
     height = min(26.0, 10 + 0.08 * abs(end - start))
     angles = np.linspace(0, np.pi, _POINTS)
@@ -354,9 +371,10 @@ def _arc(start: float, end: float, y: float, *, upper: bool) -> tuple[list[float
 
 
 def linked_words(relation: str, direction: str) -> str:
-    """From the word that looks to the word that it looks at: "noun → determiner" for `det` and "to dependent".
+    """The two kinds of words of a link, query first, such as "noun → determiner" for the relation `det` and the
+    direction "to dependent".
 
-    A relation that is not known here, and its kinds after a colon, keep their names.
+    A relation without known names is given as its own name and the direction.
     """
     words = _WORDS.get(relation.partition(":")[0])
     if words is None:

@@ -1,4 +1,4 @@
-"""How many inputs of each class were given each class as the answer: a row for each label, a column for each answer."""
+"""How many inputs with each label got each class as the answer: a row for each label, a column for each answer."""
 
 from collections.abc import Sequence
 

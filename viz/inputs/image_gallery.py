@@ -1,5 +1,5 @@
-"""Small images to pick one from, and digits in which a head attends strongly from one patch to another: the query is framed, the key
-filled.
+"""Small images to pick one from, and digits in which a head attends strongly from one patch to another: the patch of
+the query is framed, that of the key filled.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from ..builders.picture_marks import CHOOSE, PIXEL_BOX, picture_ink, pixel_x, pi
 from ..builders.theme import INK, SMALL
 
 
-class _Grid(NamedTuple):
-    """How captioned images stand in rows, in pixels."""
+class _ImageGrid(NamedTuple):
+    """The sizes of a grid of captioned images, in pixels."""
 
     side: int
     caption: int  # height of the line below an image
@@ -24,8 +24,8 @@ class _Grid(NamedTuple):
     lower: int  # how far the caption is from the middle of its line
 
 
-_SMALL = _Grid(side=56, caption=18, gap=5, lower=1)  # an MNIST digit, doubled
-_LARGE = _Grid(side=112, caption=20, gap=14, lower=2)  # four times as large
+_SMALL = _ImageGrid(side=56, caption=18, gap=5, lower=1)  # an MNIST digit, doubled
+_LARGE = _ImageGrid(side=112, caption=20, gap=14, lower=2)  # four times as large
 _URL: Kwargs = {"calculate": {"url": CHOOSE}}
 
 
@@ -37,12 +37,12 @@ def image_gallery(
     selected: int | None,
     columns: int,
 ) -> VegaFigure:
-    """Captioned images, `columns` in a row, from uint8 [image, height, width] or [image, height, width, 3].
+    """Captioned `images`, uint8 [image, height, width] or [image, height, width, 3], `columns` in a row.
 
-    The image with the id `selected` is framed. A click on an image or its caption sets the point selection `image`, field
-    `id`. The pixels are sharp only at the chart's own width, 61 for each column.
+    The image with the id `selected` is framed. A click on an image or its caption sets the point selection `image`,
+    field `id`. The pixels are sharp only at the chart's own width, 61 pixels for each column.
     """
-    drawing = _placed(images, columns, _SMALL)
+    drawing = _image_columns(images, columns, _SMALL)
     cover = PIXEL_BOX | {"y2": "end:Q", "description": "caption:N", "tooltip": "caption:N"}
     return chart(
         [Column("id", list(ids)), Column("caption", list(captions))],
@@ -55,7 +55,7 @@ def image_gallery(
             "end": drawing["bottom"] + _SMALL.caption,
             "selected": [image_id == selected for image_id in ids],
         },
-        **_size(len(images), columns, _SMALL),
+        **_chart_size(len(images), columns, _SMALL),
         description=f"{len(images)} image{'s' * (len(images) != 1)} to choose from",
     )
 
@@ -70,12 +70,13 @@ def digit_examples(
     patch_grid: tuple[int, int],
     columns: int,
 ) -> VegaFigure:
-    """Captioned uint8 images [example, height, width], `columns` in a row; queries and keys are patches, None for the
-    class token.
+    """Captioned `images`, uint8 [example, height, width], `columns` in a row, with one query and one key patch marked
+    in each; None stands for the class token.
 
-    The caption has the weight. A click sets the point selection `example`, field `number`.
+    The caption has the attention weight. `numbers` identify the examples: a click sets the point selection `example`,
+    field `number`.
     """
-    drawing = _placed(images, columns, _LARGE)
+    drawing = _image_columns(images, columns, _LARGE)
     names = [
         (_patch_name(query, patch_grid), _patch_name(key, patch_grid))
         for query, key in zip(queries, keys, strict=True)
@@ -109,7 +110,7 @@ def digit_examples(
             name: _patch_boxes(patches, drawing["left"], drawing["top"], patch_grid)
             for name, patches in (("query", queries), ("key", keys))
         },
-        **_size(len(images), columns, _LARGE),
+        **_chart_size(len(images), columns, _LARGE),
         description=f"{len(images)} digits; in each the framed patch looks at the filled one. "
         + "; ".join(
             f"digit {digit_number}: {query} looks at {key}, weight {weight:.2f}"
@@ -118,8 +119,10 @@ def digit_examples(
     )
 
 
-def _placed(images: np.ndarray, columns: int, grid: _Grid) -> dict[str, Any]:
-    """Columns with the edges of each image in pixels, where its caption is, and its ink for either theme."""
+def _image_columns(images: np.ndarray, columns: int, grid: _ImageGrid) -> dict[str, Any]:
+    """Columns with the edges of each image in pixels, the y of its caption, and its picture for a light and a dark
+    page.
+    """
     row, column = np.divmod(np.arange(len(images)), columns)
     left, top = column * (grid.side + grid.gap), row * (grid.side + grid.caption + grid.gap)
     inks = [picture_ink(image, side=grid.side) for image in images]
@@ -134,7 +137,8 @@ def _placed(images: np.ndarray, columns: int, grid: _Grid) -> dict[str, Any]:
     }
 
 
-def _images_and_captions(grid: _Grid) -> tuple[Layer, Layer]:
+def _images_and_captions(grid: _ImageGrid) -> tuple[Layer, Layer]:
+    """The layer of the images and the layer of their captions."""
     image = {"x": pixel_x("left"), "y": pixel_y("top"), "url": "url:N"}
     caption = {"x": pixel_x("middle"), "y": pixel_y("caption_at"), "text": "caption:N"}
     size: Kwargs = {"width": grid.side, "height": grid.side, "align": "left", "baseline": "top"}
@@ -144,7 +148,8 @@ def _images_and_captions(grid: _Grid) -> tuple[Layer, Layer]:
     )
 
 
-def _size(n_images: int, columns: int, grid: _Grid) -> dict[str, Any]:
+def _chart_size(n_images: int, columns: int, grid: _ImageGrid) -> dict[str, Any]:
+    """Width, height and sizing mode of a chart with `n_images` images, as properties of `chart`."""
     return {
         "width": columns * (grid.side + grid.gap) - grid.gap,
         "height": -(-n_images // columns) * (grid.side + grid.caption + grid.gap),
@@ -153,13 +158,16 @@ def _size(n_images: int, columns: int, grid: _Grid) -> dict[str, Any]:
 
 
 def _patch_name(patch: int | None, patch_grid: tuple[int, int]) -> str:
+    """The patch in words, by row and column, or "the class token"."""
     return "the class token" if patch is None else "row {}, column {}".format(*divmod(patch, patch_grid[1]))
 
 
 def _patch_boxes(
     patches: Sequence[int | None], left: np.ndarray, top: np.ndarray, patch_grid: tuple[int, int]
 ) -> dict[str, list[float]]:
-    """The edges in pixels of each patch's box in its picture; None (the class token) has no box."""
+    """The edges in pixels of the box of each patch in `patches`, in images whose corners are at `left` and `top`
+    [image]; None (the class token) has no box.
+    """
     patch_height, patch_width = (_LARGE.side / n_patches for n_patches in patch_grid)
     cells = [
         (example, *divmod(patch, patch_grid[1])) for example, patch in enumerate(patches) if patch is not None

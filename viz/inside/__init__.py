@@ -1,1 +1,1 @@
-"""Figures of the numbers inside one head and one block."""
+"""Figures of the computation inside one head and one block."""

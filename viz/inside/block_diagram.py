@@ -1,4 +1,6 @@
-"""One block of the encoder as a diagram from top to bottom: its steps in order, and the residual connections."""
+"""One block of the encoder as a diagram from top to bottom: its steps in order, and the residual connections beside
+them.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
@@ -25,26 +27,26 @@ _BY_ITSELF = ("rotate", "products", "values")  # the steps between which every h
 def block_diagram(
     labels: Mapping[str, str], *, opened: Collection[str], head: str, placement: str
 ) -> VegaFigure:
-    """A diagram with a box for each step, from top to bottom; `labels` maps step names of
+    """A diagram with a box for each step of a block, from top to bottom; `labels` maps step names of
     `model.experiments.head_steps.ORDER` to the texts of the boxes.
 
-    The boxes in `opened` are framed. A dashed line, labelled `head`, surrounds the steps that each head does
-    separately. `placement` is the name of the norm placement, for screen readers. A click on a box sets the point
-    selection `step`, field `step`. The chart sets its own width; do not override it.
+    The boxes of the steps in `opened` are framed. A dashed line, labelled `head`, surrounds the steps that each head
+    does separately. `placement` is the name of the norm placement, for screen readers. A click on a box sets the
+    point selection `step`, field `step`. The chart sets its own width; do not override it.
     """
-    upper = {name: _TOP + row * _STEP for row, name in enumerate(labels)}
+    upper_edges = {name: _TOP + row * _STEP for row, name in enumerate(labels)}
     frame: dict[str, Any] = {
         "step": list(labels),
         "label": [f"{row}  {label}" for row, label in enumerate(labels.values(), 1)],
         "tint": [_TINTS[_step_kind(name)] for name in labels],
         "left": _LEFT,
         "right": _RIGHT,
-        "upper": list(upper.values()),
-        "lower": [upper_edge + _BOX for upper_edge in upper.values()],
+        "upper": list(upper_edges.values()),
+        "lower": [upper_edge + _BOX for upper_edge in upper_edges.values()],
         "selected": [name in opened for name in labels],
     }
-    corners, arrow_tips = _connections(upper)
-    texts = _text_marks(upper, frame["label"], head)
+    corners, arrow_tips = _connections(upper_edges)
+    texts = _text_marks(upper_edges, frame["label"], head)
     box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
     point = {"x": pixel_x("x"), "y": pixel_y("y")}
     angle = {"angle": alt.Angle("angle:Q", scale=None)}
@@ -73,7 +75,7 @@ def block_diagram(
             click=("step", "step"),
         ),
         drawing=frame,
-        frames={"alone": _head_box(upper), "corners": corners, "tips": arrow_tips, "texts": texts},
+        frames={"alone": _head_box(upper_edges), "corners": corners, "tips": arrow_tips, "texts": texts},
         width=_WIDTH,
         height=_TOP + _STEP * len(labels),
         autosize="pad",
@@ -82,6 +84,7 @@ def block_diagram(
 
 
 def _step_kind(name: str) -> str:
+    """The kind of a step, by which its box is coloured."""
     if name == "input" or name.startswith("add_"):
         return "stream"
     if name.startswith("norm_"):
@@ -89,22 +92,27 @@ def _step_kind(name: str) -> str:
     return "feed-forward" if name in ("expand", "contract") else "attention"
 
 
-def _residual_connections(upper: Mapping[str, int]) -> list[tuple[float, float]]:
-    """Top and bottom, in pixels, of the two residual connections."""
+def _residual_connections(upper_edges: Mapping[str, int]) -> list[tuple[float, float]]:
+    """Top and bottom, in pixels, of the two residual connections; `upper_edges` maps step names to the upper edges of
+    their boxes.
+    """
     # The second one leaves the stream behind attention, and behind its norm where that follows.
-    after_attention = max({"add_attention", "norm_attention"} & set(upper), key=list(upper).index)
+    after_attention = max({"add_attention", "norm_attention"} & set(upper_edges), key=list(upper_edges).index)
     step_pairs = (("input", "add_attention"), (after_attention, "add_feed_forward"))
-    return [(upper[source] + (_BOX + _STEP) / 2, upper[target] + _BOX / 2) for source, target in step_pairs]
+    return [
+        (upper_edges[source] + (_BOX + _STEP) / 2, upper_edges[target] + _BOX / 2)
+        for source, target in step_pairs
+    ]
 
 
-def _connections(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The corners of all connecting lines, and the positions and angles of their arrow heads."""
+def _connections(upper_edges: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The corners of all connecting lines, and the positions and angles of their arrow heads, in pixels."""
     middle = (_LEFT + _RIGHT) / 2
     connections: list[list[tuple[float, float]]] = [
         [(middle, upper_edge + _BOX), (middle, lower_edge)]
-        for upper_edge, lower_edge in pairwise(upper.values())
+        for upper_edge, lower_edge in pairwise(upper_edges.values())
     ]
-    for start_y, end_y in _residual_connections(upper):
+    for start_y, end_y in _residual_connections(upper_edges):
         connections.append([(middle, start_y), (_SKIP, start_y), (_SKIP, end_y), (_RIGHT, end_y)])
     corners = [
         (connection, order, *point)
@@ -118,15 +126,15 @@ def _connections(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
-def _head_edges(upper: Mapping[str, int]) -> tuple[int, int]:
-    """Upper edges, in pixels, of the first and the last step that each head does separately; `upper` has those of all steps by name."""
-    first_top, *_, last_top = (upper[name] for name in _BY_ITSELF if name in upper)
+def _head_edges(upper_edges: Mapping[str, int]) -> tuple[int, int]:
+    """The upper edges, in pixels, of the first and the last step that each head does separately."""
+    first_top, *_, last_top = (upper_edges[name] for name in _BY_ITSELF if name in upper_edges)
     return first_top, last_top
 
 
-def _head_box(upper: Mapping[str, int]) -> dict[str, list[float]]:
-    """The box around the steps that each head does separately."""
-    first_top, last_top = _head_edges(upper)
+def _head_box(upper_edges: Mapping[str, int]) -> dict[str, list[float]]:
+    """The edges, in pixels, of the box around the steps that each head does separately."""
+    first_top, last_top = _head_edges(upper_edges)
     margin = (_STEP - _BOX) / 2 - 1
     return {
         "left": [_LEFT - 5],
@@ -136,16 +144,18 @@ def _head_box(upper: Mapping[str, int]) -> dict[str, list[float]]:
     }
 
 
-def _text_marks(upper: Mapping[str, int], labels: Sequence[str], head: str) -> pd.DataFrame:
-    """The labels of the boxes, and along the edges the names of the head and of the residual connections."""
+def _text_marks(upper_edges: Mapping[str, int], labels: Sequence[str], head: str) -> pd.DataFrame:
+    """The labels of the boxes, and along the edges the names of the head and of the residual connections, with
+    positions in pixels.
+    """
     texts = [
         (_LEFT + 10, upper_edge + _BOX / 2, label, 0, "left")
-        for upper_edge, label in zip(upper.values(), labels, strict=True)
+        for upper_edge, label in zip(upper_edges.values(), labels, strict=True)
     ]
-    first_top, last_top = _head_edges(upper)
+    first_top, last_top = _head_edges(upper_edges)
     texts.append((_LEFT - 15, (first_top + last_top + _BOX) / 2, head, 270, "center"))
     texts += [
         (_SKIP + 12, sum(connection_ends) / 2, "residual", 90, "center")
-        for connection_ends in _residual_connections(upper)
+        for connection_ends in _residual_connections(upper_edges)
     ]
     return pd.DataFrame(texts, columns=["x", "y", "text", "angle", "align"])

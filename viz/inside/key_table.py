@@ -1,4 +1,6 @@
-"""The steps of attention as one table: a row for each key, with components as cells, numbers and bars."""
+"""The computation of one head for one query as a table: a row for each key, vectors as coloured cells, numbers and
+bars.
+"""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +15,7 @@ from ..builders.cells import frame_layers
 from ..builders.chart import Column, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, either, tip
 from ..builders.number_format import format_number
-from ..builders.palette import EMPHASIS, FALLS, RISES, WeightScale, largest
+from ..builders.palette import EMPHASIS, FALLS, RISES, WeightScale, largest_absolute
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE
 from ..builders.token_label import FONT
@@ -29,7 +31,7 @@ _GAP, _NUMBER = 10, 50  # between columns, and for a number beside its bar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTable:
-    """Numbers of one query and one head; arrays over the drawn keys, in the order of the rows."""
+    """The numbers of one query in one head; arrays cover the keys that are drawn, in the order of the rows."""
 
     names: list[str]
     query: str
@@ -46,31 +48,31 @@ class KeyTable:
 
     @property
     def score_width(self) -> int:
-        """Pixels of each column of `scores`: its heading fits."""
+        """The width in pixels of each column of `scores`, which fits the longest heading."""
         return max(_SCORE_WIDTH, _GAP + _LETTER * max(map(len, self.scores)))
 
     @property
     def left_of_weights(self) -> int:
-        """Pixels to the left of the column of weights."""
+        """The x in pixels at which the column of weights starts."""
         return _SCORES + self.score_width * len(self.scores)
 
     @property
     def left_of_values(self) -> int:
-        """Pixels to the left of the column of weighted values."""
+        """The x in pixels at which the columns of weighted values start."""
         return self.left_of_weights + _WEIGHT_WIDTH
 
     @property
     def width(self) -> int:
-        """Pixels of the whole table."""
+        """The width of the whole table in pixels."""
         return self.left_of_values + _VALUES_WIDTH
 
 
 def key_table(table: KeyTable) -> VegaFigure:
-    """A row for each key: products with the query by component, their sum, the numbers up to the score, the weight, and
-    the weighted value by component; above it the query, below it the sum z.
+    """A table with a row for each key: the products of query and key by component, their sum q·k, the numbers up to
+    the score, the weight, and the weighted value by component; above the keys stands the query, below them the sum z.
 
-    Colours are symmetric about 0, up to the largest value of each column of components; query and z have scales of their
-    own. The frame has a row for each key, with all its numbers.
+    Colours are symmetric about 0 and end at the largest absolute value of the products, and of the weighted values;
+    query and z have colour scales of their own. The figure's data frame has a row for each key with all its numbers.
     """
     n_keys = len(table.names)
     rows = np.arange(n_keys) + 1  # below the query
@@ -81,7 +83,7 @@ def key_table(table: KeyTable) -> VegaFigure:
         _cell_frame(table.weighted, rows, table.names, values),
     ]
     names = [f"q  {table.query}", *table.names]
-    end = largest(table.weighted)
+    end = largest_absolute(table.weighted)
     if table.remaining is not None:
         blocks.append(_cell_frame(table.remaining[None], np.array([len(names)]), "others", values, end))
         names.append("the other keys")
@@ -114,8 +116,8 @@ def key_table(table: KeyTable) -> VegaFigure:
         *frame_layers(box, "framed"),
         frames={
             "cells": pd.concat(blocks, ignore_index=True),
-            "bars": _bar_frame(table),
-            "texts": _text_frame(table, names),
+            "bars": _dot_and_weight_bars(table),
+            "texts": _label_texts(table, names),
             "keys": {"y": _row_top(np.arange(n_keys) + 1.5), "text": table.names},
             "framed": {
                 "left": [0],
@@ -133,7 +135,7 @@ def key_table(table: KeyTable) -> VegaFigure:
 
 
 def column_digits(values: np.ndarray) -> int:
-    """Number of decimals for a column of numbers: its largest has three significant digits, but all have at least one
+    """The number of decimals for a column of numbers: three significant digits for the largest, but at least one
     decimal and at most four.
     """
     maximum = float(np.abs(values).max(initial=0))
@@ -141,6 +143,7 @@ def column_digits(values: np.ndarray) -> int:
 
 
 def _row_top(row: Any) -> Any:
+    """The y in pixels at which a row of the table starts; `row` is a number or an array."""
     return _HEAD + _ROW * row
 
 
@@ -151,11 +154,12 @@ def _cell_frame(
     column: tuple[int, int],
     end: float | None = None,
 ) -> pd.DataFrame:
-    """Data frame with a row for each cell of `vectors` [row, component]: its name, component, value, share and edges (pixels).
+    """A data frame with a row for each cell of `vectors` [row, component]: its name, component, value, share and
+    edges in pixels.
 
-    Row i of `vectors` is drawn in row `rows[i]` of the figure's table, between the two x positions in `column`, and has the
-    name `names[i]`, or `names` if that is a string. `share` is the value divided by `end`, by default the largest absolute
-    value of all.
+    Row i of `vectors` is drawn in row `rows[i]` of the table, between the two x positions in `column`, and has the
+    name `names[i]`, or `names` if that is a string. `share` is the value divided by `end`, by default the largest
+    absolute value of all vectors.
     """
     left, right = column[0], column[1] - _GAP
     n_rows, n_components = vectors.shape
@@ -166,7 +170,7 @@ def _cell_frame(
             "name": np.resize(np.array(names, dtype=object), n_rows)[row],
             "component": component,
             "value": vectors.ravel(),
-            "share": vectors.ravel() / (end or largest(vectors)),
+            "share": vectors.ravel() / (end or largest_absolute(vectors)),
             "left": left + component * side,
             "right": left + (component + 1) * side,
             "upper": _row_top(rows[row]) + 1,
@@ -175,8 +179,8 @@ def _cell_frame(
     )
 
 
-def _bar_frame(table: KeyTable) -> pd.DataFrame:
-    """Bars of dot products from their common zero, and of weights."""
+def _dot_and_weight_bars(table: KeyTable) -> pd.DataFrame:
+    """The edges in pixels and the colour of the bars of the dot products q·k, from a common zero, and of the weights."""
     dot_bar_width = _SCORES - _DOTS - _NUMBER - _GAP
     lowest = table.dots.min(initial=0)
     dot_range = table.dots.max(initial=0) - lowest or 1
@@ -196,8 +200,10 @@ def _bar_frame(table: KeyTable) -> pd.DataFrame:
     return pd.concat([dots, weights], ignore_index=True)
 
 
-def _text_frame(table: KeyTable, names: list[str]) -> pd.DataFrame:
-    """Names of rows other than keys, numbers, headings, and below these where the colours end."""
+def _label_texts(table: KeyTable, names: list[str]) -> pd.DataFrame:
+    """All texts of the table except the names of keys, with their positions in pixels: names of other rows, numbers,
+    headings, and the ends of the colour scales.
+    """
     texts = [
         (5, _row_top(row + 0.5), name, "left", False)
         for row, name in enumerate(names)
@@ -230,8 +236,8 @@ def _text_frame(table: KeyTable, names: list[str]) -> pd.DataFrame:
     texts += [
         (x, 28, f"colours to ±{format_number(end, '.3g')}", "left", True)
         for x, end in (
-            (_PRODUCTS, largest(table.products)),
-            (table.left_of_values, largest(table.weighted)),
+            (_PRODUCTS, largest_absolute(table.products)),
+            (table.left_of_values, largest_absolute(table.weighted)),
         )
     ]
     return pd.DataFrame(texts, columns=["x", "y", "text", "align", "small"])

@@ -1,4 +1,4 @@
-"""What layer and batch normalisation average over, and one vector with its mean and deviation."""
+"""Which numbers layer and batch normalisation average, and one vector with its mean and standard deviation."""
 
 from typing import Literal
 
@@ -23,11 +23,11 @@ def averaged_axis(
     *,
     over: Literal["features", "batch"],
 ) -> VegaFigure:
-    """A table of `values` and `output`, both [batch, feature]; a frame marks the numbers that share a `mean` and a
-    `deviation`.
+    """A table of `values` and `output` of a normalisation, both [batch, feature]; a frame surrounds the numbers that
+    share one `mean` and one `deviation`.
 
-    Over the "features" a group is a row (layer normalisation), over the "batch" a column (batch normalisation). `mean` and
-    `deviation` hold one number for each group, in any shape.
+    With `over` "features", these are the numbers of a row (layer normalisation), with "batch" those of a column
+    (batch normalisation). `mean` and `deviation` have one number for each row or column, in any shape.
     """
     by_row = over == "features"
     n_rows, n_columns = values.shape
@@ -112,6 +112,8 @@ _NAMED = 16  # and so many their own number
 def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
     """Bars of `values` [feature], with a line at their mean and a band of one population standard deviation around
     it.
+
+    `title` is the name of the figure, and `reading` says how to read it.
     """
     mean, deviation = (float(values.mean()), float(values.std())) if values.size else (0.0, 0.0)
     feature = np.arange(len(values))

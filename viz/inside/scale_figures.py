@@ -1,4 +1,6 @@
-"""What the scale 1/√d_k does: the distribution of q·k, its variance in every head, and measures over d_k."""
+"""What the scale 1/√d_k does: the distribution of q·k, its variance in every head, and softmax entropy and gradient
+over d_k.
+"""
 
 import math
 
@@ -18,10 +20,10 @@ _BINS = 81
 def dot_product_distribution(
     products: np.ndarray, *, variance: float, reach: float, name: str, expected: str
 ) -> VegaFigure:
-    """A histogram of `products` (of any shape) in 81 bins from -`reach` to `reach`, as a density.
+    """A histogram of dot `products` (any shape) in 81 bins from -`reach` to `reach`, as a density.
 
-    The line is the normal density with mean 0 and this `variance` in the same bins; `expected` names it. Products beyond
-    `reach` are in no bin, but the shares of the bins are of all products; `name` is the title of the axis.
+    The line is the normal density with mean 0 and this `variance` in the same bins; `expected` names it. Products
+    beyond `reach` are in no bin, but they count in the shares of the others; `name` is the title of the axis.
     """
     edges = np.linspace(-reach, reach, _BINS + 1)
     counts, _ = np.histogram(products, edges)
@@ -69,10 +71,10 @@ _ROUND = [digit * 10.0**power for power in range(-6, 7) for digit in (1, 2, 5)]
 
 
 def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int]) -> VegaFigure:
-    """The `variance` of q·k of each head by layer on a logarithmic axis, and a line at `d_k`.
+    """A point for each head: the `variance` of its q·k over its layer, on a logarithmic axis, and a line at `d_k`.
 
-    `heads` has a row for each head with the columns layer, head, mean and variance of q·k. The `selected` (layer,
-    head) is filled. A click sets the point selection `head`, fields `layer` and `head`.
+    `heads` has a row for each head with the columns layer, head, mean and variance of q·k. The point of the
+    `selected` (layer, head) is opaque. A click sets the point selection `head`, fields `layer` and `head`.
     """
     # A head with one key alone has no variance, and no place on a logarithmic axis.
     frame = _with_selected_last(heads, selected)[lambda rows: rows["variance"] > 0]
@@ -99,7 +101,7 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
     expected = tip("d_k:Q", title="components of variance 1 would give")
     line: Kwargs = {"y": "d_k:Q", "tooltip": expected}
     return chart(
-        _columns_of(frame),
+        _head_columns(frame),
         layer("rule", line, "line", strokeDash=[6, 4], strokeWidth=1.5, color=INK),
         _head_dots(position, tooltip),
         frames={"line": {"d_k": [d_k]}},
@@ -113,11 +115,11 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
 def with_and_without_scale(
     heads: pd.DataFrame, measure: str, *, title: str, reading: str, axis: str, selected: tuple[int, int]
 ) -> VegaFigure:
-    """A point for each head: its `measure` with the scale 1/√d_k across, and without it (column `measure`_unscaled)
-    up.
+    """A point for each head: its `measure` with the scale 1/√d_k on the x axis, and without it (column
+    `measure`_unscaled of `heads`) on the y axis.
 
-    On the dashed diagonal both are equal. `axis` names the measure on both axes. A click is as in
-    `variance_of_heads`.
+    On the dashed diagonal both are equal. `axis` names the measure on both axes, `reading` says how to read the
+    figure. A click sets the point selection `head`, fields `layer` and `head`.
     """
     axis_end = 1.05 * (float(np.nanmax(heads[[measure, f"{measure}_unscaled"]].to_numpy(), initial=0)) or 1.0)
     scale = alt.Scale(domain=[0, value("end")], nice=False)
@@ -132,7 +134,7 @@ def with_and_without_scale(
     ]
     line: Kwargs = {"strokeDash": [6, 4], "strokeWidth": 1.5, "color": NEUTRAL, "aria": False}
     return chart(
-        _columns_of(_with_selected_last(heads, selected)),
+        _head_columns(_with_selected_last(heads, selected)),
         layer("line", {"x": "with:Q", "y": "without:Q"}, "diagonal", **line),
         _head_dots(position, tooltip),
         frames={"diagonal": {"with": [0, axis_end], "without": [0, axis_end]}},
@@ -144,7 +146,9 @@ def with_and_without_scale(
 
 
 def _with_selected_last(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
-    """The rows with a column for the heads' names; the selected head comes last and is drawn above the others."""
+    """The rows with a column for the heads' names; the selected head comes last, so that it is drawn above the
+    others.
+    """
     indices = list(zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True))
     marked = heads.assign(
         name=[head_name(*index) for index in indices], selected=[index == selected for index in indices]
@@ -152,12 +156,14 @@ def _with_selected_last(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.Da
     return marked.iloc[sorted(range(len(indices)), key=lambda row: indices[row] == selected)]
 
 
-def _columns_of(frame: pd.DataFrame) -> list[Column]:
+def _head_columns(frame: pd.DataFrame) -> list[Column]:
+    """The columns that identify a head in a figure's data."""
     in_file = {"entropy_unscaled": "entropy, unscaled", "selected": None}
     return [Column(name, frame[name], None, "", in_file.get(name, "")) for name in frame.columns]
 
 
 def _head_dots(position: Channels, tooltip: list[alt.Tooltip]) -> Layer:
+    """Clickable points of the heads at this `position` (x and y channels)."""
     opacity: Kwargs = {"opacity": either("datum.selected", 1, _OPACITY)}
     click = ("head", "layer", "head")
     return dots({**position, **opacity}, tooltip, click, sizes=(170, 80), stroke="transparent")
@@ -184,13 +190,13 @@ def scale_name(power: float) -> str:
 
 
 def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float) -> VegaFigure:
-    """Curves of a `measure` over d_k for each `power` of the scale d_k^-power, from a data frame with the columns
-    `d_k` and `power`.
+    """Curves of a `measure` over d_k, one for each `power` p of the scale d_k^-p; `measured` is a data frame with the
+    columns `d_k`, `power` and those of the measure.
 
-    `variance` has points, and lines at the expected d_k^(1 - 2 power), on a logarithmic axis. `entropy` goes from 0
-    (one key has all) to 1 (all keys alike). `gradient` is a median with a band from `gradient_low` to
-    `gradient_high`. The chosen `d_k` has a vertical line, the chosen `power` is opaque, the others are faint. Raises
-    KeyError for another measure.
+    "variance" has points, and lines at the expected d_k^(1 - 2p), on a logarithmic axis. "entropy" goes from 0 (one
+    key has all the weight) to 1 (equal weights). "gradient" is a median with a band from `gradient_low` to
+    `gradient_high`. The chosen `d_k` has a vertical line; the curve of the chosen `power` is opaque, the others are
+    faint. Raises KeyError for another measure.
     """
     powers = measured["power"].to_numpy()
     frame = measured.copy(deep=False)
@@ -236,6 +242,7 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
 
 
 def _variance_layers(base: Kwargs) -> list[Layer]:
+    """The layers of "variance" in `width_curves`."""
     decades = alt.Axis(values=value("decades"), format="~g")
 
     def up(field: str, title: str) -> Kwargs:
@@ -249,12 +256,14 @@ def _variance_layers(base: Kwargs) -> list[Layer]:
 
 
 def _entropy_layers(base: Kwargs) -> list[Layer]:
+    """The layers of "entropy" in `width_curves`."""
     tooltip = _tooltip_with(tip("entropy:Q", ".4f", "entropy / ln n"))
     y = alt.Y("entropy:Q", title="entropy / ln n", scale=alt.Scale(domain=[0, 1]))
     return [layer("line", base | {"y": y, "tooltip": tooltip}, **_DOTTED)]
 
 
 def _gradient_layers(base: Kwargs) -> list[Layer]:
+    """The layers of "gradient" in `width_curves`."""
     title, columns = "‖diag(a) − a aᵀ‖", {"": "median", "_low": "lower quartile", "_high": "upper quartile"}
     band = base | {
         "y": alt.Y("gradient_low:Q", title=title),
@@ -272,4 +281,5 @@ def _gradient_layers(base: Kwargs) -> list[Layer]:
 
 
 def _tooltip_with(*measures: alt.Tooltip) -> list[alt.Tooltip]:
+    """The tooltip of d_k and scale, with these `measures` added."""
     return [tip("scale:N"), tip("d_k:Q", title="d_k"), *measures]

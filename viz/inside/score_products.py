@@ -1,4 +1,6 @@
-"""An attention score as a sum: the products of what is in the query and what is in the key."""
+"""The score of one query and key as a sum of products, each of one part of the query's vector and one part of the
+key's.
+"""
 
 import re
 
@@ -6,11 +8,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.cells import INK_ON_SIGNED, strong
+from ..builders.cells import INK_ON_SIGNED, is_strong
 from ..builders.chart import Column, chart, layer
 from ..builders.figure import Columns, Kwargs, VegaFigure, tip, value
 from ..builders.number_format import cell_numbers, format_number
-from ..builders.palette import CATEGORIES, FALLS, LETTERS, NEUTRAL, RISES, largest
+from ..builders.palette import CATEGORIES, FALLS, LETTERS, NEUTRAL, RISES, largest_absolute
 from ..builders.picture_marks import pixel_y
 from ..builders.theme import DARK_INK, INK, LIGHT_INK, MIDDLE, ON_DARK, heading
 from ..builders.token_label import shortened
@@ -34,11 +36,12 @@ _READING = "a cell: a part of the query × a part of the key; a bar: the sum of 
 
 
 def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigure:
-    """The `products` of parts of the query (rows) and of the key (columns), with bars for the sums of rows and of columns.
+    """The `products` of parts of the query (rows) and parts of the key (columns), with bars for the sums of rows and
+    of columns.
 
-    `products` is what `ScoreParts.strongest` returns; they sum to the score of the positions that are called `query` and `key`. A
-    click on what holds a head's part sets the point selection `part`, fields `query_part` and `key_part`: each the name of a part,
-    or `ALL`. Raises ValueError if there is no product.
+    `products` is what `ScoreParts.strongest` returns; its sum is the score of the two positions, whose tokens are
+    `query` and `key`. A click on a cell or bar of a head sets the point selection `part`, fields `query_part` and
+    `key_part`, each the name of a part or `ALL`. Raises ValueError if there is no product.
 
     >>> from loupe import load, score_parts, score_products
     >>> parts = score_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.", layer=1, head=0, query=3, key=2)
@@ -50,7 +53,7 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
     cells = products.to_numpy()
     by_row, by_column = cells.sum(axis=1), cells.sum(axis=0)
     numbers = np.concatenate([cells.ravel(), by_row, by_column, [cells.sum()]])
-    texts = cell_numbers(numbers, largest(numbers), signed=True, detail=largest(cells))
+    texts = cell_numbers(numbers, largest_absolute(numbers), signed=True, detail=largest_absolute(cells))
     row, column = np.indices(cells.shape).reshape(2, -1)
     rows, columns = (np.array([*names], object) for names in (products.index, products.columns))
     # Of the parts of the key the largest stands lowest, so that no line to a column crosses a name.
@@ -65,7 +68,7 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
     middle, centre = top + _ROW / 2, left + 0.5
     cell_box = {"left": left[column], "right": left[column] + 1, "top": top[row], "bottom": top[row] + _ROW}
     of_column = {"query_part": ALL, "key_part": columns}
-    covers = _stacked(
+    covers = _stacked_frames(
         cell_box | {"query_part": rows[row], "key_part": columns[column]},
         {"left": 0.0, "right": _SUMS, "top": top, "bottom": top + _ROW, "query_part": rows, "key_part": ALL},
         of_column | {"left": left, "right": left + 1, "top": bars_top, "bottom": cells_top},
@@ -79,10 +82,16 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
     ).assign(sum=texts.exact[:-1] + texts.exact[-1 - len(columns) : -1])
     opens = covers[["query_part", "key_part"]].map(_is_head).any(axis=1)
     sums = np.array(texts.written[cells.size : -1], object)
-    written = _stacked(
-        {"x": 0.0, "y": middle, "text": _names(rows), "align": "left", "room": _NAMES - 0.1},
+    written = _stacked_frames(
+        {"x": 0.0, "y": middle, "text": _drawn_names(rows), "align": "left", "room": _NAMES - 0.1},
         {"x": _SUMS - 0.15, "y": middle, "text": sums[: len(rows)], "align": "right", "room": _SUMS},
-        {"x": centre - 0.1, "y": name_y, "text": _names(columns), "align": "right", "room": centre - 0.1},
+        {
+            "x": centre - 0.1,
+            "y": name_y,
+            "text": _drawn_names(columns),
+            "align": "right",
+            "room": centre - 0.1,
+        },
         {
             "x": centre,
             "y": cells_top - _LINE / 2,
@@ -129,9 +138,9 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
         drawing=cell_box
         | {"middle": left[column] + 0.5, "y": top[row] + _ROW / 2}
         | {"text": [text if text.strip("0.") else "" for text in texts.written[: cells.size]]}
-        | {"strong": strong(cells.ravel(), largest(cells), signed=True)},
+        | {"strong": is_strong(cells.ravel(), largest_absolute(cells), signed=True)},
         frames={
-            "bars": _stacked(
+            "bars": _stacked_frames(
                 {"left": across[0], "right": across[1], "top": top + 6, "bottom": top + _ROW - 6},
                 {"left": left + 0.25, "right": left + 0.75, "top": down[1], "bottom": down[0]},
             ).assign(colour=colours),
@@ -140,13 +149,13 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
             "sides": {
                 "x": [0.0, _SUMS + len(columns)],
                 "y": [cells_top - _LINE / 2, _LINE / 2],
-                "text": [_side("query", query), _side("key", key)],
+                "text": [_axis_label("query", query), _axis_label("key", key)],
                 "align": ["left", "right"],
             },
             "covers": covers[~opens],
             "opens": covers[opens],
         },
-        values={"largest": largest(cells), "across": _SUMS + max(_FEWEST, len(columns))},
+        values={"largest": largest_absolute(cells), "across": _SUMS + max(_FEWEST, len(columns))},
         height=cells_top + _ROW * len(rows),
         title=heading(
             f"Score {format_number(numbers[-1], '.4g')} of {key} for {query}, by product",
@@ -157,23 +166,28 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
 
 
 def _bar_ends(sums: np.ndarray) -> np.ndarray:
-    """Start and end of each bar [bar, 2] as shares of the longest possible one: all have one scale and one zero."""
+    """Start and end of each bar [bar, 2] as shares of the longest possible bar; all bars have the same scale and
+    zero.
+    """
     low, high = min(0.0, sums.min()), max(0.0, sums.max())
     return (np.sort(np.stack([np.zeros(len(sums)), sums], axis=1), axis=1) - low) / (high - low or 1.0)
 
 
-def _side(name: str, token: str) -> str:
+def _axis_label(name: str, token: str) -> str:
+    """The label of an axis: `name` ("query" or "key") with its token."""
     return f"in the {name} {shortened(token, _LONGEST_TOKEN)}"
 
 
 def _is_head(name: str) -> bool:
+    """Whether a part is the output of a head, by its name."""
     return _HEAD.match(name) is not None
 
 
-def _names(names: np.ndarray) -> list[str]:
-    """As they are drawn: those of heads, which can be opened, with an arrow."""
+def _drawn_names(names: np.ndarray) -> list[str]:
+    """The names as they are drawn: heads, whose parts can be opened by a click, get an arrow."""
     return [f"{name} →" if _is_head(name) else name for name in names]
 
 
-def _stacked(*columns: Columns) -> pd.DataFrame:
+def _stacked_frames(*columns: Columns) -> pd.DataFrame:
+    """One data frame with the rows of all these columns."""
     return pd.concat(map(pd.DataFrame, columns), ignore_index=True)

@@ -21,11 +21,12 @@ def temperature_curve(
     chosen: float,
     marks: Mapping[str, float],
 ) -> VegaFigure:
-    """Curves of `probabilities` [temperature, class] over a logarithmic axis that has 0 and infinity at its ends.
+    """Curves of `probabilities` [temperature, class] over a logarithmic axis with 0 and infinity at its ends; `names`
+    are those of the classes.
 
-    `temperatures` ascend. The `chosen` one has a vertical line; each of `marks` (finite, above 0) has a dashed one with its
-    name. Of many classes, those that stay below 10 % are grey. A click on a point sets the point selection `temperature`,
-    field `index` into `temperatures`.
+    `temperatures` ascend. The `chosen` one has a vertical line; each of the `marks`, temperatures by name (finite,
+    above 0), has a dashed line with its name. If there are many classes, those that stay below 10 % are grey. A click
+    on a point sets the point selection `temperature`, field `index` into `temperatures`.
     """
     n_temperatures, n_classes = len(temperatures), len(names)
     positions = _axis_positions(temperatures)
@@ -118,12 +119,14 @@ def temperature_curve(
 
 
 def _values_by_class(values: Sequence[str], prominent: Sequence[int], n: int, rest: str) -> list[str]:
-    """For each of `n` classes, in order: one of `values` if it is in `prominent`, else `rest`."""
+    """For each of `n` classes one of `values`, in the order of the class indices `prominent`, or `rest` if the class
+    is not in `prominent`.
+    """
     return [values[prominent.index(index)] if index in prominent else rest for index in range(n)]
 
 
 def _axis_positions(temperatures: Sequence[float]) -> np.ndarray:
-    """Positions of the temperatures on a logarithmic axis: 0 and infinity are a step beyond the finite ones."""
+    """The positions [temperature] on a logarithmic axis; 0 and infinity are one step beyond the finite temperatures."""
     positions = np.array(temperatures, float)
     finite = positions[(positions > 0) & np.isfinite(positions)]
     positions[positions == 0] = finite.min() / 2

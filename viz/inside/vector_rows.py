@@ -1,5 +1,5 @@
-"""Vectors as rows of coloured cells, with a total for each row at the right, and as horizontal bars of named values: with outlines of
-what they were before, or in columns, each on its own scale.
+"""Vectors as rows of coloured cells, with a total for each row at the right; and named values as horizontal bars,
+with outlines of their earlier values, or in several columns with a scale of its own each.
 """
 
 import json
@@ -37,11 +37,12 @@ def vector_rows(
     chosen: str = "",
     numbered: str = "component",
 ) -> VegaFigure:
-    """Rows of cells for vectors [component] by name, coloured symmetrically about 0 up to the largest value of all.
+    """Rows of cells for vectors [component] by name, coloured symmetrically about 0 up to the largest absolute value
+    of all.
 
-    `what` names the values. `totals` by row are bars at the right, named `total`. `groups` names equally wide
-    parts of each row, such as heads. The row or group called `chosen` is framed. `numbered` says what the numbers below
-    each other belong to.
+    `what` names the values. `totals` maps row names to numbers, drawn as bars at the right with the heading `total`.
+    `groups` names equally wide parts of each row, such as heads. The row or group called `chosen` is framed.
+    `numbered` says what the numbers on the x axis count, such as components.
     """
     lengths = [len(vector) for vector in rows.values()]
     width = max(lengths, default=0) or 1
@@ -118,7 +119,9 @@ def vector_rows(
 
 
 def names_channel(**padding: Any) -> alt.Y:
-    """The y channel of the column `name`, with names cut to the space at the left and the `chosen` one in bold."""
+    """The y channel of the column `name`, with names cut to the space at the left; the name in the chart's value
+    `chosen` is bold.
+    """
     bold = {"condition": {"test": "datum.value === chosen", "value": "bold"}, "value": "normal"}
     axis = alt.Axis(
         labelFontWeight=bold,
@@ -137,7 +140,9 @@ def names_channel(**padding: Any) -> alt.Y:
 
 
 def _frame_boxes(names: Sequence[str], groups: Sequence[str], chosen: str, width: int) -> pd.DataFrame:
-    """Boxes around the chosen row, or around each group in each row, with the chosen one marked."""
+    """Boxes around the chosen row, or around each group in each row; the column `selected` marks the chosen one.
+    `width` is in pixels.
+    """
     side = width / (len(groups) or 1)
     boxes = [
         (name, index * side, (index + 1) * side, chosen in (group, name))
@@ -149,7 +154,9 @@ def _frame_boxes(names: Sequence[str], groups: Sequence[str], chosen: str, width
 
 
 def _total_bars(totals: Mapping[str, float], width: int) -> pd.DataFrame:
-    """A data frame with the pixel positions of the bars of totals: their common zero, their ends, and the right edge."""
+    """A data frame with the x positions in pixels of the bars of `totals`: their common zero, their ends, and the
+    right edge of the chart; the cells are `width` pixels wide.
+    """
     left, right = width * 1.03, width * (1 + _TOTALS * 0.56)
     numbers = np.array(list(totals.values()), float)
     lowest, highest = numbers.min(initial=0), numbers.max(initial=0)
@@ -160,6 +167,7 @@ def _total_bars(totals: Mapping[str, float], width: int) -> pd.DataFrame:
 
 
 def _value_legend(what: str) -> alt.Legend:
+    """The colour bar of signed values, with `what` as its title."""
     return alt.Legend(
         title=what,
         titleOrient="left",
@@ -180,9 +188,9 @@ def _value_legend(what: str) -> alt.Legend:
 def value_bars(
     values: Mapping[str, float], *, what: str, before: Mapping[str, float], was: str
 ) -> VegaFigure:
-    """Bars of `values` by name, coloured by sign, with their numbers; `what` is the title of the axis.
+    """Horizontal bars of `values` by name, coloured by sign, with their numbers; `what` is the title of the axis.
 
-    Outlines show what each value was `before`; `was` is the name of the outlines.
+    Outlines show the value of each name in `before`; `was` is their name in the legend.
     """
     numbers = np.array(list(values.values()), float)
     earlier = np.array([before[name] for name in values], float)
@@ -250,9 +258,9 @@ _BARS, _NUMBERS = 0.62, 0.94  # of a column: where its bars end, and the right e
 
 
 def factor_bars(columns: Mapping[str, np.ndarray], names: Sequence[str]) -> VegaFigure:
-    """For each column a bar for each of `names`, from the column's own zero, coloured by sign, with its number.
+    """For each column a bar for each of the `names`, from the column's own zero, coloured by sign, with its number.
 
-    `columns` maps the titles of the columns to their values [name].
+    `columns` maps the titles of the columns to their values [name]; each column has its own scale.
     """
     numbers = np.array(list(columns.values()), float).reshape(len(columns), len(names))
     lowest, highest = numbers.min(axis=1, initial=0), numbers.max(axis=1, initial=0)

@@ -1,1 +1,1 @@
-"""Figures of masks and of what follows from them."""
+"""Figures of masks and of their effects."""

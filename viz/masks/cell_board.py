@@ -1,5 +1,5 @@
-"""A pattern as a board of cells: a click forbids a query to attend to a key, or allows it again; and the weights of one query before
-and after a mask, as pairs of points.
+"""A pattern as a grid of cells in which a click forbids or allows one query to attend to one key; and the weights of
+one query before and after a mask, as pairs of points.
 """
 
 from collections.abc import Sequence
@@ -31,11 +31,11 @@ _LEGEND = alt.Legend(title=None, orient="top")
 def cell_board(
     pattern: np.ndarray, tokens: Sequence[str], *, mask: np.ndarray, query: int, scale: WeightScale = TO_ONE
 ) -> VegaFigure:
-    """A board of weights [query, key], with queries from the top; cells that `mask` [query, key] forbids (False) are
+    """A grid of weights [query, key], a row for each query; cells that `mask` [query, key] forbids (False) are
     hatched.
 
-    The row of `query` is framed. A click on a cell sets the point selection `cell`, fields `query`, `key` and `blocked`, so
-    that a second click on a cell differs from the first.
+    The row of `query` is framed. A click on a cell sets the point selection `cell`, fields `query`, `key` and
+    `blocked`, so that a second click on a cell differs from the first.
     """
     n_tokens = len(tokens)
     side = n_tokens * int(np.clip(_SIDE // max(n_tokens, 1), _SMALLEST, _LARGEST))
@@ -86,11 +86,11 @@ def cell_board(
 def attention_shift(
     before: np.ndarray, after: np.ndarray, tokens: Sequence[str], *, allowed: np.ndarray
 ) -> VegaFigure:
-    """Pairs of points: attention weights [key] before and after, a row for each key, from the largest loss to the
-    largest gain.
+    """Pairs of points: the attention weights [key] of one query `before` and `after` a mask, a row for each key, from
+    the largest loss to the largest gain.
 
-    If there are more than `MOST_KEYS` keys, those that changed most are shown. A key that is not `allowed` [key] (False) ends
-    in a cross.
+    If there are more than `MOST_KEYS` keys, those that changed most are shown. A key that the mask forbids (`allowed`
+    [key] is False) ends in a cross.
     """
     change = after - before
     most_changed = np.argsort(-np.abs(change), kind="stable")[:MOST_KEYS]

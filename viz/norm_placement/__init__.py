@@ -1,1 +1,1 @@
-"""Figures that compare placements of the norm, seed by seed."""
+"""Figures that compare pre-LN and post-LN, seed by seed."""

@@ -1,4 +1,6 @@
-"""One block under either placement of the norm: the residual stream as a line, and the boxes on it or beside it."""
+"""One block in pre-LN or post-LN: the residual stream as a line, the norms on it or beside it, and the sublayers
+beside it.
+"""
 
 from typing import Literal
 
@@ -24,7 +26,8 @@ _POST = {"sublayer": 16, "plus": 42, "norm": 72}
 
 
 def placement_diagram(placement: Literal["pre", "post"]) -> VegaFigure:
-    """A block with its norms before the sublayers ("pre") or behind the additions ("post").
+    """A diagram of one block, with its norms before the sublayers ("pre") or after the additions to the stream
+    ("post").
 
     The chart sets its own width; do not override it.
     """

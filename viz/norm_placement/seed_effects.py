@@ -1,4 +1,6 @@
-"""Measurements under two placements of the norm, a dot for each seed, and effects of the placement on one axis."""
+"""Measurements in pre-LN and post-LN encoders, a dot for each seed; and the effects of the norm placement, in
+standard deviations over seeds, on one axis.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,10 +25,10 @@ _REFERENCE = "reference"
 
 
 class SeedLine(NamedTuple):
-    """One measurement: its label, and one value for each seed.
+    """One measurement: its label, and one value for each seed and placement.
 
-    If `across` is given, each value compares two encoders: of one placement and two seeds in `pre` and `post`, of the
-    two placements in `across`.
+    If `across` is given, each value compares two encoders: those in `pre` and in `post` two encoders of one placement
+    with different seeds, those in `across` a pre-LN with a post-LN encoder.
     """
 
     label: str
@@ -44,7 +46,8 @@ def seed_strip(
     log: bool = False,
     reference: float | None = None,
 ) -> VegaFigure:
-    """The lines of dots on one axis, which is logarithmic if `log`; a dashed line marks the value `reference`.
+    """A row of dots for each of the `lines`, all on one x axis, which is logarithmic if `log`; a dashed line marks
+    the value `reference`.
 
     `title` describes the figure for screen readers, `axis` is the title of the axis.
     """
@@ -126,8 +129,10 @@ _TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
 
 
 class EffectDot(NamedTuple):
-    """Effect of the norm placement in one kind of encoders, in standard deviations over seeds: mean, least and largest
-    over the pairs, or over the seeds of one placement that is compared with a `Bound`.
+    """The effect of the norm placement on one measurement in one kind of encoders, in standard deviations over seeds:
+    mean, least and largest over pairs of a pre-LN and a post-LN encoder.
+
+    If the effect is the distance of one placement from a `Bound`, they are those over the seeds of this placement.
     """
 
     encoders: str
@@ -138,22 +143,27 @@ class EffectDot(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """What a claim compares one placement with, "pre-LN" or "post-LN", in place of the other one."""
+    """A fixed value with which a claim compares one placement, "pre-LN" or "post-LN", instead of comparing the two
+    placements.
+    """
 
     placement: str
     value: float
 
 
 def axis_end(dots: Sequence[EffectDot]) -> float:
-    """Length of the axis to either side of 0 that shows all the dots with their whiskers, at least 3."""
+    """The end of a symmetric axis that has room for all `dots` and their whiskers (least to largest), at least 3."""
     return max(3.0, *(1.1 * max(abs(dot.least), abs(dot.largest)) for dot in dots), 0.0)
 
 
 def effect_strip(
     dots: Sequence[EffectDot], *, end: float, title: str, bound: Bound | None = None
 ) -> VegaFigure:
-    """The dots of one claim below each other, on an axis from -`end` to `end`; `title` begins the description for
-    screen readers. Where they are distances from a `bound`, that is the dashed 0, and words say so at both ends.
+    """The effects of one claim as dots with whiskers, one below the other, on an axis from -`end` to `end`; `title`
+    begins the description for screen readers.
+
+    If the effects are distances from a `bound`, the dashed line at 0 stands for the bound, and words at both ends say
+    so.
     """
     compared = "Pre-LN − post-LN" if bound is None else f"{bound.placement} − {bound.value:g}"
     step = HEIGHT / (len(dots) + 1)
@@ -214,7 +224,9 @@ def effect_strip(
 
 
 def effect_axis(end: float) -> VegaFigure:
-    """The axis from -`end` to `end` that all strips share, with its unit and words for its two directions."""
+    """The axis from -`end` to `end` that all figures of `effect_strip` share, with its unit and words for its two
+    directions.
+    """
     tick = {"x": _x_channel("tick"), "y": alt.value(AXIS_HEIGHT - 9)}
     number = {"text": alt.Text("tick:Q", format="+~g")}
     plain: Kwargs = {"fontSize": MIDDLE, "color": INK, "baseline": "middle"}
@@ -231,7 +243,7 @@ def effect_axis(end: float) -> VegaFigure:
             "word",
             **bold,
             align="left",
-            color=_of_letters(POST_LN),
+            color=_letter_colour(POST_LN),
             text="← larger in post-LN",
         ),
         layer(
@@ -240,7 +252,7 @@ def effect_axis(end: float) -> VegaFigure:
             "word",
             **bold,
             align="right",
-            color=_of_letters(PRE_LN),
+            color=_letter_colour(PRE_LN),
             text="larger in pre-LN →",
         ),
         values={"end": end},
@@ -252,15 +264,20 @@ def effect_axis(end: float) -> VegaFigure:
 
 
 def _axis_ticks(end: float) -> list[float]:
+    """The ticks of an axis from -`end` to `end`."""
     return [sign * tick for tick in _TICKS if tick <= end for sign in ((1,) if tick == 0 else (-1, 1))]
 
 
 def _x_channel(field: str) -> alt.X:
+    """The x channel of `field`, on an axis that is linear near 0 and logarithmic beyond."""
     expression = alt.expr(f"width - {_MARGIN}")
     scale: Kwargs = {"type": "symlog", "constant": 1, "nice": False, "range": [_MARGIN, expression]}
     return alt.X(f"{field}:Q", axis=None, scale=alt.Scale(domain=[alt.expr("-end"), value("end")], **scale))
 
 
-def _of_letters(colour: str) -> alt.ExprRef:
+def _letter_colour(colour: str) -> alt.ExprRef:
+    """The colour of letters, as a Vega expression, that stand for the palette's `colour` on a light and on a dark
+    page.
+    """
     on_light, on_dark = LETTERS[colour]
     return alt.expr(f"{ON_DARK} ? '{on_dark}' : '{on_light}'")

@@ -1,5 +1,5 @@
-"""Scores by the distance of two positions: biases as a curve or a map for each head, the parts of the score of a query and a key, and
-what else depends on the distance alone.
+"""Scores over the offset of key and query: the position biases of each head as curves or maps, the parts of one
+score, and other quantities that depend only on the offset.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from ..builders.figure import Kwargs, VegaFigure, either, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number
-from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, MASKED, largest
+from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, MASKED, largest_absolute
 from ..builders.picture_marks import PIXEL_BOX, pixel_x, pixel_y
 from ..builders.theme import INK, SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
@@ -25,14 +25,15 @@ _SCORES_HEIGHT = 300  # pixels
 _CURVES = (*CATEGORIES[:3], *CATEGORIES[4:])  # without purple, which means “negative” in the maps
 
 
-def _offset(unit: str) -> alt.X:
-    """The axis of offsets, counted in `unit`."""
+def _offset_axis(unit: str) -> alt.X:
+    """The x channel of the offset of key and query, counted in `unit`."""
     axis = alt.Axis(format="d", tickMinStep=1)
     return alt.X("offset:Q", title=f"offset: key − query ({unit})", scale=alt.Scale(nice=False), axis=axis)
 
 
 def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaFigure:
-    """A curve over `offsets` (key minus query) for each head, of its bias [head, offset]; that of the chosen `head` is green.
+    """For each head a curve of its position bias `by_head` [head, offset] over `offsets` (key minus query); the curve
+    of the chosen `head` is green.
 
     A click on a curve sets the point selection `head`, field `head`.
     """
@@ -45,7 +46,7 @@ def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaF
         Column("chosen", np.repeat(order == head, len(offsets)), None),
     ]
     position = {
-        "x": _offset("positions"),
+        "x": _offset_axis("positions"),
         "y": alt.Y("bias:Q", title="bias on the score"),
         "opacity": either("datum.chosen", 1, 0.75),
     }
@@ -64,7 +65,7 @@ def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaF
             "ends": {
                 "head": order,
                 "offset": [int(offsets[-1])] * n_heads,
-                "bias": _spread(by_head[:, -1], by_head)[order],
+                "bias": _label_heights(by_head[:, -1], by_head)[order],
                 "chosen": order == head,
             }
         },
@@ -74,8 +75,12 @@ def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaF
     )
 
 
-def _spread(ends: np.ndarray, by_head: np.ndarray) -> np.ndarray:
-    """Heights for the names of curves near their `ends`, far enough from each other that no name covers another one."""
+def _label_heights(ends: np.ndarray, by_head: np.ndarray) -> np.ndarray:
+    """The y values [head] of the curves' names: near the curves' `ends` [head], but so far from each other that no
+    name covers another one.
+
+    `by_head` [head, offset] gives the range of the y axis.
+    """
     step = max(float(np.ptp(by_head)), 1e-9) * _LETTERS / _PLOT
     order = np.argsort(ends, kind="stable")
     spread = ends[order].astype(float)
@@ -88,9 +93,11 @@ def _spread(ends: np.ndarray, by_head: np.ndarray) -> np.ndarray:
 
 
 def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
-    """A small map of the bias [head, row offset, column offset] for each head, in one colour scale; `head` is framed.
+    """For each head a small map of its position bias `by_head` [head, row offset, column offset], all in one colour
+    scale; the map of `head` is framed.
 
-    The middle of a map is the query's own patch. A click on a map sets the point selection `head`, field `head`.
+    The centre of a map is offset 0, the query's own patch. A click on a map sets the point selection `head`, field
+    `head`.
     """
     n_heads, n_rows, n_columns = by_head.shape
     cell = max(1.0, _SIDE / max(n_rows, n_columns))
@@ -143,7 +150,7 @@ def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
         layer("rect", PIXEL_BOX | frame, "maps", calculate=outline, fill=None),
         layer("text", name, "maps", calculate=outline, **text),
         frames={"maps": {"head": order, "chosen": order == head}},
-        values={"largest": largest(by_head), "cell": cell, "rows": n_rows, "columns": n_columns},
+        values={"largest": largest_absolute(by_head), "cell": cell, "rows": n_rows, "columns": n_columns},
         width=_ACROSS * (cell * n_columns + _GAP),
         height=-(-n_heads // _ACROSS) * (cell * n_rows + _GAP + _NAME),
         autosize="pad",  # Streamlit would squeeze what lies at pixels
@@ -152,7 +159,8 @@ def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
 
 
 def offset_map(values: np.ndarray, *, what: str, offset: tuple[int, int] | None = None) -> Heatmap:
-    """A heatmap of a quantity `what` by the offset of two patches in rows and columns, the query's own patch in the middle.
+    """A heatmap of `values` [row offset, column offset], a quantity between two patches that `what` names; the centre
+    is offset 0, the query's own patch.
 
     The cell of `offset`, (rows down, columns to the right), is framed.
     """
@@ -166,7 +174,7 @@ def offset_map(values: np.ndarray, *, what: str, offset: tuple[int, int] | None 
         x=[format_number(number - n_columns // 2, "d") for number in range(n_columns)],
         y=[format_number(number - n_rows // 2, "d") for number in range(n_rows)],
         titles=("columns to the right", "rows down"),
-        colours=colour_scale(what, "symmetric about 0", largest(values)),
+        colours=colour_scale(what, "symmetric about 0", largest_absolute(values)),
         cell="%{y} rows down, %{x} columns to the right",
         height=520,
         square=True,
@@ -183,9 +191,11 @@ def score_curves(
     own_offset: int,
     window: tuple[int, int] | None = None,
 ) -> VegaFigure:
-    """Curves over `offsets` (key minus query) of the `parts` of a score, by name, and in ink of their sum, `total`.
+    """Curves over `offsets` (key minus query) of the `parts` of a score, values [offset] by name, and in black or
+    white of their sum, `total` [offset].
 
-    A green line marks the pair's `own_offset`. Offsets that a mask forbids, before and behind the `window`, are grey.
+    A green line marks `own_offset`, that of the chosen query and key. Offsets outside of `window` (first, last),
+    which a mask forbids, are grey.
     """
     first, last = int(offsets.min()), int(offsets.max())
     lowest, highest = (first, last) if window is None else window
@@ -196,7 +206,7 @@ def score_curves(
         Column("offset", ()),
         Column("amount", (), "adds", "+.4f"),
     )
-    x = _offset("positions")
+    x = _offset_axis("positions")
     y = alt.Y("amount:Q", title="score")
     by_part = encodings_by_kind("part:N", tuple(parts), color=_CURVES[: len(parts)], legend={"columns": 4})
     tooltip = [tip("offset:Q"), tip("amount:Q", ".4f", "score, the sum")]
@@ -228,7 +238,9 @@ def score_curves(
 def distance_curves(
     offsets: np.ndarray, by_name: Mapping[str, np.ndarray], *, what: str, unit: str = "positions"
 ) -> VegaFigure:
-    """A curve over `offsets` (key minus query, in `unit`) for each name, of values [offset]; `what` is the title of the y axis."""
+    """For each name a curve of its values [offset] over `offsets` (key minus query, counted in `unit`); `what` is the
+    title of the y axis.
+    """
     columns = long_columns(
         {name: (offsets, values) for name, values in by_name.items()},
         Column("curve", ()),
@@ -240,7 +252,7 @@ def distance_curves(
     by_curve = encodings_by_kind("curve:N", names, color=colours, legend={"columns": 4})
     return chart(
         columns,
-        *lines({"x": _offset(unit), "y": y, **by_curve}, columns, {"strokeWidth": 1.8}),
+        *lines({"x": _offset_axis(unit), "y": y, **by_curve}, columns, {"strokeWidth": 1.8}),
         height=320,
         autosize=None,
         description=f"{what} over the offset of two positions, of {', '.join(by_name)}",
@@ -248,14 +260,15 @@ def distance_curves(
 
 
 def short_length(wavelength: float) -> str:
-    """A wavelength with three digits, or in whole positions if it is longer."""
+    """A wavelength as text with three digits, or in whole positions if these have more."""
     return format_number(wavelength, ",.0f" if wavelength >= 100 else ".3g")
 
 
 def pair_map(
     by_pair: np.ndarray, offsets: Sequence[int], wavelengths: np.ndarray, *, own_offset: int
 ) -> Heatmap:
-    """A heatmap of what each pair of numbers adds to a score [pair, offset], the fastest pair on top; the column of
+    """A heatmap of what each rotated pair of dimensions adds to a score, `by_pair` [pair, offset], over `offsets`
+    (key minus query); the pair with the shortest of the `wavelengths` [pair] is on top, and the column of
     `own_offset` is framed.
     """
     n_pairs = len(wavelengths)
@@ -266,7 +279,7 @@ def pair_map(
         x=[format_number(offset, "d") for offset in offsets],
         y=names,
         titles=("offset: key − query", "pair and its wavelength"),
-        colours=colour_scale("adds to the score", "symmetric about 0", largest(by_pair)),
+        colours=colour_scale("adds to the score", "symmetric about 0", largest_absolute(by_pair)),
         cell="pair %{y}<br>offset %{x}",
         number="<br>adds %{z:.4f}",
         height=_SCORES_HEIGHT + 90,

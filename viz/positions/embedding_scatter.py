@@ -1,4 +1,4 @@
-"""Vectors as points in two dimensions, with lines from one of them to its nearest neighbours."""
+"""A scatter plot of vectors in two dimensions, with lines from one of them to its nearest neighbours."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,7 +34,7 @@ _PLACEMENTS = (
 
 
 def embedding_scatter(
-    places: np.ndarray,
+    points: np.ndarray,
     tokens: Sequence[str],
     *,
     selected: int,
@@ -43,11 +43,12 @@ def embedding_scatter(
     background: Sequence[str] = (),
     thumbnails: np.ndarray | None = None,
 ) -> VegaFigure:
-    """Points at `places` [vector, 2]: `tokens` in the colours of their positions, and `background` words behind them.
+    """A scatter plot of `points` [vector, 2]: first the vectors of `tokens`, coloured by position, then those of the
+    words in `background`.
 
-    Lines join `selected` to its `neighbours`, which are counted over tokens and background words. `thumbnails`, uint8 [patch,
-    height, width] or [patch, height, width, 3], are drawn in place of the last tokens. Both axes have the same unit. A click
-    on a token sets the point selection `token`, field `position`.
+    Lines join the vector `selected` to its `neighbours`, both indices into the points. `thumbnails`, uint8 [patch,
+    height, width] or [patch, height, width, 3], are drawn in place of the last tokens. `axes` are the titles of the
+    axes, which have the same unit. A click on a token sets the point selection `token`, field `position`.
     """
     names = [*tokens, *background]
     n_tokens, n_pictures = len(tokens), 0 if thumbnails is None else len(thumbnails)
@@ -57,20 +58,20 @@ def embedding_scatter(
         "position": order,
         "token": [visible(names[index]) for index in order],
         "label": [label(names[index], 14) for index in order],
-        "x": places[order, 0].astype(float),
-        "y": places[order, 1].astype(float),
+        "x": points[order, 0].astype(float),
+        "y": points[order, 1].astype(float),
         "selected": [index == selected for index in order],
         "neighbour": [index in neighbours for index in order],
         "word": [index >= n_tokens for index in order],
         "picture": [n_tokens - n_pictures <= index < n_tokens for index in order],
     }
     frame["labelled"] = _has_label(frame, alone=n_tokens - n_pictures > _MOST_LABELS)
-    lowest, highest = places.min(axis=0), places.max(axis=0)
+    lowest, highest = points.min(axis=0), points.max(axis=0)
     x_extent, y_extent = (float(extent) for extent in np.maximum(highest - lowest, 1e-9))
     inks = [
         picture_ink(thumbnail, side=_THUMBNAIL) for thumbnail in ([] if thumbnails is None else thumbnails)
     ]
-    pictured = places[n_tokens - n_pictures : n_tokens]
+    pictured = points[n_tokens - n_pictures : n_tokens]
     pictures = pd.DataFrame({"x": pictured[:, 0], "y": pictured[:, 1]}).join(pd.DataFrame(inks))
     height = int(
         np.clip(y_extent / x_extent * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _LOWEST, _HIGHEST)
@@ -118,7 +119,7 @@ def embedding_scatter(
         frames={"pictures": pictures} if n_pictures else {},
         values={
             "last": max(n_tokens - 1, 1),
-            "from": places[selected].tolist(),
+            "from": points[selected].tolist(),
             "middle": ((lowest + highest) / 2).tolist(),
             "extent": [x_extent, y_extent],
         },
@@ -128,10 +129,9 @@ def embedding_scatter(
 
 
 def _has_label(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
-    """Whether each vector has its label: every token has one, or with `alone` only the selected one and its
-    neighbours.
+    """Whether each vector has its label: all tokens, or with `alone` only the selected vector and its neighbours.
 
-    Tokens at the same place share a label, or it would look bold.
+    Tokens at the same point share one label, or it would look bold.
     """
     columns = ("label", "x", "y", "selected", "neighbour", "word", "picture")
     labelled_spots, labelled = set(), []
@@ -150,7 +150,9 @@ def _has_label(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
 def _name_placements(
     frame: Mapping[str, Sequence], x_extent: float, y_extent: float, height: int
 ) -> dict[str, list]:
-    """Columns with the place of each name, if the plot has its typical width; the chosen one has the first choice."""
+    """Columns that place the name of each vector, computed for a plot of typical width, with axes of the lengths
+    `x_extent` and `y_extent` in data units; the selected vector's name is placed first.
+    """
     per_pixel = max(x_extent / (_TYPICAL_WIDTH - 2 * _MARGIN), y_extent / (height - 2 * _MARGIN))
     pixels = np.array([[x, -y] for x, y in zip(frame["x"], frame["y"], strict=True)]) / per_pixel
     widths = [
@@ -162,7 +164,9 @@ def _name_placements(
 
 
 def _axis(number: int, title: str) -> Kwargs:
-    """Options of an axis about the middle of all places, with the same unit across and down at any width."""
+    """Options of the x axis (`number` 0) or the y axis (1), centred on all points, with the same unit on both axes at
+    any width.
+    """
     unit = f"max(extent[0] / (width - {2 * _MARGIN}), extent[1] / (height - {2 * _MARGIN}))"  # per pixel
     centre, half_extent = f"middle[{number}]", f"{unit} * {('width', 'height')[number]} / 2"
     scale = alt.Scale(
@@ -175,7 +179,9 @@ def _axis(number: int, title: str) -> Kwargs:
 
 
 def _token_marks(point: Channels, axes: tuple[str, str]) -> Layer:
-    """Dots, and frames around pictures: they show the position by their colour and take the clicks."""
+    """The marks of tokens, dots and frames around thumbnails: they show the position by their colour and take the
+    clicks.
+    """
     along = alt.Scale(domain=[0, value("last")], range=list(_ALONG))
     legend = colour_legend("position", alt.ExprRef("[0, last]"), type="gradient", format="d")
     # As an encoding of its own, the colour of the lines would make the legend one of dots.

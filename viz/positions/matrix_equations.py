@@ -1,4 +1,4 @@
-"""Equations of matrices as heatmaps beside each other in the same colours."""
+"""Matrix equations as heatmaps side by side, in the same colours."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..builders.heatmap import colour_scale, panels_beside, position_labels
 from ..builders.heatmap_figure import CLEAR, Axis, Colours, Frame, Heatmap, Panel, as_text, token_ticks
-from ..builders.palette import EMPHASIS, NEUTRAL, largest
+from ..builders.palette import EMPHASIS, NEUTRAL, largest_absolute
 from ..builders.theme import SMALL
 
 _BETWEEN = 0.03  # maps, of the width
@@ -17,9 +17,11 @@ _TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels
 
 
 def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Heatmap:
-    """Heatmaps [position, dimension] of all `maps`, each under its name, with one colour scale symmetric about 0."""
+    """Heatmaps [position, dimension] of all `maps` side by side, each with its name, in one colour scale symmetric
+    about 0.
+    """
     labels = position_labels(tokens)
-    max_value = largest(np.stack(list(maps.values())))
+    max_value = largest_absolute(np.stack(list(maps.values())))
     colours = colour_scale("value", "symmetric about 0", max_value)
     panel_width = (1 - _BETWEEN * (len(maps) - 1)) / len(maps)
     domains = [
@@ -76,11 +78,12 @@ def permutation(
     query: int,
     is_equal: bool,
 ) -> Heatmap:
-    """Four panels: Attention(P X), P, Attention(X), and the difference between the two sides of the equation.
+    """Four panels that test whether attention commutes with a permutation P of the tokens: Attention(P X), P,
+    Attention(X), and Attention(P X) - P Attention(X).
 
-    `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three panels with numbers
-    share one colour scale, symmetric about 0. The row of the token `query` is framed in each panel. Between the sides stands
-    = if they are equal (`is_equal`), else ≠.
+    `output` and `output_of_reordered`, Attention(X) and Attention(P X), are [position, d_v]; row i of P X is row
+    `order`[i] of X. The three panels with numbers share one colour scale, symmetric about 0. The row of the token
+    `query` is framed in each panel. The sign between the two sides of the equation is = if `is_equal`, otherwise ≠.
     """
     n_tokens = len(tokens)
     labels = np.array(position_labels(tokens), dtype=object)
@@ -88,26 +91,26 @@ def permutation(
     moved_row = int(np.argmax(order == query)) if n_tokens else 0
     difference = output_of_reordered - output[order]
     colours = colour_scale(
-        "output of the head", "symmetric about 0", largest(np.stack([output, output_of_reordered]))
+        "output of the head", "symmetric about 0", largest_absolute(np.stack([output, output_of_reordered]))
     )
     order_colours = Colours(lowest=0, largest=1, colours=(CLEAR[0], EMPHASIS), title=(), ticks=())
-    rows, moved_rows = _rows(n_tokens, labels), _rows(n_tokens, labels[order])
+    rows, moved_rows = _row_axis(n_tokens, labels), _row_axis(n_tokens, labels[order])
     bare = {"range": [n_tokens - 0.5, -0.5], "showticklabels": False}
     unnamed = Axis(shown=range(n_tokens), is_named=False, options=bare)
     all_panels = [
-        _output(output_of_reordered, texts[order], moved_rows, moved_row, "Attention(P X)", colours),
+        _output_panel(output_of_reordered, texts[order], moved_rows, moved_row, "Attention(P X)", colours),
         Panel(
             values=np.eye(n_tokens, dtype=np.uint8)[order],  # bytes: P of a long text has many zeros
             colours=order_colours,
-            x=_columns(n_tokens, "row of X"),
+            x=_column_axis(n_tokens, "row of X"),
             y=unnamed,
             cell="row %{y} of P X, row %{x} of X",
             number=": %{z}",
             name="P",
             frames=_row_frames(n_tokens, n_tokens, moved_row),
         ),
-        _output(output, texts, rows, query, "Attention(X)", colours),
-        _output(difference, texts[order], unnamed, moved_row, "difference", colours),
+        _output_panel(output, texts, rows, query, "Attention(X)", colours),
+        _output_panel(difference, texts[order], unnamed, moved_row, "difference", colours),
     ]
     sides = ("Attention(P X)", "P Attention(X)", "difference")
     columns = pd.MultiIndex.from_product([sides, range(output.shape[1])])
@@ -126,15 +129,15 @@ def permutation(
     )
 
 
-def _output(
+def _output_panel(
     values: np.ndarray, texts: np.ndarray, rows: Axis, framed_row: int, name: str, colours: Colours
 ) -> Panel:
-    """A panel of outputs [row, component], whose rows have these `texts` under the pointer."""
+    """A panel of outputs [row, component] called `name`, whose rows have the `texts` in their tooltips."""
     n_rows, width = values.shape
     return Panel(
         values=values,
         colours=colours,
-        x=_columns(width, "component"),
+        x=_column_axis(width, "component"),
         y=rows,
         cell=f"{name}<br>row %{{y}}, '%{{customdata}}'<br>component %{{x}}",
         number=": %{z:.6f}",
@@ -144,12 +147,13 @@ def _output(
     )
 
 
-def _columns(n: int, title: str) -> Axis:
+def _column_axis(n: int, title: str) -> Axis:
+    """A numbered axis of `n` columns."""
     return Axis(shown=range(n), title=title, options={"range": [-0.5, n - 0.5], "nticks": 5})
 
 
-def _rows(n: int, labels: np.ndarray) -> Axis:
-    """Rows with tokens for names, as long as these have room."""
+def _row_axis(n: int, labels: np.ndarray) -> Axis:
+    """The axis of `n` rows with tokens for names, which are left out if they have no room."""
     options: dict[str, Any] = {"range": [n - 0.5, -0.5]}
     if n > _MOST_NAMED:
         return Axis(shown=range(n), options=options | {"nticks": 6})
@@ -158,7 +162,9 @@ def _rows(n: int, labels: np.ndarray) -> Axis:
 
 
 def _row_frames(width: int, n: int, row: int) -> tuple[Frame, Frame]:
-    """Frames around a panel and around one of its rows; axis lines would keep a distance from the cells."""
+    """Frames around a panel of `n` rows and `width` columns, and around one `row`; axis lines would keep a distance
+    from the cells.
+    """
     columns = (-0.5, width - 0.5)
     return (
         Frame(columns, (-0.5, n - 0.5), colour=NEUTRAL, width=1),

@@ -1,5 +1,5 @@
-"""Curves over positions, offsets between them and shifts of all of them, and dots for shuffled orders; bars for nearest neighbours,
-how far layers see, and shares of the maps in the scores.
+"""Curves over positions, over offsets between them and over shifts of all positions; dots for shuffled inputs; and
+bars of nearest neighbours, of how far layers see, and of the shares of several maps in the scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _NAME_WIDTH = 124  # pixels for the names, on the left
 
 
 def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaFigure:
-    """Curves of vector norms [position] for up to three kinds of vectors, by the kind's name."""
+    """Curves of the vector norms [position] of up to three kinds of vectors, by the name of the kind."""
     kinds, n_kinds = tuple(norms), len(norms)
     kind, position, norm = long_columns(
         {name: (range(len(tokens)), values) for name, values in norms.items()},
@@ -67,7 +67,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
 
 
 def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
-    """Curves of errors [position] of up to three maps, by the names of the maps; errors are not negative."""
+    """Curves of the errors [position] of up to three maps, by the name of the map; errors are not negative."""
     columns = long_columns(
         {name: (range(len(values)), values) for name, values in errors.items()},
         Column("map", ()),
@@ -89,8 +89,8 @@ def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
 def offset_curve(
     offsets: np.ndarray, measured: np.ndarray, formula: np.ndarray, *, what: str, law: str
 ) -> VegaFigure:
-    """Dots for `measured` and a line for `formula`, both [offset]; `what` is the title of the y axis, `law` names the
-    formula.
+    """Dots for the values `measured` and a line for those of a `formula`, both [offset]; `what` is the title of the y
+    axis, `law` names the formula.
     """
     columns = [
         Column("offset", offsets, "offset φ"),
@@ -133,11 +133,11 @@ def shift_curve(
     selected: int,
     unit: str = "positions",
 ) -> VegaFigure:
-    """A curve over shifts of the probability of the class that is most probable at the first shift; its dots are filled
-    where that class is still the most probable.
+    """The probability of one class when all positions are shifted: the class that is most probable at the first of
+    the `shifts`. A dot is filled where this class is still the most probable.
 
-    `probabilities` are [shift, class]. A vertical line marks the shift `selected`. A click on a dot sets the point selection
-    `shift`, field `shift`. Shifts are counted in `unit`.
+    `probabilities` are [shift, class]. A vertical line marks the shift `selected`. A click on a dot sets the point
+    selection `shift`, field `shift`. `unit` is the unit of the shifts.
     """
     leading = probabilities.argmax(axis=1) if len(shifts) else np.zeros(0, int)
     followed = int(leading[0]) if len(shifts) else 0
@@ -183,16 +183,17 @@ _ROW = 70  # pixels
 
 def shuffle_strip(
     probabilities: Mapping[str, np.ndarray],
-    in_order: Mapping[str, float],
+    unshuffled: Mapping[str, float],
     *,
     class_name: str,
     selected: int | None,
 ) -> VegaFigure:
-    """Dots of the probability [seed] of `class_name`, a row for each condition; a bar marks the input in its own
-    order.
+    """Dots of the probability of `class_name` for shuffled inputs, one for each seed: `probabilities` maps the name
+    of each condition, a row, to its values [seed].
 
-    Seeds count from 0; the dots of the `selected` one stand out. A click on a dot sets the point selection `seed`,
-    field `seed`.
+    A bar in each row marks the probability for the input in its own order, in `unshuffled` by condition. Seeds count
+    from 0; the dots of the seed `selected` are larger. A click on a dot sets the point selection `seed`, field
+    `seed`.
     """
     pairs = [(condition, seed) for condition, values in probabilities.items() for seed in range(len(values))]
     is_selected = [seed == selected for _, seed in pairs]
@@ -222,7 +223,7 @@ def shuffle_strip(
             "name": [f"{condition}, seed {seed}" for condition, seed in pairs],
         },
         last=np.array(is_selected, bool),
-        frames={"in_order": {"condition": list(in_order), "probability": list(in_order.values())}},
+        frames={"in_order": {"condition": list(unshuffled), "probability": list(unshuffled.values())}},
         height=_ROW * max(len(probabilities), 1),
         description=f"Probability of {class_name} for {len(pairs)} shuffled inputs; a bar marks the input in order.",
     )
@@ -231,7 +232,8 @@ def shuffle_strip(
 def neighbour_bars(
     names: Sequence[str], cosines: Sequence[float], *, word: str, positions: Sequence[int | None] = ()
 ) -> VegaFigure:
-    """Horizontal bars of the cosine similarities of a `word` and its neighbours `names`, in the given order.
+    """Horizontal bars of the `cosines` between the embedding of a `word` and those of its neighbours `names`, in the
+    given order.
 
     `positions` are the neighbours' positions in the input, None for a word that is not in it.
     """
@@ -270,11 +272,12 @@ _LAYER = 22  # pixels a layer
 SEES, HOLDS = "the layer sees", "after it, the token can hold information from"
 
 
-def reach_bars(sees: np.ndarray, holds: np.ndarray, *, half: int, names: Sequence[str]) -> VegaFigure:
-    """A row for each layer: dark, how far it sees; faint, from how far content can have come by its end, both [layer, 2] as
-    positions before and after the token.
+def reach_bars(sees: np.ndarray, holds: np.ndarray, *, axis_end: int, names: Sequence[str]) -> VegaFigure:
+    """A row for each layer with two bars: dark, the positions to which the layer's mask lets a token attend (`sees`);
+    faint, the positions from which information can have reached the token by the end of the layer (`holds`).
 
-    `half` is the end of the axis, and `names` those of the layers.
+    `sees` and `holds` [layer, 2] are numbers of positions before and after the token. The x axis goes from
+    -`axis_end` to `axis_end`, and `names` are those of the layers.
     """
     columns = [
         Column("layer", [*names, *names]),
@@ -300,14 +303,15 @@ def reach_bars(sees: np.ndarray, holds: np.ndarray, *, half: int, names: Sequenc
     return chart(
         columns,
         layer("bar", bars),
-        values={"half": half},
+        values={"half": axis_end},
         height=_LAYER * len(names),
         description=f"How far each of {len(names)} layers sees, and from how far a token can hold information after it, in positions",
     )
 
 
 def map_shares(sizes: Mapping[str, np.ndarray], *, head: int) -> VegaFigure:
-    """A bar for each head, split by the shares of its maps in the sum of their `sizes` [head], by the map's name.
+    """A bar for each head, split by the shares of several maps in the sum of their `sizes` [head], by the name of the
+    map.
 
     The bar of the chosen `head` is framed. A click on a bar sets the point selection `head`, field `head`.
     """

@@ -1,7 +1,7 @@
-"""Heatmaps of position vectors: their values, their similarities, and the matrix that shifts them.
+"""Heatmaps of position vectors: their values, their similarities, and the matrix that maps each to a later one.
 
-Similarities of patches are laid out as the patches are. A click on a cell sets the point selection `patch`, field `patch`,
-counted from 0. The patches fill `patch_grid` (rows, columns) row by row.
+Similarities of patches are laid out as the patches are in the picture. A click on a cell sets the point selection
+`patch`, field `patch`, counted from 0. `patch_grid` is (rows, columns), filled row by row.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from ..builders.chart import Channels, Column, Layer, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap
-from ..builders.palette import largest
+from ..builders.palette import largest_absolute
 from ..builders.picture_marks import PIXEL_BOX
 from ..builders.theme import SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
@@ -50,7 +50,7 @@ def learned_positions(table: np.ndarray) -> Heatmap:
     return heatmap(
         table,
         titles=("dimension of d_model", "position"),
-        colours=colour_scale("value", "symmetric about 0", largest(table)),
+        colours=colour_scale("value", "symmetric about 0", largest_absolute(table)),
         cell="position %{y}, dimension %{x}",
         height=560,
         description=f"The position vectors of {n_positions} positions, {d_model} numbers each",
@@ -58,8 +58,8 @@ def learned_positions(table: np.ndarray) -> Heatmap:
 
 
 def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int] = ()) -> Heatmap:
-    """A heatmap of sinusoids [position, d_model] from -1 to 1; the row `position` is framed, `dimensions` are marked
-    above.
+    """A heatmap of sinusoidal position vectors `rows` [position, d_model] from -1 to 1; the row `position` is framed,
+    and the `dimensions` have a mark above.
     """
     n_positions, d_model = rows.shape
     return heatmap(
@@ -78,8 +78,8 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
 
 
 def shift_of_positions(matrix: np.ndarray, *, pair: int) -> Heatmap:
-    """A heatmap of the matrix [d_model, d_model] that shifts sinusoids by rotating pairs; the block of `pair` is
-    framed.
+    """A heatmap of the matrix [d_model, d_model] that maps the sinusoids of each position to those of a later one, by
+    rotating each pair of dimensions; the 2 × 2 block of `pair` is framed.
     """
     d_model = len(matrix)
     block = range(2 * pair, 2 * pair + 2)
@@ -97,16 +97,17 @@ def shift_of_positions(matrix: np.ndarray, *, pair: int) -> Heatmap:
 
 
 def pairs_of_positions(matrix: np.ndarray, *, what: str) -> Heatmap:
-    """A heatmap of a quantity `what`, such as a dot product, for each pair of positions [s, t].
+    """A heatmap of a quantity between two positions, `matrix` [position s, position t]; `what` names it, such as a
+    dot product.
 
-    Colours go from 0 to the largest value, or symmetrically about 0 where some are negative.
+    Colours go from 0 to the largest value, or are symmetric about 0 if some values are negative.
     """
     signed = bool((matrix < 0).any())
     range_text = "symmetric about 0" if signed else "0 to the maximum"
     return heatmap(
         matrix,
         titles=("position t", "position s"),
-        colours=colour_scale(what, range_text, largest(matrix), signed=signed),
+        colours=colour_scale(what, range_text, largest_absolute(matrix), signed=signed),
         cell="s = %{y}, t = %{x}",
         number="<br>value %{z:.4f}",
         height=420,
@@ -123,9 +124,10 @@ def position_similarity_map(
     name: str,
     selected: int | None,
 ) -> VegaFigure:
-    """A map of cosine similarities [patch] of one position with all patches, with the numbers in large cells.
+    """A map of the cosine similarities [patch] of one position vector with those of all patches, with the numbers in
+    large cells.
 
-    `name` is the position that is compared; if it is one of the patches, it is `selected` and outlined.
+    `name` is the position that is compared; if it is a patch, `selected` is its index, and it is outlined.
     """
     rows, columns = patch_grid
     side = _MAP / max(rows, columns, 1)
@@ -162,10 +164,11 @@ def position_similarity_map(
 def position_similarity_grid(
     cosines: np.ndarray, patch_grid: tuple[int, int], *, selected: int | None
 ) -> VegaFigure:
-    """A small map for each patch, laid out as the patches are, of cosine similarities [patch, patch].
+    """For each patch a small map of the cosine similarities of its position vector with those of all patches,
+    `cosines` [patch, patch]; the maps are laid out as the patches are.
 
-    The map in row r and column c is that of the patch there (figure 7 of Dosovitskiy et al. 2021); the map of
-    `selected` is framed. Of a large grid only the maps in every `map_step` row and column are drawn.
+    This is figure 7 of Dosovitskiy et al. 2021. The map of the patch `selected` is framed. In a large grid only the
+    maps in every `map_step`-th row and column are drawn.
     """
     rows, columns = patch_grid
     n_patches = rows * columns
@@ -204,7 +207,9 @@ def position_similarity_grid(
 
 
 def map_step(patch_grid: tuple[int, int]) -> int:
-    """How many rows and columns further `position_similarity_grid` draws the next small map: 1 up to 16 × 16 patches."""
+    """The step in rows and columns between patches whose small map `position_similarity_grid` draws: 1 for up to 16 ×
+    16 patches.
+    """
     rows, columns = patch_grid
     step = 1
     while -(-rows // step) * -(-columns // step) * rows * columns > _MOST_CELLS:
@@ -213,7 +218,9 @@ def map_step(patch_grid: tuple[int, int]) -> int:
 
 
 def _map_boxes(channels: Channels, width: str, height: str, **mark: Any) -> Layer:
-    """Boxes of this `width` and `height` in pixels, at the cell `other` in the small map of `patch`."""
+    """Boxes of this `width` and `height` (Vega expressions, pixels) at the cell of the patch `other` in the small map
+    of the patch `patch`.
+    """
     row, column = "floor(datum.patch / columns)", "(datum.patch % columns)"
     other_row, other_column = "floor(datum.other / columns)", "(datum.other % columns)"
     edges = {
@@ -228,4 +235,5 @@ def _map_boxes(channels: Channels, width: str, height: str, **mark: Any) -> Laye
 
 
 def _cosine_legend() -> alt.Legend:
+    """The colour bar of cosine similarities, from -1 to 1."""
     return colour_legend("cosine similarity, −1 to 1", SIGNED_ENDS, offset=8, padding=0)

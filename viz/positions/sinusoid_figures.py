@@ -1,4 +1,4 @@
-"""Sinusoidal positions as clocks, as a table, and as curves."""
+"""Sinusoidal position vectors as clocks, as a table, and as curves."""
 
 from collections.abc import Sequence
 
@@ -33,11 +33,11 @@ def clock_hands(
     counted: str = "clock",
     per_step: np.ndarray | None = None,
 ) -> VegaFigure:
-    """A clock for each frequency, whose hand is at the angle [frequency] in radians, clockwise from the top.
+    """A clock for each frequency, whose hand has turned by `angles` [frequency] in radians, clockwise from the top.
 
-    The hand points to (sin, cos); faint hands show the angles `before`. Above each clock stand the word `counted` and its
-    number, below it the wavelength in positions. All hands are turned by `per_step` [frequency] radians times the value `t`,
-    which is 0 unless something moves it.
+    The hand points to (sin, cos); faint hands show the angles `before` [frequency]. Above each clock stands the word
+    `counted` with the clock's number, below it the wavelength in positions. If an element of the page sets the
+    chart's value `t` (0 without one), all hands turn by another `per_step` [frequency] radians times `t`.
     """
     before = angles if before is None else before
     per_step = np.zeros_like(angles) if per_step is None else per_step
@@ -139,8 +139,8 @@ def counter_table(
     title: str,
     heading: str,
 ) -> VegaFigure:
-    """A table of `texts`, or else of the numbers, on the colours of `values`, both [position, column]; the row of the chosen
-    `position` is framed.
+    """A table of `values` [position, column] as coloured cells, with `texts` [position, column] in them, by default
+    the numbers; the row of the chosen `position` is framed.
 
     `heading` is the common title of the columns; the name of a column may have several lines, separated by "|".
     """
@@ -187,7 +187,9 @@ def counter_table(
 def wave_curves(
     names: Sequence[str], values: np.ndarray, t: np.ndarray, waves: np.ndarray, *, position: int
 ) -> VegaFigure:
-    """Curves `waves` [curve, t] with dots at `values` [curve, position]; the chosen `position` is marked."""
+    """Curves `waves` [curve, t] over `t`, with dots at the whole positions, `values` [curve, position]; the chosen
+    `position` is marked.
+    """
     n_curves, n_positions = values.shape
     shift = -_BAND * np.arange(n_curves)
     x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))

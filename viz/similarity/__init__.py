@@ -1,1 +1,3 @@
-"""Figures of similarities: of two inputs by pairs of their tokens, and of the patches of a picture."""
+"""Figures of similarities: between two texts by pairs of their tokens, between a picture and texts, and between the
+patches of pictures.
+"""

@@ -1,7 +1,8 @@
-"""What a patch of a picture resembles: the cosine of every patch with the one that is pointed at, of one picture or of two.
+"""The cosine similarities of all patches with the patch under the pointer, on one picture or on two.
 
-The cosines of all pairs travel with the chart, so that the browser answers the pointer alone. A click keeps a patch, and sets the point
-selection `patch`, field `index`: patches count row by row, those of the second picture after those of the first.
+The cosines of all pairs of patches are sent with the chart, so that the browser alone reacts to the pointer. A click
+keeps a patch, and sets the point selection `patch`, field `index`: patches count row by row, and those of the second
+picture follow those of the first.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import ACCENT, DIFFERENCE
 from ..builders.theme import OTHER_INK
 from ..builders.vega_colours import colour_legend
-from .pictures_beside import NAMES, Grids, beside, patch_names
+from .pictures_beside import NAMES, Grids, patch_names, place_pictures
 
 MOST_PATCHES = 2 * 37 * 37  # of both pictures; the cosines of more would be too much for one message
 # A cosine travels as a letter: the first stands for -1, the last but one for 1, the last for none. A second letter says where between
@@ -27,11 +28,13 @@ _STEPS = len(_LETTERS) - 2
 def patch_map(
     cosines: np.ndarray, pictures: Sequence[np.ndarray], patch_grids: Grids, patch: int
 ) -> VegaFigure:
-    """One or two pictures, over the cosine similarities [patch, patch] of all their patches with the `patch`, by index.
+    """One or two `pictures`, drawn over the cosine similarities of all their patches with one of them, the index
+    `patch`.
 
-    `cosines` are those that `patch_similarity` returns. Pictures are uint8 [height, width] or [height, width, 3], with grids (rows,
-    columns). The pointer on another patch shows that one's cosines, and a click keeps it; of more than `MOST_PATCHES` those of `patch`
-    alone are drawn. Raises ValueError for a patch that there is not, and for cosines that do not fit the grids.
+    `cosines` [patch, patch] are those that `patch_similarity` returns. Pictures are uint8 [height, width] or [height,
+    width, 3], and `patch_grids` (rows, columns) of patches. With the pointer on another patch, the cosines with that
+    one are shown, and a click keeps it; if there are more than `MOST_PATCHES` patches, only the cosines with `patch`
+    are drawn. Raises ValueError for an index `patch` out of range, and for cosines that do not fit the grids.
 
     >>> import numpy as np
     >>> from loupe import capture, load, patch_map, patch_similarity
@@ -54,7 +57,7 @@ def patch_map(
         if len(pictures) == 1
         else [f"{name} of the {picture}" for name, picture in zip(names, of, strict=True)]
     )
-    layout = beside(pictures, patch_grids, lines=1)
+    layout = place_pictures(pictures, patch_grids, lines=1)
     params = [
         *layout.params,
         {"name": "start", "value": patch},
@@ -64,7 +67,7 @@ def patch_map(
         {"name": "letter", "expr": "answers ? shown : 0"},
     ]
     # The browser's interpreter takes its time with every part of an expression, so there is one for each patch, as short as can be.
-    colours = alt.Scale(domain=[*_LETTERS], range=_colours())
+    colours = alt.Scale(domain=[*_LETTERS], range=_letter_colours())
     ends = alt.Scale(domain=[-1, 1], range=list(DIFFERENCE), interpolate="rgb")
     legend = colour_legend("cosine similarity, −1 to 1", [-1, 0, 1], offset=8, padding=0)
     shown, kept = (f"data('frame')[{index}]" for index in ("shown", "kept"))
@@ -102,7 +105,7 @@ def patch_map(
         drawing={
             **{name: values for name, values in layout.patches.items() if name != "picture"},
             "in_words": in_words,
-            **_in_letters(cosines if is_linked else cosines[patch][:, None]),
+            **_rows_as_letters(cosines if is_linked else cosines[patch][:, None]),
         },
         frames={"pictures": layout.pictures},
         params=params,
@@ -113,8 +116,10 @@ def patch_map(
     )
 
 
-def _in_letters(cosines: np.ndarray) -> dict[str, list[str]]:
-    """Texts for each row of cosines [patch, other_patch]: a letter for each of them, and one for where it is between two letters."""
+def _rows_as_letters(cosines: np.ndarray) -> dict[str, list[str]]:
+    """The `cosines` [patch, other_patch] as a compact text for each row, with two letters for each value: in
+    "cosines" that of the nearest step of a scale, in "between" that of the distance from this step.
+    """
     steps = (np.clip(np.nan_to_num(cosines), -1, 1) + 1) / 2 * _STEPS
     nearest = np.rint(steps).astype(int)
     between = np.rint((steps - nearest + 0.5) * _STEPS).astype(int)
@@ -123,8 +128,10 @@ def _in_letters(cosines: np.ndarray) -> dict[str, list[str]]:
     return {name: [row.tobytes().decode() for row in letters[rows]] for name, rows in levels.items()}
 
 
-def _colours() -> list[str]:
-    """The colours of the letters: those of the signed scale, and none."""
+def _letter_colours() -> list[str]:
+    """The colour of each letter of `_rows_as_letters`: those of the signed colour scale, and "transparent" for a
+    missing value.
+    """
     table = np.array([[float(part) for part in colour[5:-1].split(",")] for colour in DIFFERENCE])
     ends, steps = np.linspace(0, 1, len(table)), np.linspace(0, 1, _STEPS + 1)
     mixed = zip(*(np.interp(steps, ends, channel) for channel in table.T), strict=True)

@@ -1,4 +1,6 @@
-"""States of patches as pictures: their first three principal components as colours, and their lengths; of one layer in large, and of all."""
+"""The residual-stream vectors of patches as pictures: their first three principal components as colours, and their
+norms; for one layer in large, and for all layers in small.
+"""
 
 from collections.abc import Sequence
 
@@ -14,7 +16,7 @@ from ..builders.palette import WEIGHTS, data_uri, weight_colours
 from ..builders.picture_marks import PIXEL_BOX, image_at, text_at
 from ..builders.theme import INK, ON_DARK, OTHER_INK
 from ..builders.vega_colours import colour_legend
-from .pictures_beside import NAMES, Grids, beside, patch_names
+from .pictures_beside import NAMES, Grids, patch_names, place_pictures
 
 COLOURS = ("red", "green", "blue")
 _SIDE, _BETWEEN, _GAP, _NAME = (
@@ -29,10 +31,10 @@ _IN_ROW = 4  # small pictures
 def patch_colour_map(
     colours: np.ndarray, explained: Sequence[float], pictures: Sequence[np.ndarray], patch_grids: Grids
 ) -> VegaFigure:
-    """The patches of one or two pictures in their `colours` [patch, 3], from 0 to 1, red, green and blue.
+    """The patches of one or two pictures in their `colours` [patch, 3]: red, green and blue, from 0 to 1.
 
-    `colours` and `explained` are those that `patch_colours` returns.Raises
-    ValueError for colours that do not fit the grids (rows, columns).
+    `colours` and `explained` are those that `patch_colours` returns. `pictures` are uint8 [height, width] or [height,
+    width, 3]. Raises ValueError for colours that do not fit the `patch_grids` (rows, columns).
 
     >>> import numpy as np
     >>> from loupe import capture, load, patch_colour_map, patch_colours
@@ -42,10 +44,10 @@ def patch_colour_map(
     >>> len(patch_colour_map(result.colours, result.explained, [digit], [record.patch_grid]).frame)
     49
     """
-    names = _named_patches(patch_grids, colours)
+    names = _patch_columns(patch_grids, colours)
     shares = ", ".join(f"{colour} {percent(share)}" for colour, share in zip(COLOURS, explained, strict=True))
     lines = [f"{shares} of the variance", ""][: len(pictures)]
-    layout = beside(pictures, patch_grids, lines=1, line=lines)
+    layout = place_pictures(pictures, patch_grids, lines=1, line=lines)
     columns = [
         Column(name, colours[:, index].astype(float), format=".2f") for index, name in enumerate(COLOURS)
     ]
@@ -74,10 +76,12 @@ def patch_norm_map(
     *,
     registers: Sequence[np.ndarray] = (),
 ) -> VegaFigure:
-    """One or two pictures over the lengths of their patches' states, `norms` [patch] for each; their `outliers`, by index, are framed.
+    """One or two `pictures`, drawn over the norms of their patches' vectors, `norms` [patch] for each picture; the
+    patches with the indices `outliers` are framed.
 
-    They are those that `patch_norms` returns, as are the `registers` [register] of each, whose lengths stand above. Colours go from the
-    smallest length of all patches to the largest. Raises ValueError for lengths that do not fit the grids (rows, columns).
+    `norms`, `outliers` and `registers` are those that `patch_norms` returns, for each picture; the norms of the
+    registers are written above. Colours go from the smallest norm of all patches to the largest. Raises ValueError
+    for norms that do not fit the `patch_grids` (rows, columns).
 
     >>> import numpy as np
     >>> from loupe import capture, load, patch_norm_map, patch_norms
@@ -88,7 +92,7 @@ def patch_norm_map(
     49
     """
     lengths = np.concatenate([*norms])
-    names = _named_patches(patch_grids, lengths)
+    names = _patch_columns(patch_grids, lengths)
     framed = np.concatenate(
         [np.isin(np.arange(len(side)), [*chosen]) for side, chosen in zip(norms, outliers, strict=True)]
     )
@@ -96,12 +100,12 @@ def patch_norm_map(
     counts = [
         f"{len(chosen)} of {len(side)} patches framed" for side, chosen in zip(norms, outliers, strict=True)
     ]
-    layout = beside(
+    layout = place_pictures(
         pictures,
         patch_grids,
         lines=1 + has_registers,
         line=counts,
-        registers=[_registers(side) for side in registers] if has_registers else [""] * len(pictures),
+        registers=[_registers_text(side) for side in registers] if has_registers else [""] * len(pictures),
     )
     smallest, largest = float(lengths.min()), float(lengths.max())
     scale = alt.Scale(
@@ -142,14 +146,15 @@ def patch_norm_map(
 
 
 def layer_patches(values: np.ndarray, patch_grids: Grids, notes: Sequence[str], *, layer: int) -> VegaFigure:
-    """For each layer a small picture, or two beside each other, of `values` [layer, patch] or of colours [layer, patch, 3] from 0 to 1.
+    """For each layer one small picture, or two side by side, made of `values` [layer, patch], or of RGB colours
+    [layer, patch, 3] from 0 to 1.
 
-    Values have the colours of weights, from the smallest of a layer to its largest. `notes` stand beside the names of the layers.
-    That of `layer` is framed; a click sets the point selection `layer`, field `layer`. Raises ValueError for values that do not fit the
-    grids (rows, columns).
+    Values have the colours of weights, from the smallest of a layer to its largest. `notes` [layer] are texts beside
+    the names of the layers. The pictures of `layer` are framed; a click sets the point selection `layer`, field
+    `layer`. Raises ValueError for values that do not fit the `patch_grids` (rows, columns).
     """
     n_layers, n_pictures = len(values), len(patch_grids)
-    _named_patches(patch_grids, values[0])
+    _patch_columns(patch_grids, values[0])
     ends = np.cumsum([0, *(rows * columns for rows, columns in patch_grids)])
     in_row = _IN_ROW // n_pictures
     width = n_pictures * (_SIDE + _BETWEEN) - _BETWEEN
@@ -160,7 +165,7 @@ def layer_patches(values: np.ndarray, patch_grids: Grids, notes: Sequence[str], 
     shares_x, shares_y = [], []
     for index, picture in zip(*pictures, strict=True):
         rows, columns = patch_grids[picture]
-        part = _in_colours(values[index], slice(ends[picture], ends[picture + 1]))
+        part = _layer_pixels(values[index], slice(ends[picture], ends[picture + 1]))
         for theme, pixels in part.items():
             urls[theme].append(data_uri(pixels.reshape(rows, columns, 3)))
         shares_x.append(columns / max(rows, columns))
@@ -198,8 +203,10 @@ def layer_patches(values: np.ndarray, patch_grids: Grids, notes: Sequence[str], 
     )
 
 
-def _named_patches(patch_grids: Grids, values: np.ndarray) -> list[Column]:
-    """The columns that say which patch a row is of. Raises ValueError unless there is a value for each patch."""
+def _patch_columns(patch_grids: Grids, values: np.ndarray) -> list[Column]:
+    """The columns with the picture and the name of each patch. Raises ValueError unless there is one of the `values`
+    for each patch.
+    """
     names = patch_names(patch_grids)
     if len(values) != len(names):
         grids = " and ".join(f"{rows} × {columns}" for rows, columns in patch_grids)
@@ -208,16 +215,20 @@ def _named_patches(patch_grids: Grids, values: np.ndarray) -> list[Column]:
     return [Column("of", of, in_file="picture"), Column("patch", names)]
 
 
-def _registers(norms: np.ndarray) -> str:
+def _registers_text(norms: np.ndarray) -> str:
+    """The norms of registers as a line of text."""
     return "registers: " + " · ".join(format_number(float(norm), ".3g") for norm in norms)
 
 
 def _hexadecimal(colours: np.ndarray) -> list[str]:
+    """RGB colours [patch, 3] from 0 to 1 as CSS colours."""
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in np.rint(255 * colours).astype(int)]
 
 
-def _in_colours(values: np.ndarray, part: slice) -> dict[str, np.ndarray]:
-    """The pixels [patch, 3] of a part of one layer's values [patch] or colours [patch, 3], on a light and on a dark page."""
+def _layer_pixels(values: np.ndarray, part: slice) -> dict[str, np.ndarray]:
+    """The pixels, uint8 [patch, 3], of the patches in `part`, for a light and a dark page, from one layer's `values`
+    [patch] or RGB colours [patch, 3].
+    """
     if values.ndim == 2:
         return dict.fromkeys(("on_light", "on_dark"), np.rint(255 * values[part]).astype(np.uint8))
     span = np.ptp(values)

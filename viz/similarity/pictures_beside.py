@@ -1,6 +1,8 @@
-"""One picture, or two beside each other, and their patches on them: where they lie, and the marks that figures of patches share.
+"""One picture, or two side by side, with their patches: where patches lie in the chart, and the marks that several
+figures of patches share.
 
-A figure is as wide as the page lets it be, so places are Vega expressions: of `side`, the pixels of a picture's longer side.
+A figure is as wide as the page allows, so positions are Vega expressions of `side`, the length in pixels of a
+picture's longer side.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +26,10 @@ _LEFT = f"datum.picture * (side + {_GAP})"
 Grids = Sequence[tuple[int, int]]
 
 
-class Beside(NamedTuple):
-    """The frame `pictures`, the columns of their patches in `patches`, and what a chart of them needs; `lines` stand above."""
+class PlacedPictures(NamedTuple):
+    """One or two pictures in a chart: columns of the data frame `pictures`, columns of their patches, and the chart's
+    `height` and `params`; `lines` is the number of lines of text above the pictures.
+    """
 
     lines: int
     pictures: Mapping[str, Any]
@@ -35,11 +39,14 @@ class Beside(NamedTuple):
 
     @property
     def top(self) -> int:
+        """The y in pixels at which the pictures start."""
         return self.lines * _LINE
 
     def boxes(self, rows: Rows, channels: Channels | None = None, then: str = "", **mark: Any) -> Layer:
-        """A rectangle at the patch of each of the rows; their column `shown`, the Vega expression `then`, is computed last, so that where it
-        changes the places are not computed again.
+        """A layer with a rectangle over the patch of each of the rows.
+
+        If `then` (a Vega expression) is given, it becomes their column `shown`, computed last: when it changes, the
+        positions are not computed again.
         """
         unit = dict(box_between(rows, *self._corners("datum"), channels, **mark))
         if then:
@@ -47,11 +54,14 @@ class Beside(NamedTuple):
         return unit
 
     def box_of(self, patch: str, channels: Channels | None = None, **mark: Any) -> Layer:
-        """A rectangle at one patch, whose row is that Vega expression."""
+        """A layer with a rectangle over one patch; `patch` is the Vega expression of its data row."""
         one = Rows("pictures").where("datum.picture == 0")
         return box_between(one, *self._corners(patch), channels, **mark)
 
     def _corners(self, patch: str) -> tuple[str, str, str, str]:
+        """Left, top, right and bottom of a patch as Vega expressions in pixels; `patch` is the expression of its data
+        row.
+        """
         # On whole pixels: between two patches the page would show through.
         x, y = f"{patch}.picture * (side + {_GAP})", f"{self.top}"
         edges = ((x, "left"), (y, "upper"), (x, "right"), (y, "lower"))
@@ -59,21 +69,26 @@ class Beside(NamedTuple):
         return left, top, right, bottom
 
     def images(self) -> Layer:
-        """The pictures."""
+        """A layer with the pictures."""
         size = "side * datum.share_x", "side * datum.share_y"
         return image_at(Rows("pictures"), _LEFT, f"{self.top}", *size, smooth=True)
 
     def line(self, text: str = "datum.line", number: int = 0) -> Layer:
-        """A line of text above each picture, a Vega expression, by default the column `line` of the frame `pictures`."""
+        """A layer with a line of text above each picture, the `number`-th from the top; `text` is a Vega expression,
+        by default the column `line` of the frame `pictures`.
+        """
         return text_at(Rows("pictures"), _LEFT, f"{_LINE * number + 8}", text)
 
 
-def beside(pictures: Sequence[np.ndarray], patch_grids: Grids, *, lines: int, **columns: Sequence) -> Beside:
-    """Places uint8 pictures [height, width] or [height, width, 3] with these grids (rows, columns) of patches beside each other.
+def place_pictures(
+    pictures: Sequence[np.ndarray], patch_grids: Grids, *, lines: int, **columns: Sequence
+) -> PlacedPictures:
+    """Places one or two `pictures`, uint8 [height, width] or [height, width, 3], side by side, with `patch_grids`
+    (rows, columns).
 
-    They lie over the colours of their patches, and are grey, so that no other colour is seen. `columns` are further ones of the frame
-    `pictures`. Raises ValueError unless there are one
-    or two pictures, each with a grid.
+    Pictures are drawn in grey over the colours of their patches, so that they add no colour. `lines` is the number of
+    lines of text above them, and `columns` are further columns of the frame `pictures`. Raises ValueError unless
+    there are one or two pictures, each with a grid.
     """
     if not 1 <= len(pictures) == len(patch_grids) <= 2:
         raise ValueError(
@@ -81,10 +96,10 @@ def beside(pictures: Sequence[np.ndarray], patch_grids: Grids, *, lines: int, **
         )
     shares = [(side.shape[1] / max(side.shape[:2]), side.shape[0] / max(side.shape[:2])) for side in pictures]
     parts = [
-        _patches(*pair)
+        _patch_edges(*pair)
         for pair in zip(range(len(pictures)), zip(patch_grids, shares, strict=True), strict=True)
     ]
-    inks = [_ink(side) for side in pictures]
+    inks = [_grey_ink(side) for side in pictures]
     n = len(pictures)
     options: Kwargs = {
         "picture": np.arange(n),
@@ -96,22 +111,26 @@ def beside(pictures: Sequence[np.ndarray], patch_grids: Grids, *, lines: int, **
     side = {"name": "side", "expr": f"min({_SIDE}, (width - {_GAP * (n - 1)}) / {n})"}
     patches = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     height = lines * _LINE + _SIDE * max(share_y for _, share_y in shares)
-    return Beside(lines, options, patches, height, [side])
+    return PlacedPictures(lines, options, patches, height, [side])
 
 
 def patch_names(patch_grids: Grids) -> list[str]:
-    """Names of the patches of all pictures: r3c4 is the one in row 3 and column 4, from 0."""
+    """The names of the patches of all pictures: r3c4 is the patch in row 3 and column 4, counted from 0."""
     return [f"r{row}c{column}" for grid in patch_grids for row, column in np.ndindex(grid)]
 
 
-def _ink(picture: np.ndarray) -> dict[str, str]:
+def _grey_ink(picture: np.ndarray) -> dict[str, str]:
+    """The picture in grey, half transparent, as data URIs for a light and a dark page."""
     if picture.ndim == 2:
         return picture_ink(picture, side=_SIDE, opacity=_STROKES)
     grey = (picture @ _LUMINANCE).round().astype(np.uint8)
     return picture_ink(np.dstack([grey] * 3), side=_SIDE, opacity=_PHOTO)
 
 
-def _patches(picture: int, placed: tuple[tuple[int, int], tuple[float, float]]) -> dict[str, np.ndarray]:
+def _patch_edges(picture: int, placed: tuple[tuple[int, int], tuple[float, float]]) -> dict[str, np.ndarray]:
+    """Columns of the patches of one picture: the index `picture`, and the edges as shares of `side`. `placed` is the
+    grid (rows, columns) with the picture's width and height as shares of its longer side.
+    """
     (rows, columns), (share_x, share_y) = placed
     row, column = np.divmod(np.arange(rows * columns), columns)
     edges = {

@@ -1,4 +1,6 @@
-"""The similarity of two inputs as a matrix: a cell for each pair of a token of one and a token of the other."""
+"""The cosine similarity of two inputs as a sum over pairs of tokens: a matrix with a cell for each token of one input
+and each token of the other.
+"""
 
 from collections.abc import Sequence
 
@@ -10,7 +12,7 @@ from ..builders.chart import Column
 from ..builders.figure import VegaFigure
 from ..builders.label_placement import name_axis
 from ..builders.number_format import cell_numbers, format_number
-from ..builders.palette import ROUNDING, largest
+from ..builders.palette import ROUNDING, largest_absolute
 from ..builders.theme import SMALL, heading
 from ..builders.token_label import FONT, shortened, visible
 from ..builders.vega_colours import SIGNED_ENDS, colour_legend, number_at_end
@@ -29,12 +31,13 @@ def similarity_matrix(
     others: tuple[int, int] = (0, 0),
     effect: str = "",
 ) -> VegaFigure:
-    """A matrix of what each pair of a row and a column adds to the cosine similarity, coloured symmetrically about 0; or of another
-    `effect` of the pairs, whose sum is not the cosine similarity.
+    """A matrix of `values` [row, column], coloured symmetrically about 0: what each pair of a row and a column adds to
+    the cosine similarity, or another `effect` of the pairs, whose sum is not the cosine similarity.
 
-    `values`, `rows`, `columns` and `others` are those that `similarity_parts` returns: the last rows and columns, `others` many, belong
-    to no token. They may be far larger than all others, so the colours end at the largest cell of two tokens.
-    The tooltip has the sums of the cell's row and column too. Raises ValueError for more than `MOST_CELLS` cells.
+    `values`, `rows`, `columns` and `others` are those that `similarity_parts` returns: the last `others[0]` rows and
+    `others[1]` columns belong to no token. Their cells may be far larger than all others, so the colours end at the
+    largest absolute cell of two tokens. The tooltip has the sums of the cell's row and column, too. Raises ValueError
+    for more than `MOST_CELLS` cells.
 
     >>> from loupe import load, similarity_matrix, similarity_parts
     >>> parts = similarity_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.", "A dull film.").by_word()
@@ -46,7 +49,7 @@ def similarity_matrix(
         raise ValueError(f"a matrix of {size} cells is too large to be drawn: at most {MOST_CELLS:,}")
     row, column = np.indices(values.shape).reshape(2, -1)
     n_rows, n_columns = (n - n_others for n, n_others in zip(values.shape, others, strict=True))
-    end = largest(values[:n_rows, :n_columns], at_least=ROUNDING)
+    end = largest_absolute(values[:n_rows, :n_columns], at_least=ROUNDING)
     width = int(np.clip(_WIDTH // max(len(columns), 1), _NARROWEST, _WIDEST))
     height = int(np.clip(_WIDTH // max(len(rows), 1), _LOWEST, _HIGHEST))
     names = [[shortened(_visible(name), _LONGEST) for name in side] for side in (rows, columns)]
@@ -95,10 +98,13 @@ def similarity_matrix(
 
 
 def _visible(name: str) -> str:
-    """The label of a token, "3 film", with marks for what is invisible in the token; another name as it is."""
+    """The name of a token with its position, such as "3 film", with signs in place of invisible letters; other names
+    as they are.
+    """
     number, _, token = name.partition(" ")
     return f"{number} {visible(token)}" if number.isdigit() else name
 
 
 def _without_zero(text: str) -> str:
+    """The number's text without the zero before its point."""
     return text if text.strip("+−0.") else ""

@@ -1,4 +1,4 @@
-"""Which patches of a picture belong to a text: what each patch adds to the text's logit, with the logit above."""
+"""Which patches of a picture match a text: what each patch adds to the text's logit."""
 
 from textwrap import wrap
 
@@ -25,10 +25,12 @@ def text_map(
     side: int = SMALL_SIDE,
     has_legend: bool = True,
 ) -> VegaFigure:
-    """A uint8 image [height, width, 3] over what each patch adds to the logit of a `text`: `shares` [patch], gold above 0 and purple below.
+    """A picture `image`, uint8 [height, width, 3], over what each patch adds to the logit of a `text`: `shares`
+    [patch], gold above 0 and purple below.
 
-    Above it stand the text, its logit, which is the sum of all shares and of what is `elsewhere`, and its `probability`. The colours end
-    at ±`limit`, one number for all texts that are compared. The picture's longer side has `side` pixels.
+    Above it stand the text, its logit (the sum of all `shares` and of `elsewhere`, what no patch adds), and its
+    `probability`. The colours end at ±`limit`, which should be the same for texts that are compared. The picture's
+    longer side has `side` pixels.
 
     >>> import numpy as np
     >>> from loupe import text_map

@@ -1,4 +1,4 @@
-"""Several texts ranked by how similar they are to a query: a dot for each on one axis, beside its words."""
+"""Several texts ranked by their similarity to a query: a dot for each text on one axis, beside its words."""
 
 from collections.abc import Collection, Sequence
 
@@ -18,10 +18,12 @@ _LONGEST = 300  # letters of a text in the tooltip
 
 
 def text_ranking(texts: Sequence[str], cosines: np.ndarray, *, selected: Collection[int] = ()) -> VegaFigure:
-    """The `texts` in the order of their `cosines` [text] with a query, the most similar one first; the ranks in `selected`, from 1, are green.
+    """The `texts` in the order of their `cosines` [text] with a query, the most similar first; texts whose rank (from
+    1) is in `selected` are green.
 
-    Of equal cosines the text that comes first in `texts` stands first. A text that is too long for its line is cut there; the tooltip has
-    more of it. The axis ends at the smallest and the largest cosine. A click on a line sets the point selection `text`, field `rank`.
+    Texts with equal cosines keep the order of `texts`. A text that is too long for its line is cut; the tooltip has
+    more of it. The axis goes from the smallest to the largest cosine. A click on a line sets the point selection
+    `text`, field `rank`.
 
     >>> from loupe import load, rank_texts, text_ranking
     >>> texts = ["A dull film.", "A gripping story."]

@@ -1,1 +1,1 @@
-"""Figures of untrained encoders (gradients, lengths, model updates), and of runs with warm-ups."""
+"""Figures of untrained encoders (gradients, norms, model updates), and of training runs with learning-rate warm-ups."""

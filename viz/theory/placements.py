@@ -1,5 +1,5 @@
-"""Placements of the norm compared over depth, layers or steps: lines for the mean over seeds, bands for their range;
-and what training runs with several warm-ups and learning rates reach.
+"""Norm placements compared over depth, layers or steps: a line for the mean over seeds, a band for the range; and the
+accuracies that training runs with several warm-ups and learning rates reach.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,8 +26,10 @@ Scale = Literal["linear", "log"]
 _STEP = 30  # pixels a row
 
 
-class Guide(NamedTuple):
-    """A line that theory predicts: its column in the data frame `guides`, its formula, and the formula's offset in pixels."""
+class PredictedLine(NamedTuple):
+    """A line that theory predicts: its column in the data frame `guides`, its formula as text, and the text's offset
+    in pixels.
+    """
 
     field: str
     formula: str
@@ -36,14 +38,14 @@ class Guide(NamedTuple):
 
 # Lemma 2 of Xiong et al. 2020: two bounds, drawn as a band, and a line.
 _LEMMA = {
-    "pre-LN": (Guide("low", "(1 + l/2) d", 12), Guide("high", "(1 + 3l/2) d", -6)),
-    "post-LN": (Guide("post", "3d/2", 12),),
+    "pre-LN": (PredictedLine("low", "(1 + l/2) d", 12), PredictedLine("high", "(1 + 3l/2) d", -6)),
+    "post-LN": (PredictedLine("post", "3d/2", 12),),
 }
-_FALLING = (Guide("falling", "like 1/√L", 20),)
+_FALLING = (PredictedLine("falling", "like 1/√L", 20),)
 
 
 def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
-    """Curves of gradient norms [seed, layer] for each variant, on a logarithmic axis; layers count from 0."""
+    """Curves of gradient norms [seed, layer] for each variant, by name, on a logarithmic axis; layers count from 0."""
     return seed_spread(
         norms,
         _counted_positions(norms),
@@ -55,9 +57,10 @@ def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
 
 
 def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> VegaFigure:
-    """Curves of gradient norms [seed, depth] of the last layer for each variant, and a line that falls as 1/√L.
+    """Curves of the gradient norms [seed, depth] of the last layer for each variant, by name, over the encoder's
+    depth, and a line that falls as 1/√L.
 
-    The line starts where pre-LN does, or else the first variant.
+    The line starts at the curve of pre-LN, or else of the first variant.
     """
     guides = {}
     if norms:
@@ -77,10 +80,11 @@ def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) 
 
 
 def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigure:
-    """Curves of squared norms [seed, layer] for each variant, after the layers 1, 2, ...
+    """Curves of the squared norms [seed, layer] of residual-stream vectors for each variant, by name, after the
+    layers 1, 2, ...
 
-    `lemma` [3, layer] holds the predictions of Lemma 2 of Xiong et al. 2020: two bounds for pre-LN, and a line for post-LN. A
-    prediction is drawn if `norms` has its variant.
+    `lemma` [3, layer] holds the predictions of Lemma 2 of Xiong et al. 2020: two bounds for pre-LN, and a line for
+    post-LN. A prediction is drawn if `norms` has its variant.
     """
     return seed_spread(
         norms,
@@ -93,11 +97,13 @@ def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigu
     )
 
 
-def model_updates(moved: Mapping[str, np.ndarray], *, scale: Scale = "linear") -> VegaFigure:
-    """Curves of the change of the output since the start [seed, step] for each variant; step 0 is before training."""
+def model_updates(output_changes: Mapping[str, np.ndarray], *, scale: Scale = "linear") -> VegaFigure:
+    """Curves of the change of the output since the start of training, `output_changes` [seed, step] for each variant,
+    by name; step 0 is before training.
+    """
     return seed_spread(
-        moved,
-        _counted_positions(moved),
+        output_changes,
+        _counted_positions(output_changes),
         x="step t",
         y="how far the output has moved",
         y_scale=scale,
@@ -113,15 +119,16 @@ def seed_spread(
     y: str,
     x_scale: Scale = "linear",
     y_scale: Scale = "linear",
-    guides: tuple[Guide, ...] = (),
+    guides: tuple[PredictedLine, ...] = (),
     guided: Mapping[str, np.ndarray] | None = None,
     what: str,
 ) -> VegaFigure:
-    """A line for each variant through the mean over seeds of values [seed, position], with a band from the smallest to
-    the largest.
+    """For each variant a line through the means over seeds of its `values` [seed, position], with a band from the
+    smallest to the largest.
 
-    `x` and `y` are the titles of the axes, `what` describes the chart; `guided` maps the field of each of the `guides`, which
-    are drawn below the curves, to its values [position]. Raises KeyError for a variant that begins with no known placement.
+    `positions` are the x values. `x` and `y` are the titles of the axes, and `what` describes the chart for screen
+    readers. The `guides` are drawn below the curves; `guided` maps the field of each to its values [position]. Raises
+    KeyError for a variant whose name begins with no known placement.
     """
     frame = spread(values, positions)
     log_ticks = {}
@@ -190,8 +197,8 @@ def seed_spread(
 
 
 def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.DataFrame:
-    """A data frame with mean, smallest and largest over the seeds of values [seed, position], one row for each
-    variant and position.
+    """A data frame with mean, smallest and largest over the seeds of `values` [seed, position], by variant: a row for
+    each variant and position.
     """
     rows = []
     for variant, by_seed in values.items():
@@ -202,7 +209,8 @@ def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.Dat
 
 
 def variant_channels(variants: Sequence[str]) -> Kwargs:
-    """Channels with one colour and one shape for each placement of the norm; dashed without residual connections.
+    """Channels with one colour and one shape for the norm placement of each variant; variants "without" residual
+    connections are dashed.
 
     Raises KeyError for a variant whose name begins with no known placement.
     """
@@ -218,11 +226,13 @@ def variant_channels(variants: Sequence[str]) -> Kwargs:
 
 
 def _counted_positions(values: Mapping[str, np.ndarray]) -> range:
+    """The positions of `values` [seed, position], counted from 0."""
     return range(next(iter(values.values())).shape[1] if values else 0)
 
 
 class RunResult(NamedTuple):
-    """A training run: norm placement, peak learning rate, warm-up in steps, and the accuracy in the end, None where it diverged.
+    """The result of a training run: norm placement, peak learning rate, warm-up in steps, and final accuracy, None if
+    the run diverged.
 
     `error` is the standard error of the accuracy, as text.
     """
@@ -235,8 +245,8 @@ class RunResult(NamedTuple):
 
 
 def warmup_accuracies(runs: Sequence[RunResult]) -> VegaFigure:
-    """A grid with a cell for each run, coloured by its accuracy: learning rates across, placements and warm-ups
-    down, in the order of the runs.
+    """A grid with a cell for each training run, coloured by its accuracy: a column for each learning rate, a row for
+    each placement and warm-up, in the order of `runs`.
     """
     accuracies = np.array([np.nan if run.accuracy is None else run.accuracy for run in runs], float)
     written = ["diverged" if run.accuracy is None else percent(run.accuracy, 0) for run in runs]

@@ -1,9 +1,10 @@
-"""All heads at each recorded moment of training, and the accuracy over those moments: one chart, which the browser plays.
+"""All heads at each recorded moment of training, and the accuracy over these moments, in one chart that the browser
+plays.
 
-Each moment is one picture of all heads of an encoder. All pictures are in the chart from the start, all but the shown one
-with width 0: a picture that is added later must be loaded first, and the heads would flicker. `app_pages/training/player.js`
-tells the chart which moment to show, in an event at the page's `<head>` element; without this script, the chart shows the
-moment for which it was made.
+For each moment the chart has one picture of all heads of an encoder. All pictures are in the chart from the start,
+and only the shown one has a width above 0: a picture that is added later must be loaded first, and the heads would
+flicker. `app_pages/training/player.js` tells the chart which moment to show, by events at the page's `<head>`
+element; without this script, the chart shows the moment for which it was made.
 """
 
 import math
@@ -58,12 +59,13 @@ def recorded_heads(
     moment: int = 0,
     alone: bool = False,
 ) -> VegaFigure:
-    """The heads of one or two runs beside each other, and below them their accuracy over all moments.
+    """The heads of one or two recorded training runs side by side, and below them their accuracy over all moments.
 
-    `moment` is an index into the longest recording; of a shorter one the moment at the same share is shown. `stamp` names
-    the recordings and the input: what the browser says under another one is not meant for this chart. The `colours` end at
-    weight 1 ("fixed"), or at each head's largest weight in its whole recording ("own"). With `alone` only the pictures of
-    that `moment` are in the chart. It takes its width and height from where it is shown, from 680 × 480 pixels.
+    `moment` is an index into the longest recording; a shorter recording shows its moment at the same share of its
+    length. `stamp` identifies the recordings and the input: events of the browser with another stamp are ignored. The
+    `colours` end at weight 1 ("fixed"), or at each head's largest weight in the whole recording ("own"). With `alone`
+    the chart contains only the pictures of this `moment`. The chart takes its width and height from its container, at
+    least 680 × 480 pixels.
     """
     n = max(map(len, runs))
     n_keys = runs[0].pattern.shape[-1]
@@ -176,7 +178,7 @@ def recorded_heads(
 
 
 def _weights(run: Run, moment: int) -> pd.DataFrame:
-    """The weights of all heads of a run at a moment: a row for each query, a column for each key."""
+    """A table of the weights of all heads of a run at one moment: a row for each query, a column for each key."""
     names = position_labels(run.tokens)
     weights = weight_table(run.pattern[moment] / 255, {"layer": None, "head": None, "query": names}, names)
     of_moment = {
@@ -189,7 +191,7 @@ def _weights(run: Run, moment: int) -> pd.DataFrame:
 
 
 def _parameters() -> list[dict[str, Any]]:
-    """The chart's parameters, Vega expressions; each may use those before it."""
+    """The chart's parameters as Vega expressions, in order: an expression may use the parameters above it."""
     names = {
         "state": "data('state')[0]",
         "heard": "played && played.stamp == state.stamp ? played : null",
@@ -210,8 +212,10 @@ def _parameters() -> list[dict[str, Any]]:
     return [played, *({"name": name, "expr": expression} for name, expression in names.items())]
 
 
-def _of_side(shown: Rows) -> Rows:
-    """The rows with where their encoder's maps begin, and how large a cell of them is, in pixels."""
+def _with_map_position(shown: Rows) -> Rows:
+    """The rows with further columns: where the maps of their encoder start, and how large a cell of them is, in
+    pixels.
+    """
     rows, columns = "data('sides')[datum.side].rows", "data('sides')[datum.side].columns"
     beside, below = f"(is_below ? 0 : {_READINGS})", f"(is_below ? {_READINGS_HEIGHT} : 0)"
     fit = (
@@ -229,12 +233,13 @@ def _of_side(shown: Rows) -> Rows:
 
 
 def _maps() -> list[Layer]:
+    """The layers of the pictures of all heads, with the names of layers and heads."""
     shown = "datum.first <= moment && moment <= datum.last"
     start = f"data('sides')[datum.side][{ON_DARK} ? 'on_dark' : 'on_light']"
     pictures = layer(
         "image",
         {"x": pixel_x("left"), "y": pixel_y("top"), "url": "url:N"},
-        _of_side(Rows("pictures")).calculate(url=f"{start} + datum.body"),
+        _with_map_position(Rows("pictures")).calculate(url=f"{start} + datum.body"),
         width=alt.expr(f"{shown} ? datum.map_width : 0"),
         height=alt.expr("datum.map_height"),
         align="left",
@@ -244,7 +249,7 @@ def _maps() -> list[Layer]:
         tooltip=None,
         aria=False,
     )
-    names = _of_side(Rows("names"))
+    names = _with_map_position(Rows("names"))
     return [
         pictures,
         text_at(
@@ -264,9 +269,11 @@ def _maps() -> list[Layer]:
 
 
 def _readings() -> list[Layer]:
-    """Encoder, training step, accuracy and phase at this moment, beside or below the maps; the legend of the colours."""
-    sides = _of_side(Rows("sides"))
-    shown = _of_side(_shown())
+    """The layers beside or below the maps: encoder, training step, accuracy and phase at the shown moment, and the
+    colour bar.
+    """
+    sides = _with_map_position(Rows("sides"))
+    shown = _with_map_position(_shown_rows())
     x = "(is_below ? datum.left : datum.left + datum.map_width + 18)"
     y = "(is_below ? datum.top + datum.map_height + 14 : datum.top + 8)"
     # Below the maps the accuracy stands to the right of the rest.
@@ -287,7 +294,7 @@ def _readings() -> list[Layer]:
     bar = f"(width < {_WIDE} ? 100 : 180)"
     left = f"({_LEFT} + (width >= {_BUTTONS_BESIDE} ? {_BUTTONS} : 0))"
     return [
-        _points(sides, f"{x} + 5", y, 70),
+        _accuracy_points(sides, f"{x} + 5", y, 70),
         text_at(sides, f"{x} + 14", y, "datum.name", limit=alt.expr(f"{room} - 14"), **title),
         text_at(shown, x, f"{y} + (is_below ? 22 : 28)", "datum.steps", limit=alt.expr(room)),
         text_at(shown, x_accuracy, y_accuracy, "datum.reading", **number),
@@ -325,7 +332,9 @@ def _readings() -> list[Layer]:
 
 
 def _track() -> list[Layer]:
-    """The accuracies over all moments, on bands for the phases, and where the moment is that is shown."""
+    """The layers below the maps: the accuracies over all moments, on bands for the phases of training, and a mark at
+    the shown moment.
+    """
     phases = Rows("phases")
     state = Rows("state")
     x = f"{TRACK_LEFT} + track_width * datum.share"
@@ -372,17 +381,17 @@ def _track() -> list[Layer]:
     ]
     head = f"{TRACK_LEFT} + track_width * {share}"
     playhead = box_between(state, f"{head} - 1.5", "track_top", f"{head} + 1.5", "height", fill=INK)
-    dots = _points(_shown().where("isValid(datum.accuracy)"), x, y, 90)
+    dots = _accuracy_points(_shown_rows().where("isValid(datum.accuracy)"), x, y, 90)
     return [bands, names, numbered, curves, *ends, playhead, dots]
 
 
-def _shown() -> Rows:
-    """The row of each encoder at the moment that is shown."""
+def _shown_rows() -> Rows:
+    """The data row of each encoder at the shown moment."""
     return Rows().where("datum.first <= moment && moment <= datum.last")
 
 
-def _points(rows: Rows, x: str, y: str, size: int) -> Layer:
-    """A point for each encoder, in its colour and with its shape."""
+def _accuracy_points(rows: Rows, x: str, y: str, size: int) -> Layer:
+    """A layer with a point for each encoder, in its colour and with its shape."""
     return layer(
         "point",
         {"x": pixel_x("_x"), "y": pixel_y("_y"), "color": _COLOUR},

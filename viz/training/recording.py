@@ -1,4 +1,4 @@
-"""What the chart of a recorded training is made of: recordings, pictures of all heads, and the phases of the training."""
+"""The data of the chart of a recorded training: recordings, pictures of all heads, and the phases of training."""
 
 import base64
 import textwrap
@@ -24,7 +24,7 @@ _LETTER = 6.0  # pixels of a letter: where a name would be cut, phases are numbe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The recording of one encoder, as the chart needs it."""
+    """The recording of one encoder's training, with all that the chart shows of it."""
 
     name: str
     colour: str
@@ -47,7 +47,9 @@ class Run:
 
     @property
     def errors(self) -> list[str]:
-        """What stands behind each moment's accuracy, such as "± 1.6 % of 500"; "" where that is not known."""
+        """For each moment, the standard error of its accuracy and the number of examples as text, such as "± 1.6 % of
+        500"; "" if not known.
+        """
         counts = [self.n_examples[index] for index in self.phase]
         return [
             ""
@@ -58,7 +60,9 @@ class Run:
 
     @property
     def lines(self) -> list[int]:
-        """The number of the line to which each moment's accuracy belongs: another one after another task, or after a gap."""
+        """For each moment, the index of the line that its accuracy belongs to: a new line begins after a change of
+        task and after a gap.
+        """
         is_gap = np.isnan(self.accuracy)
         breaks = [
             before != after or missing
@@ -67,17 +71,21 @@ class Run:
         return [0, *np.cumsum(breaks).tolist()]
 
     def spans(self, n: int) -> list[tuple[int, int]]:
-        """For each moment, the first and the last of `n` common ones at which it is shown."""
+        """For each moment of this recording, the first and the last of the `n` moments of the chart at which it is
+        shown.
+        """
         own_index = np.rint(np.arange(n) * (len(self) - 1) / max(n - 1, 1)).astype(int)
         shown = [np.flatnonzero(own_index == index) for index in range(len(self))]
         return [(int(moments[0]), int(moments[-1])) for moments in shown]
 
 
 def head_sheets(pattern: np.ndarray, *, own: bool, is_rooted: bool) -> np.ndarray:
-    """Patterns in 255ths [moment, layer, head, query, key] as one picture a moment, uint8 [moment, row, column].
+    """One picture of all heads for each moment, uint8 [moment, row, column], from patterns [moment, layer, head,
+    query, key] in 255ths.
 
-    A row of maps for each layer, a column for each head, with gaps of 0 between them; weights are 1 (none) to `N_COLOURS`
-    (1 or, with `own`, the head's largest weight of all moments), by their square root if `is_rooted`.
+    A picture has a row of maps for each layer and a column for each head, with gaps of 0 between them. Weights become
+    1 (weight 0) to `N_COLOURS` (weight 1 or, with `own`, the head's largest weight of all moments), in proportion to
+    their square root if `is_rooted`.
     """
     pattern = max_pool(pattern, AT_MOST)
     n_moments, n_layers, n_heads, n_queries, n_keys = pattern.shape
@@ -92,8 +100,9 @@ def head_sheets(pattern: np.ndarray, *, own: bool, is_rooted: bool) -> np.ndarra
 
 
 def shared_png(sheets: np.ndarray) -> tuple[tuple[str, str], list[str]]:
-    """Palette PNGs of uint8 [picture, row, column], cut after the palette, as base64: two beginnings, for a light and for a
-    dark page, and the rest of each picture. A data URI is one beginning and one rest. Index 0 is clear.
+    """PNG files of the `sheets`, uint8 [picture, row, column], as base64 cut in two after the palette: one beginning
+    for a light and one for a dark page, shared by all pictures, and the rest of each picture. A beginning and a rest
+    make a data URI. Index 0 is transparent.
     """
     colours = weight_colours(np.linspace(0, 1, N_COLOURS)).round().astype(np.uint8)
     on_light, on_dark = (
@@ -103,7 +112,7 @@ def shared_png(sheets: np.ndarray) -> tuple[tuple[str, str], list[str]]:
 
 
 def _png(sheet: np.ndarray, colours: np.ndarray) -> str:
-    """Base64 of a picture whose palette are the `colours`, behind one that is clear."""
+    """A PNG of one sheet as base64; index 0 is transparent, and index i has row i - 1 of `colours`."""
     image, content = Image.fromarray(sheet), BytesIO()
     image.putpalette(bytes(3) + colours.tobytes())
     image.save(content, "PNG", transparency=0)
@@ -111,7 +120,9 @@ def _png(sheet: np.ndarray, colours: np.ndarray) -> str:
 
 
 def phases_of(tasks: Sequence[str]) -> list[dict[str, Any]]:
-    """The stretches of moments with one task: their shares of the track, and their names in lines."""
+    """The stretches of moments with the same task: where they start and end as shares of all moments, and their names
+    broken into lines.
+    """
     starts = [0, *(index for index in range(1, len(tasks)) if tasks[index] != tasks[index - 1])]
     most = max(len(tasks) - 1, 1)
     bounds = [*(max(start - 0.5, 0) for start in starts), most]

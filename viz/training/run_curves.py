@@ -1,4 +1,4 @@
-"""Curves of numbers that were recorded during training, over the steps."""
+"""Curves of numbers recorded during training, over the training steps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,13 +29,13 @@ def run_curves(
     log_y: bool = False,
     title: str = "",
 ) -> VegaFigure:
-    """Curves of a data frame with the columns step, value, run and, with `line_title`, line: a number that orders the
-    curves of one run.
+    """Curves of the data frame `table`, which has the columns step, value, run and, with `line_title`, line: a number
+    that orders the curves of one run.
 
-    Each of the `runs` has its colour, even where `table` holds only one of them; where each run has several curves,
-    the lines have different colours. Where the column "task" changes, a line ends; if it changes at the same steps in all
-    runs, a band for each task bears its number and, where there is room, its name. Further columns go into the tooltip.
-    Steps count from 0, and a logarithmic axis shows step + 1.
+    `runs` maps the name of each run to its colour, which it keeps even if `table` holds only one run; if each run has
+    several curves, the lines have different colours instead. A curve is broken where the column "task" changes; if it
+    changes at the same steps in all runs, a band for each task shows its number and, if there is room, its name.
+    Further columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1.
     """
     tooltip_columns = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
     run_names = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
@@ -75,7 +75,7 @@ def run_curves(
             lambda task: (task != task.shift()).cumsum()
         )
         curve["detail"] = "stretch:N"
-        bands = _bands(table.assign(**drawing))
+        bands = _task_bands(table.assign(**drawing))
     line: Kwargs = {"strokeWidth": 1.8, "point": {"size": 10, "filled": True}, "invalid": _GAPS}
     band: Kwargs = {"color": NEUTRAL, "opacity": alt.expr("datum.number % 2 ? 0.08 : 0.2")}
     room = "scale('x', datum.until) - scale('x', datum.shown)"
@@ -109,8 +109,10 @@ def run_curves(
     )
 
 
-def _bands(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The numbered tasks of all runs, with the steps where they begin and end; [] of one task, and where runs differ."""
+def _task_bands(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The numbered tasks with the steps where they begin and end; [] if there is only one task, or if the runs
+    differ.
+    """
     spans = table.groupby(["run", "stretch"]).agg(
         name=("task", "first"), shown=("shown", "min"), until=("shown", "max")
     )
@@ -125,7 +127,9 @@ def _bands(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def recorded_values(values: np.ndarray, run: str, steps: np.ndarray, tasks: Sequence[str]) -> pd.DataFrame:
-    """The table of `run_curves` of `values` [moment, line], over the moments; `steps` and `tasks` [moment] go into the tooltip."""
+    """A table for `run_curves` of `values` [moment, line], with the moment as its step; `steps` and `tasks` [moment]
+    go into the tooltip.
+    """
     moment, line = np.indices(values.shape).reshape(2, -1)
     return pd.DataFrame(
         {
@@ -140,7 +144,9 @@ def recorded_values(values: np.ndarray, run: str, steps: np.ndarray, tasks: Sequ
 
 
 def with_errors(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of shares, with their standard errors and numbers of examples as text in place of the column `n`, NaN where not known."""
+    """The `table` with the column `n`, the number of examples behind each accuracy `value` (NaN if not known),
+    replaced by two columns of text: the number of examples and the standard error.
+    """
     is_known = table["n"].notna()
     numbers = list(zip(table["value"], table["n"], is_known, strict=True))
     return table.drop(columns="n").assign(
@@ -155,7 +161,9 @@ def with_errors(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def shades(n: int) -> list[str]:
-    """Colours of `n` lines in order, from the first shade to the last; all are legible on white and on black."""
+    """Colours of `n` lines, in order from the first shade to the last, as CSS colours; all are legible on white and
+    on black.
+    """
     stops = np.linspace(0, len(_SHADES) - 1, n) if n > 1 else [0]
     channels = [np.interp(stops, range(len(_SHADES)), channel) for channel in np.transpose(_SHADES)]
     return [f"rgb({red:.0f}, {green:.0f}, {blue:.0f})" for red, green, blue in zip(*channels, strict=True)]

@@ -189,7 +189,7 @@ def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, q
                         for source, values in zip(sources, (curve, random), strict=True)
                     ),
                     what=answer.fall,
-                    units=record.units,
+                    removed_things=record.units,
                     reading=reading,
                 ),
                 key=f"faithful_{kind}",

@@ -7,7 +7,7 @@ from model.record import AttentionRecord
 from tests.viz.records import head_record
 from tests.viz.scene import drawn
 from viz.attention.layer_pictures import layer_heatmap, layer_pictures
-from viz.builders.palette import ACCENT, WeightScale, tiles
+from viz.builders.palette import ACCENT, WeightScale, map_pictures
 
 IMAGE = np.zeros((16, 24), np.uint8)
 RECORD = AttentionRecord(  # a class token, and patches of 2 rows and 3 columns
@@ -59,7 +59,7 @@ def test_each_layer_is_a_picture_over_the_weights_of_its_patches():
     assert frame["strongest patch"].tolist() == ["r0c0", "r0c1", "r0c2", "r1c0"]
     np.testing.assert_allclose(frame["weight"], 0.4)
     np.testing.assert_allclose(frame["on all patches"], WEIGHTS[:, 1:].sum(axis=1))
-    expected = tiles(WEIGHTS[:, 1:].reshape(4, 2, 3), tops=np.full(4, 0.4), side=256)
+    expected = map_pictures(WEIGHTS[:, 1:].reshape(4, 2, 3), tops=np.full(4, 0.4), side=256)
     assert frame["on_light"].tolist() == [tile.on_light for tile in expected]
     assert (
         figure.description

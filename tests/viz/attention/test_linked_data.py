@@ -9,7 +9,7 @@ from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
 from tests.viz.attention.test_linked_heads import NOT_GOOD, PATTERN, texts
 from viz.attention import linked_data as module
-from viz.attention.linked_data import script_data, stamp_of, unit_of, weight_numbers
+from viz.attention.linked_data import script_data, stamp_of, value_of_top, weight_numbers
 from viz.attention.linked_heads import linked_heads
 
 
@@ -36,11 +36,11 @@ def test_what_is_no_weight_between_0_and_1_does_not_wrap_around() -> None:
     record = AttentionRecord(
         tokens=("a", "b"), roles=("word",) * 2, pattern=pattern, mask=np.ones(pattern.shape, bool)
     )
-    assert unit_of(record) == 1.5
+    assert value_of_top(record) == 1.5
     assert weight_numbers(record, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 43690]
-    assert unit_of(replace(record, pattern=np.array([[[[np.inf, 1.5], [-np.inf, 1.0]]]]))) == 1.5
+    assert value_of_top(replace(record, pattern=np.array([[[[np.inf, 1.5], [-np.inf, 1.0]]]]))) == 1.5
     huge = replace(record, pattern=np.where(pattern == 1.5, 1e30, pattern))
-    assert unit_of(huge) == 1
+    assert value_of_top(huge) == 1
     assert weight_numbers(huge, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 65535]
 
 

@@ -27,10 +27,10 @@ from viz.builders.palette import (
     WeightScale,
     data_uri,
     hatching,
-    largest,
+    largest_absolute,
+    map_pictures,
     max_pool,
     side_colours,
-    tiles,
     weight_colours,
     weight_scale,
     with_token_colours,
@@ -177,7 +177,7 @@ def test_where_placements_tell_nothing_apart_no_side_has_their_colours():
 
 
 def test_a_tile_has_the_colours_of_the_scale_from_the_page_on():
-    (tile,) = tiles(np.array([[0, 0.5, 1]], dtype=np.float32), side=3)
+    (tile,) = map_pictures(np.array([[0, 0.5, 1]], dtype=np.float32), side=3)
     for picture, shares in ((tile.on_light, [0, 0.5, 1]), (tile.on_dark, [1, 0.5, 0])):
         result = pixels(picture)[0]
         assert (result[:, 3] == 255).all()
@@ -185,22 +185,22 @@ def test_a_tile_has_the_colours_of_the_scale_from_the_page_on():
 
 
 def test_a_tile_is_enlarged_without_blur():
-    picture = pixels(tiles(np.eye(5), side=100)[0].on_light)
+    picture = pixels(map_pictures(np.eye(5), side=100)[0].on_light)
     assert picture.shape == (100, 100, 4)
     assert (picture == picture[::20, ::20].repeat(20, axis=0).repeat(20, axis=1)).all()
 
 
 def test_a_tile_never_runs_off_the_scale():
-    picture = pixels(tiles(np.array([[1, 1.2]]), side=2)[0].on_light)
+    picture = pixels(map_pictures(np.array([[1, 1.2]]), side=2)[0].on_light)
     assert (picture[0, 0] == picture[0, 1]).all()
 
 
 def test_each_tile_reaches_to_one_or_to_its_own_top():
     patterns = np.array([[[0.25, 0]], [[1, 0]], [[0, 0]]], dtype=np.float32)
-    first = [pixels(tile.on_light)[0, 0, :3].tolist() for tile in tiles(patterns, side=2)]
+    first = [pixels(tile.on_light)[0, 0, :3].tolist() for tile in map_pictures(patterns, side=2)]
     assert first[0] == weight_colours(np.array(64 / 255)).round().tolist()
     assert first[1:] == rgb(WEIGHTS[-1], WEIGHTS[0]).tolist()
-    own = tiles(patterns, tops=np.array([0.25, 2, 0]), side=2)
+    own = map_pictures(patterns, tops=np.array([0.25, 2, 0]), side=2)
     faint, half, empty = (pixels(tile.on_light)[0, 0, :3].tolist() for tile in own)
     assert faint == rgb(WEIGHTS[-1])[0].tolist()
     assert half == weight_colours(np.array(128 / 255)).round().tolist()
@@ -210,7 +210,7 @@ def test_each_tile_reaches_to_one_or_to_its_own_top():
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 def test_an_empty_pattern_makes_no_tile(shape):
     with pytest.raises(ValueError, match="at least one query"):
-        tiles(np.zeros(shape))
+        map_pictures(np.zeros(shape))
 
 
 def test_a_lone_weight_survives_pooling():
@@ -252,9 +252,9 @@ def test_what_is_forbidden_is_hatched_and_nothing_else():
 
 
 def test_the_end_of_a_symmetric_scale():
-    assert largest(np.array([[0.5, -2.0]])) == 2
-    assert largest(np.array([1e-7]), at_least=1e-6) == 1
-    assert largest(np.zeros((2, 2))) == largest(np.zeros((0, 4))) == 1
+    assert largest_absolute(np.array([[0.5, -2.0]])) == 2
+    assert largest_absolute(np.array([1e-7]), at_least=1e-6) == 1
+    assert largest_absolute(np.zeros((2, 2))) == largest_absolute(np.zeros((0, 4))) == 1
 
 
 def test_a_scale_reaches_to_one_or_to_the_largest_of_all_that_is_compared():

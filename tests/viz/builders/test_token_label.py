@@ -1,4 +1,4 @@
-from viz.builders.token_label import cells, label, visible, width
+from viz.builders.token_label import label, visible, width, width_in_letters
 
 
 def test_a_short_token_is_written_as_it_is():
@@ -11,13 +11,13 @@ def test_a_long_token_ends_in_an_ellipsis_and_fits():
 
 
 def test_wide_letters_count_double():
-    assert cells("ab") == 2
-    assert cells("漢字") == 4
+    assert width_in_letters("ab") == 2
+    assert width_in_letters("漢字") == 4
     assert label("漢字漢字", 6) == "漢字…"
 
 
 def test_an_accent_takes_no_room_and_stays_with_its_letter():
-    assert cells("e\u0301") == 1
+    assert width_in_letters("e\u0301") == 1
     assert label("abe\u0301cd", 4) == "abe\u0301…"
 
 

@@ -53,7 +53,14 @@ HERE, MEAN, SD = np.array([0.1, 0.5, 0.2]), np.array([0.2, 0.4, 0.3]), np.array(
 
 
 def made(**changes):
-    arguments = {"here": HERE, "mean": MEAN, "sd": SD, "ones": (0, 1, 2), "others": (1, 2, 0), "selected": 2}
+    arguments = {
+        "this_input": HERE,
+        "mean": MEAN,
+        "sd": SD,
+        "first_heads": (0, 1, 2),
+        "second_heads": (1, 2, 0),
+        "selected": 2,
+    }
     return pair_spread(NAMES, **arguments | changes)
 
 
@@ -68,5 +75,7 @@ def test_the_furthest_pair_stands_first_and_the_chosen_one_is_marked():
 
 
 def test_without_pairs_there_are_the_axes():
-    empty = pair_spread((), np.zeros(0), np.zeros(0), np.zeros(0), ones=(), others=(), selected=None)
+    empty = pair_spread(
+        (), np.zeros(0), np.zeros(0), np.zeros(0), first_heads=(), second_heads=(), selected=None
+    )
     assert drawn(empty) == [[], [], []]

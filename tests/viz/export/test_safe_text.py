@@ -10,10 +10,10 @@ from viz.export.safe_text import (
     file_name,
     fold_legends,
     keep_spaces,
-    missing,
+    missing_letters,
+    missing_letters_sentence,
     name_rare_fonts,
-    sentence,
-    with_replacements,
+    replace_missing_letters,
     wrap_titles,
 )
 from viz.export.save import save
@@ -88,7 +88,7 @@ def without_devanagari(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_latin_greek_and_cyrillic_letters_have_a_font():
-    assert missing(["naïve ü € Ω λ Ж ▲ ₀ …", "a\u0301", "␣"]) == []
+    assert missing_letters(["naïve ü € Ω λ Ж ▲ ₀ …", "a\u0301", "␣"]) == []
 
 
 def test_a_letter_that_no_font_has_is_found_by_how_it_is_drawn(monkeypatch):
@@ -101,25 +101,28 @@ def test_a_letter_that_no_font_has_is_found_by_how_it_is_drawn(monkeypatch):
 
 
 def test_what_is_never_drawn_is_not_missing():
-    assert missing(["\u200d\u200b\u2028\ud800\x00", UNASSIGNED]) == []
+    assert missing_letters(["\u200d\u200b\u2028\ud800\x00", UNASSIGNED]) == []
 
 
 @pytest.mark.usefixtures("without_korean")
 def test_each_letter_is_named_once_in_one_sentence():
     figure = bars(["국", "한국", "film"])
     for kind in ("png", "pdf"):
-        assert sentence(figure, kind) == "No font here has 국 한: the file shows � in their place."
-    assert sentence(figure, "svg") == (
+        assert (
+            missing_letters_sentence(figure, kind)
+            == "No font here has 국 한: the file shows � in their place."
+        )
+    assert missing_letters_sentence(figure, "svg") == (
         "No font here has 국 한: the file keeps them, but they show only where a font has them."
     )
-    assert [sentence(figure, kind) for kind in ("csv", "parquet")] == ["", ""]
-    assert sentence(bars(["film"]), "png") == ""
+    assert [missing_letters_sentence(figure, kind) for kind in ("csv", "parquet")] == ["", ""]
+    assert missing_letters_sentence(bars(["film"]), "png") == ""
 
 
 def test_of_many_letters_the_first_are_named(monkeypatch):
     letters = [chr(0x4E00 + index) for index in range(30)]
     monkeypatch.setattr(safe_text, "_known", dict.fromkeys(letters, False))
-    assert sentence(bars(letters), "png") == (
+    assert missing_letters_sentence(bars(letters), "png") == (
         f"No font here has {' '.join(letters[:12])} and 18 more: the file shows � in their place."
     )
 
@@ -128,14 +131,14 @@ def test_of_many_letters_the_first_are_named(monkeypatch):
 def test_the_picture_says_that_letters_are_unknown_and_the_svg_keeps_them():
     drawn = svg(KOREAN)
     assert drawn.count(">한국</text>") == 2
-    replaced = with_replacements(drawn)
+    replaced = replace_missing_letters(drawn)
     assert replaced.count(">��</text>") == 2
     assert replaced.count(">film</text>") == 2
 
 
 @pytest.mark.usefixtures("without_devanagari")
 def test_accents_go_with_their_letter():
-    assert with_replacements("<text>नमस्ते न</text>") == "<text>���� �</text>"
+    assert replace_missing_letters("<text>नमस्ते न</text>") == "<text>���� �</text>"
 
 
 @pytest.mark.usefixtures("without_korean")

@@ -13,7 +13,7 @@ from viz.faithfulness.map_agreement import removal_curve, score_effect
 
 CURVE = np.array([0.9, 0.4, 0.2])
 ORDERS = np.array([[0.9, 0.8, 0.2], [0.9, 0.6, 0.2]])
-SAID = {"what": "fall of the log-odds of positive, nats", "units": "tokens", "reading": "area 0.47"}
+SAID = {"what": "fall of the log-odds of positive, nats", "removed_things": "tokens", "reading": "area 0.47"}
 
 
 def test_the_map_beside_the_mean_of_random_orders():

@@ -2,13 +2,13 @@ import numpy as np
 
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import ACCENT, POST_LN, PRE_LN
-from viz.heads.part_grids import Curve, Spread, ablation_grid, patch_grid, pruning_curve, stage_positions
+from viz.heads.part_grids import PruningRun, Spread, ablation_grid, patch_grid, pruning_curve, stage_positions
 
 EFFECTS = np.array([[0.5, -0.25, 1.0, 0.0], [0.1, 0.2, np.nan, -2.0]])  # two heads, attention, feed-forward
 AWAY = np.array([[False, True, False, False], [False, False, False, True]])
 STAGES, TOKENS = ("embed", "L0 mid"), ("the", "film", "the")
 STAGE_EFFECTS = np.array([[0.5, np.nan, -1.0], [0.0, 0.25, 0.1]])
-PRE = Curve(
+PRE = PruningRun(
     "pre",
     ("", "L0 H1", "L1 H0"),
     np.array([0.9, 0.9, 0.52]),
@@ -16,7 +16,7 @@ PRE = Curve(
     ("", "", "−38 points"),
     1,
 )
-POST = Curve(
+POST = PruningRun(
     "post", ("", "L1 H1", "L0 H0"), np.array([0.88, 0.88, 0.875]), np.array([0.3, 0.3, 0.4]), ("",) * 3, 2
 )
 

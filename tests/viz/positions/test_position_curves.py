@@ -140,14 +140,14 @@ def test_no_neighbours_make_an_empty_chart():
 
 def test_two_bars_a_layer() -> None:
     sees, holds = np.array([[2, 2], [3, 0]]), np.array([[2, 2], [5, 2]])
-    rows = reach_bars(sees, holds, half=9, names=["L0", "L1"]).frame.set_index(["bar", "layer"])
+    rows = reach_bars(sees, holds, axis_end=9, names=["L0", "L1"]).frame.set_index(["bar", "layer"])
     assert rows.loc[(SEES, "L1"), ["before", "after"]].tolist() == [-3, 0]
     assert rows.loc[(HOLDS, "L1"), ["before", "after"]].tolist() == [-5, 2]
 
 
 def test_the_axis_names_the_token_itself() -> None:
     reached = np.full((3, 2), 19)
-    figure = reach_bars(reached, reached, half=19, names=["L0", "L1", "L2"])
+    figure = reach_bars(reached, reached, axis_end=19, names=["L0", "L1", "L2"])
     labels = shown_texts(scene(figure, width=1200))
     assert {"−10", "0", "10"} <= labels
 
