@@ -1,10 +1,11 @@
 """python -m benchmarks.ablation_cost [--rounds 10]
 
-What it costs to take heads or tokens away, in plain forwards of the same encoder on the same input: each head alone
-(`model.experiments.ablation.ablate_heads`) beside a forward for each head, the importance of all heads, one head of another input
-in each place, and each token or patch masked out of the keys. And the time of a hundred knock-outs of a digit.
+What ablations cost, in plain forward passes of the same encoder on the same input: each head ablated alone
+(`model.experiments.ablation.ablate_heads`), beside one forward pass for each head; the importance of all heads; each
+head's output patched in from another input; and each token or patch masked out of the keys. Also the time of a
+hundred knock-outs of a digit.
 
-Medians of interleaved rounds, in processor time of the one thread, so that other work on the machine counts little.
+Medians of interleaved rounds, in processor time of one thread, so that other work on the machine counts little.
 """
 
 import argparse
@@ -34,6 +35,7 @@ FORWARD = "a plain forward"
 
 
 def main() -> None:
+    """Runs the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
     options = parser.parse_args()
@@ -41,19 +43,21 @@ def main() -> None:
     for name in MEASURED:
         config, n = CASES[name]
         loaded, model_input = an_encoder(config), an_input(config, n)
-        times = interleaved(ways(loaded, model_input), options.rounds)
+        times = interleaved(timed_calls(loaded, model_input), options.rounds)
         print(f"{name}: a forward takes {1000 * times[FORWARD]:.1f} ms")
         for way, seconds in times.items():
             if way != FORWARD:
                 print(f"  {way:<42}{seconds / times[FORWARD]:6.1f} forwards {1000 * seconds:8.0f} ms")
-    digits(options.rounds)
+    print_digit_knock_outs(options.rounds)
 
 
-def ways(loaded: Loaded, model_input: InputLike) -> dict[str, Callable[[], object]]:
+def timed_calls(loaded: Loaded, model_input: InputLike) -> dict[str, Callable[[], object]]:
+    """The calls to time on this encoder and input, by name."""
     config = loaded.config
     heads = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
 
     def a_forward_each() -> None:
+        """One forward pass for each head, which is ablated in it."""
         for head in heads:
             probabilities(loaded, [model_input], [ablated(heads=(head,))])
 
@@ -66,8 +70,8 @@ def ways(loaded: Loaded, model_input: InputLike) -> dict[str, Callable[[], objec
     }
 
 
-def digits(rounds: int) -> None:
-    """Two digits of 50 positions are a hundred knock-outs."""
+def print_digit_knock_outs(rounds: int) -> None:
+    """Prints the time of a hundred knock-outs: of each of the 50 positions in two digits."""
     loaded = load("mnist-pre-ln")
     images = examples()[0][:2]
     knocked_out = [without_keys(position) for position in range(loaded.config.n_positions)]
@@ -77,9 +81,9 @@ def digits(rounds: int) -> None:
     print(f"a hundred knock-outs of a digit ({loaded.name}): {1000 * seconds['']:.0f} ms")
 
 
-def interleaved(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median seconds of each."""
-    times = measure({name: (lambda way=way: timed(way)) for name, way in ways.items()}, rounds)
+def interleaved(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The median seconds of each of the `calls`, by name, over interleaved `rounds`."""
+    times = measure({name: (lambda way=way: timed(way)) for name, way in calls.items()}, rounds)
     return {name: median(seconds) for name, seconds in times.items()}
 
 

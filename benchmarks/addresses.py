@@ -59,15 +59,17 @@ FIGURES = ("vega_lite_chart", "plotly_chart", "imgs", "table")
 
 
 @dataclass(frozen=True)
-class Known:
-    """A key of the address: on which pages it was seen, and which values were offered for it."""
+class AddressKey:
+    """A key of the query string: the pages on which it was seen, and the values that widgets offered for it."""
 
     pages: frozenset[str]
     values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedAddress:
+    """One address that was opened: what it showed (`outcome`), and in what ways it broke the rule."""
+
     number: int
     page: str
     query: str
@@ -103,6 +105,7 @@ def main() -> int:
 
 
 def pages() -> list[str]:
+    """The names of all pages, "" for the first."""
     names = sorted(path.parent.name for path in (ROOT / "app_pages").glob("*/page.py"))
     return ["" if name == FIRST else name for name in names]
 
@@ -110,9 +113,11 @@ def pages() -> list[str]:
 # What an address can hold
 
 
-async def survey(server: str) -> dict[str, Known]:
-    """Opens every page, with texts and digits, and each of its parts, and notes which keys were on it."""
-    known_keys: dict[str, tuple[set[str], list[str]]] = {key: (set(), []) for key in in_source()}
+async def survey(server: str) -> dict[str, AddressKey]:
+    """All keys of the query string, with their pages and values: opens every page, with texts and with digits, and
+    each of its parts.
+    """
+    known_keys: dict[str, tuple[set[str], list[str]]] = {key: (set(), []) for key in keys_in_source()}
     for page in pages():
         waiting: list[dict[str, str]] = [{}, {"kind": "Digit"}]
         seen: set[tuple[str, str]] = set()
@@ -125,18 +130,20 @@ async def survey(server: str) -> dict[str, Known]:
                     continue
                 on, values = known_keys.setdefault(key, (set(), []))
                 on.add(page)
-                offered = list(offers(widget.kind, widget.element))
+                offered = list(offered_values(widget.kind, widget.element))
                 values += [value for value in offered if value not in values]
                 if widget.kind == "button_group" and key != "kind" and len(query) < 2:
                     parts = [(key, value) for value in offered if (key, value) not in seen]
                     seen.update(parts)
                     waiting += [query | dict([part]) for part in parts]
             await window.close()
-    return {key: Known(frozenset(on), tuple(values)) for key, (on, values) in sorted(known_keys.items())}
+    return {key: AddressKey(frozenset(on), tuple(values)) for key, (on, values) in sorted(known_keys.items())}
 
 
-def in_source() -> set[str]:
-    """Keys of widgets and codes, as the source names them; those with a computed part are left to the survey."""
+def keys_in_source() -> set[str]:
+    """The keys of the query string that the source of the pages names; keys with a computed part are found only by
+    `survey`.
+    """
     known_keys = set()
     for path in (ROOT / "app_pages").rglob("*.py"):
         source = path.read_text(encoding="utf-8")
@@ -148,7 +155,8 @@ def in_source() -> set[str]:
     return known_keys
 
 
-def offers(kind: str, element: object) -> Iterator[str]:
+def offered_values(kind: str, element: object) -> Iterator[str]:
+    """Values for the query string that a widget of this `kind` offers."""
     match kind:
         case "button_group":
             yield from (option.content for option in element.options)
@@ -163,8 +171,8 @@ def offers(kind: str, element: object) -> Iterator[str]:
             yield "A gripping film [MASK] bad."
 
 
-def address(known: dict[str, Known], draw: random.Random) -> tuple[str, str]:
-    """A page, and what stands behind the question mark."""
+def address(known: dict[str, AddressKey], draw: random.Random) -> tuple[str, str]:
+    """A random address: a page, and the query string after its question mark."""
     page = draw.choice(ODD_PAGES) if draw.random() < 0.03 else draw.choice(pages())
     keys_of_page = [key for key, about in known.items() if page in about.pages]
     query = []
@@ -177,7 +185,8 @@ def address(known: dict[str, Known], draw: random.Random) -> tuple[str, str]:
     return page, urlencode(query) + (draw.choice(ODD_ENDS) if draw.random() < 0.03 else "")
 
 
-def value(about: Known, draw: random.Random) -> str:
+def value(about: AddressKey, draw: random.Random) -> str:
+    """A random value for a key: one that a widget offered, one that is nearly right, or nonsense."""
     if about.values and draw.random() < 0.45:
         return draw.choice(about.values)
     if about.values and draw.random() < 0.1:  # nearly right
@@ -192,13 +201,18 @@ def value(about: Known, draw: random.Random) -> str:
 
 
 async def open_all(
-    servers: Sequence[str], known: dict[str, Known], seed: int, numbers: Sequence[int], tell: bool
-) -> list[Opened]:
+    servers: Sequence[str], known: dict[str, AddressKey], seed: int, numbers: Sequence[int], print_texts: bool
+) -> list[OpenedAddress]:
+    """Opens the random addresses with these `numbers`, spread over the `servers`; `print_texts` prints all texts of
+    each page.
+    """
     left, results = iter(numbers), []
 
     async def work(server: str) -> None:
         for number in left:  # shared: who is ready takes the next
-            result = await open_one(server, number, *address(known, random.Random(f"{seed} {number}")), tell)
+            result = await open_one(
+                server, number, *address(known, random.Random(f"{seed} {number}")), print_texts
+            )
             results.append(result)
             if result.broke:
                 print(result, flush=True)
@@ -210,18 +224,19 @@ async def open_all(
 
 
 async def open_one(
-    server: str, number: int, page: str, query: str, tell: bool = False, patience: float = PATIENCE
-) -> Opened:
-    window = _Raw(server, page, query, patience)
+    server: str, number: int, page: str, query: str, print_texts: bool = False, patience: float = PATIENCE
+) -> OpenedAddress:
+    """Opens one address in a session of its own; `print_texts` prints all texts of the page."""
+    window = _RawQueryWindow(server, page, query, patience)
     try:
         answer = await window.open()
     except NoAnswerError as error:
-        return Opened(number, page, query, "no answer", (str(error),), patience)
+        return OpenedAddress(number, page, query, "no answer", (str(error),), patience)
     except LOST as error:
-        return Opened(number, page, query, "no answer", (f"the connection was lost: {error}"[:300],))
+        return OpenedAddress(number, page, query, "no answer", (f"the connection was lost: {error}"[:300],))
     finally:
         await window.close()
-    if tell:
+    if print_texts:
         for text in texts(answer):
             print(text[:2000])
     broke = tuple(dict.fromkeys(broken(answer)))
@@ -231,11 +246,11 @@ async def open_one(
         outcome = "showed figures"
     else:
         outcome = "a sentence instead of figures" if answer.of("alert") else "a page without figures"
-    return Opened(number, page, query, outcome, broke, answer.seconds)
+    return OpenedAddress(number, page, query, outcome, broke, answer.seconds)
 
 
-class _Raw(Window):
-    """The query as it is, however malformed, and without the first page, of which no query is asked."""
+class _RawQueryWindow(Window):
+    """A window that sends its query string unchanged, however malformed, and does not fetch the HTML page first."""
 
     def __init__(self, server: str, page: str, query: str, patience: float) -> None:
         super().__init__(server, page, patience=patience)
@@ -251,7 +266,7 @@ class _Raw(Window):
 
 
 def broken(answer: Answer, root: Path = ROOT) -> Iterator[str]:
-    """In what ways the answer breaks the rule; no path below `root` may be shown."""
+    """The ways in which an answer breaks the rule, as sentences; no path below `root` may be shown."""
     for item in answer.of("exception"):
         lines = [line.strip().split("\n")[0] for line in item.stack_trace]
         own = [
@@ -278,7 +293,9 @@ def texts(answer: Answer) -> Iterator[str]:
 
 
 def _texts(answer: Answer) -> Iterator[tuple[str, str]]:
-    """Each with the kind of its element. In elements of the kind "html" the browser reads HTML, but no Markdown."""
+    """The texts of a page that are Markdown or HTML, each with the kind of its element. In elements of the kind
+    "html" the browser reads HTML, but no Markdown.
+    """
     for kind, element in answer.elements:
         if kind not in ("exception", "code", "text"):
             for name in FIELDS:
@@ -288,7 +305,8 @@ def _texts(answer: Answer) -> Iterator[tuple[str, str]]:
             yield from ((kind, option.content) for option in element.options)
 
 
-def report(results: list[Opened], processes: Sequence[Process]) -> int:
+def report(results: list[OpenedAddress], processes: Sequence[Process]) -> int:
+    """Prints how many addresses had each outcome, and which broke the rule; returns the exit code."""
     print(f"\n{len(results):,} addresses:")
     for outcome, n in Counter(result.outcome for result in results).most_common():
         print(f"  {n:6,} {outcome}")

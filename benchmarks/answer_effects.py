@@ -1,9 +1,10 @@
 """python -m benchmarks.answer_effects --data runs/sentences.csv
 
-What `answer_parts` and `answer_effects` say of each shipped encoder over a data set, as the table of `docs/encoders.md`: Spearman's
-correlation between the heads' parts and the effects of taking them away, over N_EFFECTS examples, and the share of the first half of
-the layers in the parts of heads and feed-forwards, over N_PARTS. Examples are at equal distances in the data, digits the MNIST test
-digits; the answer is the predicted class. Five minutes of one core.
+How well the parts of answers agree with ablation, for each shipped encoder over a data set, as the table of
+`docs/encoders.md`: Spearman's correlation between the heads' parts (`answer_parts`) and the effects of ablating the
+heads (`answer_effects`), over N_EFFECTS examples, and the share of the first half of the layers in the parts of heads
+and feed-forwards, over N_PARTS examples. Examples are taken at equal distances in the data set, digits from the MNIST
+test digits; the answer is the predicted class. Five minutes of one core.
 """
 
 import argparse
@@ -34,6 +35,7 @@ def main() -> None:
 
 
 def table_row(name: str, data: Path) -> str:
+    """The row of the table for the encoder `name`, in Markdown."""
     loaded = load(name, "cpu")
     examples = examples_for(loaded, data if loaded.config.is_text else None)
     effects = [answer_effects(loaded, value) for _, value in examples.limited(N_EFFECTS)]

@@ -37,16 +37,19 @@ def main() -> None:
     torch.set_num_threads(1)
     loaded = load(options.checkpoint, "cpu")
     if options.memory:
-        memory(loaded, examples_for(loaded, options.csv))
+        print_memory(loaded, examples_for(loaded, options.csv))
     else:
-        ratios(loaded, options.csv, options.texts, options.rounds)
+        print_ratios(loaded, options.csv, options.texts, options.rounds)
 
 
-def ratios(loaded: Loaded, csv: Path | None, n: int, rounds: int) -> None:
+def print_ratios(loaded: Loaded, csv: Path | None, n: int, rounds: int) -> None:
+    """Prints the time of the atlas for each of the first `n` examples, and its ratio to those of plain forward passes
+    and of `model.evaluate`.
+    """
     shard = next(examples_for(loaded, csv).shards(n))
     ways: dict[str, Callable[[], object]] = {
         "atlas": lambda: Statistics().measure_shard(loaded, shard, lambda _: None),
-        "plain forwards": lambda: plain(loaded, shard),
+        "plain forwards": lambda: plain_forwards(loaded, shard),
     }
     with tempfile.TemporaryDirectory() as folder:
         if csv is not None and loaded.config.n_classes:
@@ -68,37 +71,42 @@ def ratios(loaded: Loaded, csv: Path | None, n: int, rounds: int) -> None:
         )
 
 
-def plain(loaded: Loaded, shard: Shard) -> None:
+def plain_forwards(loaded: Loaded, shard: Shard) -> None:
+    """One forward pass over all batches of the shard, without keeping anything."""
     with torch.inference_mode():
         for _, inputs, _ in batches(loaded, shard):
             loaded.model(inputs)
 
 
-def memory(loaded: Loaded, examples: Examples) -> None:
+def print_memory(loaded: Loaded, examples: Examples) -> None:
+    """Prints the memory of the process after each shard of one pass of the atlas over all examples."""
     begun, spent = monotonic(), process_time()
     done = 0
 
     def watched(measure: Statistics, loaded: Loaded, shards: object, step: Callable) -> object:
+        """Runs the shards as `run_locally` does, and prints memory and time after each."""
         nonlocal done
-        print(f"{done:>9,} examples: {largest():>6,.0f} MB at most so far", flush=True)
+        print(f"{done:>9,} examples: {peak_memory():>6,.0f} MB at most so far", flush=True)
         for number, result in run_locally(measure, loaded, shards, step):
             yield number, result
             done = min((number + 1) * measure.shard, len(examples))
             seconds = process_time() - spent
-            sizes = f"{done:>9,} examples: {now():>6,.0f} MB, {largest():,.0f} MB at most so far"
+            sizes = (
+                f"{done:>9,} examples: {current_memory():>6,.0f} MB, {peak_memory():,.0f} MB at most so far"
+            )
             print(f"{sizes}, {seconds:,.0f} s of processor time, {monotonic() - begun:,.0f} s", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
         run_measure(Statistics(), loaded, examples, PartialResult(Path(folder, "part")), watched)
 
 
-def largest() -> float:
-    """MB that this process has held at most."""
+def peak_memory() -> float:
+    """The peak resident memory of this process so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def now() -> float:
-    """MB that it holds (Linux)."""
+def current_memory() -> float:
+    """The resident memory of this process now, in MB (Linux)."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
 
 

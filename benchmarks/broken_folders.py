@@ -132,7 +132,9 @@ def main() -> int:
 
 
 def build(home: Path) -> dict:
-    """Runs in a child process, so that the memory of `transformers` is not counted."""
+    """Makes the undamaged encoders of all families in `home`; runs in a child process, so that the memory of
+    `transformers` is not counted.
+    """
     from safetensors.torch import save_file
 
     from tests.model.huggingface import folders, test_torch_encoder
@@ -200,6 +202,7 @@ def build(home: Path) -> dict:
 
 
 def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
+    """Damages and opens `arguments.n` folders, and returns a result for each."""
     locations.use(home / "models")
     patterns = {}
     for name in arguments.folders:
@@ -241,7 +244,7 @@ def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
 
 
 def _opened(name: str) -> dict:
-    """All that the app would do with the folder, and what each step said."""
+    """Does with the folder all that the app would do, and returns what each step gave."""
     result: dict = {}
     try:
         folder = locations.find(name, checkpoint.CHECKPOINTS)
@@ -283,7 +286,9 @@ def _opened(name: str) -> dict:
 
 
 def _broke(result: dict, home: Path, pattern: list | None) -> str:
-    """How the result breaks the rule; "" where it does not."""
+    """How the result breaks the rule; "" if it does not. `pattern` is that of the undamaged encoder if it must be
+    unchanged, or None.
+    """
     for sentence in result.get("said", ()):
         if len(sentence.replace(family_names(), "")) > LONGEST:
             return f"a sentence of {len(sentence):,} characters"
@@ -310,7 +315,9 @@ def _broke(result: dict, home: Path, pattern: list | None) -> str:
 
 
 def in_child(work: Callable[[], dict], seconds: float, memory: int | None) -> dict:
-    """What `work` returns in a fork of this process, or how it failed, with its time and its peak memory in MB."""
+    """The result of `work` in a forked child process, or how it failed, with its time in seconds and its peak memory
+    in MB; `memory` is the bytes that it may map.
+    """
     reading, writing = os.pipe()
     began = time.monotonic()
     if not (child := os.fork()):
@@ -352,6 +359,7 @@ def in_child(work: Callable[[], dict], seconds: float, memory: int | None) -> di
 
 
 def _report(results: list[dict]) -> int:
+    """Prints how many folders had each outcome, and which broke the rule; returns the exit code."""
     outcomes = Counter(
         result.get("refused", "opened" if result.get("opened") else "failed") for result in results
     )

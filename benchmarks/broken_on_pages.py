@@ -53,7 +53,9 @@ View = tuple[str, dict[str, str]]
 
 
 @dataclass
-class Opened:
+class OpenedCheckpoint:
+    """One damaged checkpoint: on how many views it was opened, and on which it broke the rule."""
+
     number: int
     name: str
     outcome: str = ""
@@ -95,6 +97,7 @@ def main() -> int:
 
 
 def make_app(home: Path) -> None:
+    """Makes a copy of the app in `home`, with the project's own checkpoints to damage."""
     for folder in (home / "app" / "checkpoints", home / "models", home / "outside"):
         folder.mkdir(parents=True, exist_ok=True)
     for name in LINKED:
@@ -106,14 +109,15 @@ def make_app(home: Path) -> None:
 
 async def open_all(
     home: Path, port: int, numbers: list[int] | range, arguments: argparse.Namespace
-) -> list[Opened]:
+) -> list[OpenedCheckpoint]:
+    """Damages the checkpoints with these `numbers`, one after the other, and opens each on all pages."""
     server = f"http://{HOST}:{port}"
     views = {
         what: await survey(server, name, what)
         for what, name in {what: name for name, what in OWN.items()}.items()
     }
     print("; ".join(f"{len(item)} views of {what} encoders" for what, item in views.items()), flush=True)
-    results: list[Opened] = []
+    results: list[OpenedCheckpoint] = []
     until = time.monotonic() + 60 * arguments.minutes
     for number in numbers:
         if time.monotonic() > until:
@@ -121,9 +125,9 @@ async def open_all(
         draw = random.Random(f"{arguments.seed} {number}")
         made = None
         while made is None:  # not every change can be made to every encoder
-            made = own(home, draw) if number < arguments.own else imported(home, draw)
+            made = damaged_own(home, draw) if number < arguments.own else damaged_imported(home, draw)
         kind, name, what, folder = made
-        result = Opened(number, f"{kind} in {name}")
+        result = OpenedCheckpoint(number, f"{kind} in {name}")
         await open_one(server, home, result, name, chosen(views[what], what, draw), arguments.tell)
         _remove(folder)
         if number < arguments.own:
@@ -136,8 +140,10 @@ async def open_all(
     return results
 
 
-def own(home: Path, draw: random.Random) -> tuple[str, str, str, Path] | None:
-    """Changes one of the project's own checkpoints in its folder. The kind of change, its name, what it reads, the folder."""
+def damaged_own(home: Path, draw: random.Random) -> tuple[str, str, str, Path] | None:
+    """Damages a copy of one of the project's own checkpoints: the kind of damage, the checkpoint's name, its kind of
+    input, and its folder; None if this damage cannot be done to it.
+    """
     name = draw.choice(sorted(OWN))
     folder = home / "app" / "checkpoints" / name
     alone = draw.random() < 0.6  # what only folders of this format have
@@ -147,14 +153,15 @@ def own(home: Path, draw: random.Random) -> tuple[str, str, str, Path] | None:
         if "own" in on or (not alone and (not on or (on == ("text",) and OWN[name] == "text")))
     ]
     kind = draw.choice(sorted(kinds))
-    if _changed(kind, Case(folder, home / "outside", draw)):
+    if _was_changed(kind, Case(folder, home / "outside", draw)):
         return kind, name, OWN[name], folder
     _remove(folder)
     shutil.copytree(ROOT / "checkpoints" / name, folder)
     return None
 
 
-def imported(home: Path, draw: random.Random) -> tuple[str, str, str, Path] | None:
+def damaged_imported(home: Path, draw: random.Random) -> tuple[str, str, str, Path] | None:
+    """Damages a copy of an imported encoder folder; returns the same as `damaged_own`."""
     kind = draw.choice(sorted(kind for kind, (_, on) in KINDS.items() if "own" not in on))
     on = KINDS[kind][1]
     base = draw.choice([base for base, (_, are, _) in WHOLE.items() if not on or set(on) & set(are)])
@@ -162,13 +169,14 @@ def imported(home: Path, draw: random.Random) -> tuple[str, str, str, Path] | No
     folder = home / "models" / name
     shutil.copytree(home / "whole" / base, folder)
     what = "picture" if "picture" in WHOLE[base][1] else "text"
-    if _changed(kind, Case(folder, home / "outside", draw)):
+    if _was_changed(kind, Case(folder, home / "outside", draw)):
         return kind, name, what, folder
     _remove(folder)
     return None
 
 
-def _changed(kind: str, case: Case) -> bool:
+def _was_changed(kind: str, case: Case) -> bool:
+    """Does the damage `kind`, and returns whether it could be done to this folder."""
     try:
         KINDS[kind][0](case)
     except (FileNotFoundError, LookupError):  # it has no such file, tensor or value
@@ -183,7 +191,9 @@ def _remove(folder: Path) -> None:
 
 
 async def survey(server: str, name: str, what: str) -> list[View]:
-    """The views of one checkpoint: every page as it is, and with each choice of each of its rows of buttons."""
+    """The views of one checkpoint, whose kind of input is `what`: every page as it is, and with each option of each
+    of its rows of buttons.
+    """
     views_found: list[View] = []
     for page in pages():
         query = {"checkpoint": name, "kind": KIND[what]}
@@ -199,15 +209,18 @@ async def survey(server: str, name: str, what: str) -> list[View]:
 
 
 def chosen(views: list[View], what: str, draw: random.Random) -> Iterator[View]:
-    """One view of each page, beginning with the first page as it is."""
+    """One random view of each page, beginning with the first page as it is."""
     for page in pages():
         query = draw.choice([query for view_page, query in views if view_page == page]) if page else {}
         yield page, query | {"kind": KIND[what]}
 
 
 async def open_one(
-    server: str, home: Path, result: Opened, name: str, views: Iterator[View], tell: bool
+    server: str, home: Path, result: OpenedCheckpoint, name: str, views: Iterator[View], tell: bool
 ) -> None:
+    """Opens one damaged checkpoint in all `views`, and records in `result` what breaks the rule; `tell` prints all
+    texts of the pages.
+    """
     for page, query in views:
         window = Window(server, page, query | {"checkpoint": name}, patience=PATIENCE)
         where = f"/{page} {' '.join(query.values())}"
@@ -238,7 +251,8 @@ async def open_one(
         result.outcome = "broke the rule"
 
 
-def report(results: list[Opened], process: Process) -> int:
+def report(results: list[OpenedCheckpoint], process: Process) -> int:
+    """Prints how many checkpoints had each outcome, and which broke the rule; returns the exit code."""
     if not results:
         print("nothing was opened")
         return 1

@@ -74,7 +74,9 @@ def main() -> int:
 
 
 def read(content: bytes) -> dict:
-    """Whether every reader kept the rule, and the sentences with which readers refused."""
+    """Gives the bytes of a picture to every reader of pictures: whether all kept the rule, and the sentences with
+    which readers refused it.
+    """
     messages: list[str] = []
     broke = ""
 
@@ -117,6 +119,7 @@ def read(content: bytes) -> dict:
 
 
 def whole(draw: random.Random, written: str | None = None) -> bytes:
+    """An undamaged picture of random format, mode and size; `written` is the format."""
     written = written or draw.choice(sorted(WRITTEN))
     mode = draw.choice(WRITTEN[written])
     size = draw.choice(((28, 28), (1, 1), (1, 300), (300, 1), (40, 60), (257, 129), (2000, 1500)))
@@ -144,6 +147,7 @@ def whole(draw: random.Random, written: str | None = None) -> bytes:
 
 
 def changed(draw: random.Random) -> bytes:
+    """A picture with some random bytes changed."""
     raw = bytearray(whole(draw))
     for _ in range(draw.choice((1, 5, 50, 1000))):
         raw[draw.randrange(len(raw))] = draw.randrange(256)
@@ -151,6 +155,7 @@ def changed(draw: random.Random) -> bytes:
 
 
 def changed_head(draw: random.Random) -> bytes:
+    """A picture with some bytes of its header changed."""
     raw = bytearray(whole(draw))
     for _ in range(draw.choice((1, 2, 5))):
         raw[draw.randrange(min(len(raw), 120))] = draw.choice((0, 1, 127, 128, 255, draw.randrange(256)))
@@ -158,6 +163,7 @@ def changed_head(draw: random.Random) -> bytes:
 
 
 def cut(draw: random.Random) -> bytes:
+    """A picture whose file ends too early."""
     raw = whole(draw)
     return raw[
         : draw.choice(
@@ -167,6 +173,7 @@ def cut(draw: random.Random) -> bytes:
 
 
 def longer(draw: random.Random) -> bytes:
+    """A picture with other bytes after its end."""
     return whole(draw) + draw.choice(
         (b"\0" * 10**6, whole(draw), draw.randbytes(1000), b"PK\x03\x04", b"<script>")
     )
@@ -177,6 +184,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def _png(width: int, height: int, depth: int, colour: int, rows: bytes, *chunks: bytes) -> bytes:
+    """A PNG file of this size, bit depth and colour type, with the compressed rows `rows` and these further chunks."""
     head = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes((depth, colour, 0, 0, 0))
     return (
         b"\x89PNG\r\n\x1a\n"
@@ -199,6 +207,7 @@ def absurd_size(draw: random.Random) -> bytes:
 
 
 def absurd_chunks(draw: random.Random) -> bytes:
+    """A PNG with chunks of absurd content."""
     bomb = zlib.compress(b"\0" * 2**24)
     chunks = (
         _chunk(b"zTXt", b"Comment\0\0" + bomb), _chunk(b"iTXt", b"Comment\0\1\0\0\0" + bomb), _chunk(b"iCCP", b"x\0\0" + bomb),
@@ -218,7 +227,7 @@ def absurd_chunks(draw: random.Random) -> bytes:
 
 
 def animated(draw: random.Random) -> bytes:
-    """Up to 200 frames, of which only the first may be read."""
+    """An animated picture of up to 200 frames, of which only the first may be read."""
     frames = [Image.new("RGB", (60, 40), (index % 256, 0, 0)) for index in range(draw.choice((2, 200)))]
     made = io.BytesIO()
     frames[0].save(made, draw.choice(("PNG", "WEBP", "GIF", "TIFF")), save_all=True, append_images=frames[1:])
@@ -226,6 +235,7 @@ def animated(draw: random.Random) -> bytes:
 
 
 def other_content(draw: random.Random) -> bytes:
+    """A file of another kind, or the mere beginning of a picture file."""
     return draw.choice((
         b"", b"\0" * 10**6, draw.randbytes(5000), b"<svg xmlns='http://www.w3.org/2000/svg'><image href='file:///etc/passwd'/></svg>",
         b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n(x) run\n", b"%PDF-1.4\n", b"P6\n99999 99999\n255\n", b"P1\n" + b"9" * 10**5,
@@ -235,7 +245,7 @@ def other_content(draw: random.Random) -> bytes:
 
 
 def codes(draw: random.Random) -> bytes:
-    """Codes of drawings, right and wrong ones."""
+    """Codes of drawings, as addresses and the canvas send them, right and wrong ones."""
     right = to_code(
         np.random.default_rng(draw.randrange(99)).integers(0, 256, (28, 28), dtype=np.uint8)
     ).encode()

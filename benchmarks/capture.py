@@ -1,17 +1,17 @@
 """python -m benchmarks.capture [--rounds 30] [--against FOLDER] [--device cuda]
 
-What it costs to look, each as a ratio to the plain forward of the same encoder: `model.capture.capture`, which
-keeps everything, `model.capture.activations` of the patterns alone, the same encoder with torch's fused attention
-kernel, which keeps nothing, torch's fused encoder, and torch's attention with its weights asked for. All go from
-one text or image to the logits. With --against, also the capture of another version of this project, whose folder
-that is; it runs in a process of its own, turn by turn with this one, and what is said is the median of the ratios
-of this version's capture to that one's.
+The cost of captures and of other forward passes, each as a ratio to the plain forward pass of the same encoder:
+`model.capture.capture`, which keeps everything; `model.capture.activations` of the patterns alone; the same encoder
+with torch's fused attention kernel, which keeps nothing; torch's own fused encoder; and torch's attention when it
+also returns its weights. All go from one text or image to the logits. With --against, also the capture of another
+version of this project, in that FOLDER; it runs in a process of its own, turn by turn with this one, and the median
+of the ratios of this version's capture to the other's is printed.
 
-Medians of interleaved rounds, in processor time of the one thread, so that other work on the machine counts
-little: read the ratios, the times drift.
+Medians of interleaved rounds, in processor time of one thread, so that other work on the machine counts little:
+compare the ratios, since the times drift.
 
-With --device, the shapes of BERT-base and ModernBERT on that device instead, in time of the clock, each as a ratio to
-`transformers` with its attention written out and its weights copied to the CPU, which is what its user gets.
+With --device, the shapes of BERT-base and ModernBERT on that device instead, in wall-clock time, each as a ratio to
+`transformers` with its eager attention and its weights copied to the CPU, which is what its user gets.
 """
 
 import argparse
@@ -82,13 +82,14 @@ def main() -> None:
 
 
 def timed(call: Callable[[], object]) -> float:
+    """The processor time of one call in seconds."""
     start = thread_time()
     call()
     return thread_time() - start
 
 
 def measure(seconds: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """The seconds of each in each round; the rounds are interleaved, and the first ones are thrown away."""
+    """The seconds of each call in each of the interleaved rounds, by name, without the first `THROWN_AWAY` rounds."""
     taken: dict[str, list[float]] = {name: [] for name in seconds}
     for _ in range(rounds + THROWN_AWAY):
         for name, run in seconds.items():
@@ -97,11 +98,12 @@ def measure(seconds: dict[str, Callable[[], float]], rounds: int) -> dict[str, l
 
 
 def ratio(times: dict[str, list[float]], name: str, to: str) -> float:
+    """The median over rounds of the times of `name` divided by those of `to`."""
     return median(one / other for one, other in zip(times[name], times[to], strict=True))
 
 
 class Other:
-    """This file run with the `model` of another folder: it captures when it is told to, and says how long it took."""
+    """A process that runs this file with the `model` package of another folder, and measures captures on request."""
 
     def __init__(self, folder: Path) -> None:
         command = [sys.executable, __file__, "--serve"]
@@ -110,12 +112,13 @@ class Other:
         self.process = subprocess.Popen(command, env=environment, cwd=folder, **pipes)
 
     def seconds(self, case: int) -> float:
+        """The seconds of one capture of the case with this number."""
         print(case, file=self.process.stdin, flush=True)
         return float(self.process.stdout.readline())
 
 
 def serve() -> None:
-    """For each number of a case that comes in, the seconds of one capture."""
+    """Runs in the process of `Other`: for each case number on standard input, prints the seconds of one capture."""
     captures: dict[int, Callable[[], object]] = {}
     for line in sys.stdin:
         case = int(line)
@@ -127,16 +130,19 @@ def serve() -> None:
 
 
 def an_encoder(config: ModelConfig) -> Loaded:
+    """An encoder of this shape with random weights."""
     tokenizer = _one_word_tokenizer() if config.is_text else None
     model = Transformer(config).eval()
     return Loaded(name="random", model=model, tokenizer=tokenizer, history={}, device=torch.device("cpu"))
 
 
 def an_input(config: ModelConfig, n: int) -> str | np.ndarray:
+    """An input of `n` positions for an encoder of this shape."""
     return "film " * n if config.is_text else np.zeros((28, 28), np.uint8)
 
 
 def variants(config: ModelConfig, n: int) -> dict[str, Callable[[], object]]:
+    """The calls that are measured for an encoder of this shape on `n` positions, by name."""
     from model.capture import activations  # another version may not have it
     from model.inputs import prepare
 
@@ -168,7 +174,7 @@ def variants(config: ModelConfig, n: int) -> dict[str, Callable[[], object]]:
 
 
 class Fused(Attention):
-    """With torch's fused kernel, and nothing to see."""
+    """Attention by torch's fused kernel, which keeps no pattern."""
 
     def forward(self, x: Tensor, mask: None = None) -> Tensor:
         assert mask is None
@@ -178,6 +184,7 @@ class Fused(Attention):
 
 
 def torchs_encoder(config: ModelConfig) -> nn.TransformerEncoder:
+    """torch's own encoder of this shape."""
     layer = nn.TransformerEncoderLayer(
         config.d_model, config.n_heads, config.d_ff, 0, config.activation, batch_first=True, norm_first=True
     )
@@ -186,7 +193,9 @@ def torchs_encoder(config: ModelConfig) -> nn.TransformerEncoder:
 
 
 def weights_asked_for(encoder: nn.TransformerEncoder, x: Tensor) -> Tensor:
-    """torch's layers run by hand, because they throw the weights of their attention away."""
+    """A forward pass through torch's layers one by one that also computes the attention weights, which torch's
+    encoder itself discards.
+    """
     patterns = []
     for layer in encoder.layers:
         h = layer.norm1(x)

@@ -20,10 +20,12 @@ WARM_UP = 3  # rounds
 
 
 def print_ratios(device_name: str, rounds: int) -> None:
-    """Prints, for each shape and length, milliseconds of the peer and ratios to it: plain, patterns and everything.
+    """Prints for each shape and length the milliseconds of `transformers`, and the ratios of plain forward pass,
+    patterns and everything to it.
 
-    Results are kept, as those of the app are: memory of a result that is gone would be used for the next one, which for the
-    attentions of 512 tokens takes a fifth of the time. A second line says how long the calls take then.
+    Results of the calls are kept, as the app keeps them: otherwise the next call would reuse their memory, which for
+    the attentions of 512 tokens takes only a fifth of the time. A second line gives the times without keeping
+    results.
     """
     device = find_device(device_name)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
@@ -43,7 +45,7 @@ def print_ratios(device_name: str, rounds: int) -> None:
 
 
 def calls(folder: str, words: str, device: torch.device) -> dict[str, Callable[[], object]]:
-    """What is timed, by name; each ends with its results in the machine's memory."""
+    """The calls that are timed, by name; each ends with its results in the memory of the CPU."""
     encoder = load(folder, str(device))
     peer = AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager")
     peer = peer.eval().to(device)
@@ -75,7 +77,9 @@ def calls(folder: str, words: str, device: torch.device) -> dict[str, Callable[[
 def interleaved(
     calls: dict[str, Callable[[], object]], device: torch.device, rounds: int, is_kept: bool
 ) -> dict[str, list[float]]:
-    """Seconds of each call in each round, without the first ones; results are kept to the end, or dropped at once."""
+    """The seconds of each call in each round, by name, without the first rounds; results are kept to the end if
+    `is_kept`.
+    """
     times: dict[str, list[float]] = {name: [] for name in calls}
     kept = []
     for _ in range(rounds + WARM_UP):
@@ -92,5 +96,6 @@ def interleaved(
 
 
 def wait_for(device: torch.device) -> None:
+    """Waits until the device has finished its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

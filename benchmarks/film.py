@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def play(page: Page, url: str, speed: str) -> str:
-    """Plays the recording at this address from its beginning to its end; what was measured, in words."""
+    """Plays the recording at this address from beginning to end; returns what was measured, in words."""
     page.goto(url)
     ready(page)
     page.wait_for_function("painted.length > 0")

@@ -1,8 +1,9 @@
 """python -m benchmarks.first_paint [--starts 5] [--states later first nothing]
 
-What somebody waits for after `streamlit run app.py`: the prediction, and the overview of all heads, each as a ratio to
-the first line of an app that has nothing else. Seconds from the server's start to the paint in a Chromium that
-is already open. The two apps are started in turn, and a ratio is that of one pair of starts: the times of a machine drift.
+How long a reader waits after `streamlit run app.py` for the prediction, and for the overview of all heads, each as a
+ratio to the wait for the first line of an app that has nothing else. Measured in seconds from the server's start to
+the paint in a Chromium that is already open. The two apps are started in turn, and each ratio is that of one pair of
+starts, since the times of a machine drift.
 
 Printed are medians, and the smallest and largest ratio, for three states of the files:
 
@@ -96,7 +97,7 @@ def main() -> None:
 
 
 def copy_of_the_app(folder: Path) -> Path:
-    """Copies what is served, without compiled modules, and returns the path of the script."""
+    """Copies the files of the app, without compiled modules, and returns the path of its script."""
     folder.mkdir()
     for name in SERVED:
         source = ROOT / name
@@ -108,7 +109,7 @@ def copy_of_the_app(folder: Path) -> Path:
 
 
 def prepare(folder: Path, state: str) -> None:
-    """Deletes what was compiled of the app's own modules where a first start is measured."""
+    """Deletes the compiled files of the app's own modules if the `state` needs that."""
     if state == "first":
         for compiled in [*folder.rglob("__pycache__")]:
             shutil.rmtree(compiled)
@@ -117,9 +118,10 @@ def prepare(folder: Path, state: str) -> None:
 def paint(
     browser: Browser, app: Path, landmarks: Mapping[str, str], compiled: Path | None = None
 ) -> dict[str, float]:
-    """Seconds from the server's start until each landmark stands, as the page itself sees it.
+    """Seconds from the server's start until each of the `landmarks` is on the page, by name, as the page itself sees
+    it; a landmark is a JavaScript expression.
 
-    Python takes compiled modules from the folder `compiled`, and puts them there; by default they are beside the sources.
+    Python reads and writes compiled modules in the folder `compiled`, by default beside the sources.
     """
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -157,6 +159,7 @@ def paint(
 
 
 def _answers(address: str) -> bool:
+    """Whether a server answers at this address."""
     try:
         return urllib.request.urlopen(address, timeout=1).status == 200
     except OSError:  # refused, or too slow on a busy machine

@@ -126,7 +126,7 @@ def main() -> None:
 
 
 def measured(page: Page, name: str, query: dict[str, str]) -> dict[str, Any]:
-    """The numbers of one page, in a session of its own."""
+    """The numbers of one page, opened in a session of its own."""
     page.goto(f"/{'' if name == 'attention' else name}?{urlencode(query)}")
     page.set_viewport_size(PROJECTOR)
     settled(page)
@@ -146,11 +146,14 @@ def measured(page: Page, name: str, query: dict[str, str]) -> dict[str, Any]:
 
 
 def evaluated(page: Page, function: str) -> Any:
+    """The result of a JavaScript function in the page."""
     return page.evaluate(f"() => {{ const FIGURES = {json.dumps(FIGURES)}; {PAGE} return ({function})(); }}")
 
 
 def tab_stops(page: Page) -> int | None:
-    """How often Tab is pressed until the figure has the focus, on the shortest way: a link that skips to it is taken."""
+    """How often Tab must be pressed until the figure has the focus, by the shortest way, which uses skip links; None
+    if it takes more than `MOST_STOPS`.
+    """
     for number in range(1, MOST_STOPS):
         page.keyboard.press("Tab")
         if evaluated(page, HAS_FOCUS):
@@ -163,6 +166,7 @@ def tab_stops(page: Page) -> int | None:
 
 
 def settled(page: Page) -> None:
+    """Waits until the page has stopped changing."""
     try:
         ready(page)
     except Error as error:
@@ -171,10 +175,12 @@ def settled(page: Page) -> None:
 
 
 def is_on_screen(box: Any) -> bool:
+    """Whether the box is on the first screen."""
     return box is not None and box["y"] + box["height"] / 2 < LAPTOP["height"] and box["height"] > 0
 
 
 def line(name: str, result: dict[str, Any]) -> str:
+    """The numbers of one page as a line of text."""
     share = "–" if result["share"] is None else f"{result['share']:.0%}"
     top, stops = ("–" if result[key] is None else result[key] for key in ("top", "stops"))
     numbers = f"{result['tabs']} | {result['controls']} | {result['words']} | {top} | {stops}"

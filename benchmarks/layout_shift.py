@@ -47,12 +47,13 @@ def main() -> None:
 
 
 def measured(context: BrowserContext, gesture: Gesture) -> Movement:
-    """In a window of its own, and so in a session of its own."""
+    """What one gesture moves on the page, in a session of its own."""
     with context.new_page() as page:
         return gesture.measure(page)
 
 
 def line(name: str, rounds: list[Movement]) -> str:
+    """The worst of several rounds of one gesture, as a line of text."""
     shift, moved, lost = (max(getattr(one, what) for one in rounds) for what in ("shift", "moved", "lost"))
     where = max(rounds, key=lambda one: one.shift).where
     places = ", ".join(f"{key} {by} px" for key, by in sorted(where.items(), key=lambda item: -item[1])[:4])

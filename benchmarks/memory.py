@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def write_encoder(folder: Path) -> None:
-    """Random weights of BERT-base's shape, on the words of the review encoders."""
+    """Writes an encoder of BERT-base's shape with random weights and the tokenizer of the review encoders."""
     from dataclasses import replace
 
     import torch
@@ -80,7 +80,9 @@ def write_encoder(folder: Path) -> None:
 
 
 async def click(window: Window, process: Process, n_tokens: int, n: int, draw: random.Random) -> float:
-    """The peak of the process in `n` clicks, in MB beyond what it held with the encoder loaded."""
+    """The peak memory of the process during `n` random clicks, in MB beyond its memory when idle with the encoder
+    loaded.
+    """
     check(await window.open(), "the first page")
     idle, pages = process.memory()["resident"], _pages(draw)
     print(f"idle with the encoder loaded: {idle:,.0f} MB", flush=True)
@@ -100,6 +102,7 @@ async def click(window: Window, process: Process, n_tokens: int, n: int, draw: r
 async def _next(
     window: Window, pages: Iterator[str], n_tokens: int, number: int, draw: random.Random
 ) -> tuple[str, Answer]:
+    """Makes the next random click; returns what it was, in words, and the answer."""
     kind = draw.random()
     if kind < 0.15 and "text" in window.widgets:
         return "another text", await window.change("text", _text(number, n_tokens))
@@ -116,17 +119,18 @@ async def _next(
 
 
 def _pages(draw: random.Random) -> Iterator[str]:
-    """All of them in turn, each round in another order."""
+    """All pages in turn, again and again, each round in another random order."""
     while True:
         yield from draw.sample(PAGES, len(PAGES))
 
 
 def _text(number: int, n_tokens: int) -> str:
-    """Words that are a token each; two more are added to them."""
+    """A text of `n_tokens` tokens, of which two are the special ones; texts with different numbers differ."""
     return " ".join(f"film {number} {index % 97}" for index in range((n_tokens - 2) // 3))
 
 
 def check(answer: Answer, action: str) -> None:
+    """Raises an error if the answer shows an exception."""
     if answer.exceptions:
         sys.exit(f"{action}: {answer.exceptions[0]}")
 

@@ -76,7 +76,7 @@ SWAPPED = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: the characters from `start` to `end` of the file become `new`."""
+    """One change of a source file: the characters from `start` to `end` are replaced by `new`."""
 
     path: str
     line: int
@@ -86,11 +86,14 @@ class Mutant:
     new: str
 
     def apply(self, source: str) -> str:
+        """The changed source."""
         return source[: self.start] + self.new + source[self.end :]
 
 
 @dataclass(frozen=True)
 class Outcome:
+    """A mutant, and the tests that noticed it, "" if none did."""
+
     mutant: Mutant
     noticed_by: str  # empty where no test failed
 
@@ -126,7 +129,7 @@ def main() -> int:
 
 
 def draw(root: Path, n: int, rng: random.Random) -> list[Mutant]:
-    """`n` mutants, as many of each folder, no two on one line."""
+    """`n` random mutants, equally many in each folder, no two on one line."""
     drawn = []
     for folder in FOLDERS:
         by_line: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
@@ -139,16 +142,18 @@ def draw(root: Path, n: int, rng: random.Random) -> list[Mutant]:
 
 
 def mutants_of(source: str, path: str) -> Iterator[Mutant]:
+    """All mutants of a source file."""
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line.encode()))
     encoded = source.encode()
 
     def offset(line: int, column: int) -> int:
-        """In characters; ast counts a line's bytes."""
+        """The index of a character in the file; ast counts a line's bytes."""
         return len(encoded[: starts[line - 1] + column].decode())
 
     def span(node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
+        """The first and the last index of a node in the file."""
         return offset(node.lineno, node.col_offset), offset(node.end_lineno or 0, node.end_col_offset or 0)
 
     for node in executed(ast.parse(source)):
@@ -157,7 +162,7 @@ def mutants_of(source: str, path: str) -> Iterator[Mutant]:
 
 
 def executed(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
-    """All expressions and statements but annotations, decorators, `strict` and what is inside f-strings."""
+    """All expressions and statements except annotations, decorators, `strict` and the insides of f-strings."""
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list"):
             continue
@@ -175,7 +180,7 @@ Change = tuple[str, int, int, str]
 
 
 def changes(node: ast.AST, source: str, span: Callable[..., tuple[int, int]]) -> Iterator[Change]:
-    """What can be changed in this node itself: kind, start, end, new text."""
+    """The changes that are possible at this node itself: kind, start, end, new text."""
     if isinstance(node, ast.BinOp | ast.Compare | ast.Subscript | ast.Slice | ast.UnaryOp):
         for side in ast.iter_child_nodes(node):
             if isinstance(side, ast.Constant) and type(side.value) is int:
@@ -217,7 +222,7 @@ def swapped(
     source: str,
     span: Callable[..., tuple[int, int]],
 ) -> Iterator[Change]:
-    """The other operator, where nothing but it stands between the two sides."""
+    """The change of an operator to its opposite, if only this operator stands between its two sides."""
     new = SWAPPED.get(type(operator))
     start, end = span(left)[1], span(right)[0]
     if new is not None and not set("()#") & set(source[start:end]):
@@ -225,7 +230,7 @@ def swapped(
 
 
 def stages(root: Path, path: str) -> list[list[str]]:
-    """Test files and folders to run one after another, until one fails."""
+    """The lists of test files and folders to run one after another until one fails."""
     source = Path(path)
     folder = Path("tests") / source.parent
     mirrors = sorted((root / folder).glob(f"test_{source.stem}.py"))
@@ -253,7 +258,7 @@ def stages(root: Path, path: str) -> list[list[str]]:
 
 
 def names(test: Path, source: Path) -> bool:
-    """Whether the test imports this module."""
+    """Whether the test file imports the module in the source file."""
     parts = source.with_suffix("").parts
     parent, module = ".".join(parts[:-1]), ".".join(parts)
     text = test.read_text(encoding="utf-8")
@@ -263,6 +268,7 @@ def names(test: Path, source: Path) -> bool:
 
 
 def check(root: Path, mutant: Mutant) -> Outcome:
+    """Runs the tests on one mutant."""
     path = root / mutant.path
     source = path.read_text(encoding="utf-8")
     path.write_text(mutant.apply(source), encoding="utf-8")
@@ -276,7 +282,7 @@ def check(root: Path, mutant: Mutant) -> Outcome:
 
 
 def run(root: Path, tests: Sequence[str]) -> int:
-    """Exit code of pytest in a process of its own, which has the libraries imported already."""
+    """The exit code of pytest, run in a fork of this process, which has already imported the libraries."""
     child = os.fork()
     if child == 0:
         code = 3
@@ -288,6 +294,7 @@ def run(root: Path, tests: Sequence[str]) -> int:
 
 
 def _pytest_in(root: Path, tests: Sequence[str]) -> int:
+    """The exit code of pytest on these tests in the folder `root`."""
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     quiet = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -316,6 +323,7 @@ def report(revision: str, outcomes: Sequence[Outcome]) -> None:
 
 
 def in_folder(outcome: Outcome) -> str:
+    """The folder of the outcome's mutant, one of `FOLDERS`."""
     return next(folder for folder in FOLDERS if outcome.mutant.path.startswith(f"{folder}/"))
 
 

@@ -1,9 +1,9 @@
 """python -m benchmarks.rerun [--against FOLDER] [--rounds 7] [--only NAME ...] [--live]
 
-What a change on a page costs the server, in processor time of the script, page by page: the median of some changes
-after the first run. With `--against`, a checkout of another version makes the same changes in turn with this one,
-and the last column is the ratio; where one of the two cannot make a change, or shows the same after it, the case is
-"not comparable". `--live` starts the server and clicks in Chromium: how long Streamlit then
+What a change on a page costs the server, in processor time of the script, page by page: the median over some changes
+after the first run. With `--against`, a checkout of another version makes the same changes in turn with this one, and
+the last column is the ratio; a case is "not comparable" if one of the two versions cannot make a change, or shows the
+same before and after it. `--live` starts the server, clicks in Chromium, and measures how long Streamlit then
 collects garbage after a run, with everything imported that the app imports.
 """
 
@@ -122,7 +122,9 @@ def main() -> None:
 
 
 def compare(workers: dict[Path, Order], name: str, rounds: int) -> str:
-    """The median milliseconds of each version in one case, and their ratio; or why they cannot be compared."""
+    """The median milliseconds of each version in the case `name`, and their ratio, as text; or why they cannot be
+    compared.
+    """
     page, query, changes = CASES[name]
     orders: list[dict] = [{"page": page, "query": query}, *({"set": change} for change in changes[:rounds])]
     seconds: dict[Path, list[float]] = {folder: [] for folder in workers}
@@ -139,9 +141,11 @@ def compare(workers: dict[Path, Order], name: str, rounds: int) -> str:
 
 @contextmanager
 def worker(folder: Path) -> Iterator[Order]:
-    """A process that runs the app of `folder`; what it yields sends one order and returns the seconds it took.
+    """Starts a process that runs the app of `folder`; yields a function that sends it one order and returns the
+    seconds it took.
 
-    It raises NotComparableError if that version cannot follow the order, and then takes others.
+    The function raises NotComparableError if that version cannot follow the order; the process then accepts further
+    orders.
     """
     command = [sys.executable, str(Path(__file__).resolve()), "--work-in", str(folder)]
     process = subprocess.Popen(
@@ -158,6 +162,7 @@ def worker(folder: Path) -> Iterator[Order]:
     assert stdout is not None
 
     def send(order: dict) -> float:
+        """Sends one order and returns the seconds it took."""
         stdin.write(json.dumps(order) + "\n")
         stdin.flush()
         for line in stdout:
@@ -176,7 +181,9 @@ def worker(folder: Path) -> Iterator[Order]:
 
 
 def work() -> None:
-    """Follows the orders of standard input: opens a page, or changes what its widgets hold, and runs it."""
+    """Runs in the process of `worker`: follows the orders on standard input, each to open a page or to set widgets
+    and run it.
+    """
     from time import thread_time
 
     from app_pages.shell import frame
@@ -232,13 +239,13 @@ def opened(page: str, query: dict[str, str]) -> AppTest | None:
 
 
 def drawn(app: AppTest) -> str:
-    """A digest of all that the page shows."""
+    """A hash of all that the page shows."""
     texts = (str(getattr(element, "proto", "")) for element in app._tree)
     return sha256("".join(texts).encode()).hexdigest()
 
 
 def collections(folder: Path, clicks: int = 6) -> float:
-    """Median seconds of a whole collection of garbage while heads are chosen on a live server of `folder`."""
+    """The median seconds of one full garbage collection while heads are chosen on a live server of `folder`."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser import chromium

@@ -83,7 +83,7 @@ def main() -> int:
 
 @contextmanager
 def checkout(commit: str | None) -> Iterator[Path]:
-    """The folder of the working tree, or of a temporary one of that commit."""
+    """The folder of the working tree, or a temporary checkout of the `commit`."""
     if commit is None:
         yield ROOT
         return
@@ -98,7 +98,7 @@ def checkout(commit: str | None) -> Iterator[Path]:
 
 
 def take_all(tree: Path, folder: Path, only: str) -> None:
-    """Writes the screenshots, and prints the address of each."""
+    """Writes all screenshots of the app in `tree` to `folder`, and prints the address of each."""
     if not (executable := chromium.find()):
         sys.exit(chromium.NONE_FOUND)
     folder.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def take_all(tree: Path, folder: Path, only: str) -> None:
 
 
 def take(page: Page, folder: Path, name: str, query: dict[str, str]) -> list[tuple[str, str]]:
-    """Saves one screenshot; returns the key and value of each option that the page shows."""
+    """Saves one screenshot; returns the key and the value of each option that the page offers."""
     address = f"/{'' if name == 'attention' else name}?{urlencode(query)}"
     folder.mkdir(exist_ok=True)
     try:

@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def picture(page: Page, number: int) -> bytes:
-    """The picture of a stop as WebP."""
+    """The small picture of one stop of the tour, as WebP."""
     page.goto("/reading")
     ready(page)
     page.locator(f".st-key-tour_open_{number} button").click()

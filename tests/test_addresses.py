@@ -10,7 +10,7 @@ from streamlit.proto.Html_pb2 import Html
 from streamlit.proto.Markdown_pb2 import Markdown
 from streamlit.proto.Selectbox_pb2 import Selectbox
 
-from benchmarks.addresses import Known, address, broken
+from benchmarks.addresses import AddressKey, address, broken
 from benchmarks.load.browser_window import Answer
 from benchmarks.load.servers import ROOT
 
@@ -36,7 +36,7 @@ def test_what_breaks_the_rule(kind: str, element: Message, n: int) -> None:
 
 
 def test_a_number_gives_the_same_address_again() -> None:
-    known = {"head": Known(frozenset({"", "masks"}), ("0", "1")), "cells": Known(frozenset(), ())}
+    known = {"head": AddressKey(frozenset({"", "masks"}), ("0", "1")), "cells": AddressKey(frozenset(), ())}
     made = [address(known, random.Random(f"0 {number}")) for number in range(50)]
     assert made == [address(known, random.Random(f"0 {number}")) for number in range(50)]
     assert len(set(made)) > 40

@@ -1,10 +1,11 @@
 """python -m benchmarks.beside_peers --peers PYTHON [--quick] [--only capture pages ...] [--write]
 
-Measures this project beside its peers, and prints the tables of benchmarks/README.md. PYTHON is that of an environment with
-benchmarks/requirements.txt, where the peers run in a process of their own, turn by turn with this project's. With --write, each
-group replaces its section of benchmarks/README.md when it is through; what failed leaves its section as it was, is named at the
-end, and can be measured again by --only. Nothing else should run meanwhile. With --quick, small sizes and few rounds: it shows that
-everything works, and its numbers say nothing.
+Measures this project beside other libraries, its peers, and prints the tables of benchmarks/README.md. PYTHON is that
+of an environment with benchmarks/requirements.txt, where the peers run in a process of their own, turn by turn with
+this project's process. With --write, each group of measurements replaces its section of benchmarks/README.md as soon
+as it is complete; a group that failed leaves its section as it was, is named at the end, and can be measured again
+with --only. Nothing else should run meanwhile. With --quick, sizes are small and rounds few: this checks that
+everything works, and its numbers mean nothing.
 """
 
 import argparse

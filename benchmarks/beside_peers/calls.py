@@ -1,7 +1,7 @@
 """python -m benchmarks.beside_peers.calls MODULE
 
-The process of one side: it makes the calls of MODULE (`ours` or `theirs`) when it is asked to, and says what they took. Each
-line that comes in is a request as JSON, each line that goes out its answer.
+The process of one side: it runs calls of MODULE (`ours` or `theirs`) on request, and reports what each took. Each
+line of standard input is a request as JSON, each line of standard output its answer.
 """
 
 import ctypes
@@ -23,6 +23,7 @@ MB = 1e6
 
 
 def main() -> None:
+    """Answers requests until standard input ends."""
     # What libraries print goes where errors go.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -41,6 +42,7 @@ def main() -> None:
 
 
 def seconds(call: Callable[[], object], clock: str) -> float:
+    """The seconds that one call takes, by the `clock` "processor" or "wall"."""
     now = CLOCKS[clock]
     start = now()
     result = call()
@@ -50,7 +52,7 @@ def seconds(call: Callable[[], object], clock: str) -> float:
 
 
 def peak(call: Callable[[], object], _how: str) -> float:
-    """MB that the process holds at most during the call, beyond what it held before (Linux)."""
+    """The peak memory of the process during the call beyond its memory before, in MB (Linux)."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
@@ -62,12 +64,12 @@ def peak(call: Callable[[], object], _how: str) -> float:
 
 
 def numbers(call: Callable[[], dict[str, Any]], path: str) -> None:
-    """Writes the arrays that the call returns to a file."""
+    """Writes the arrays that the call returns to the file `path`."""
     save_file({name: np.ascontiguousarray(array) for name, array in call().items()}, path)
 
 
 def _status(name: str) -> int:
-    """Bytes, as /proc/self/status has them."""
+    """An entry of /proc/self/status in bytes, such as "VmRSS"."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 

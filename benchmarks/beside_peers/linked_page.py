@@ -1,4 +1,6 @@
-"""The page of the app that `pages` measures: the linked chart of random weights, of the size in its address."""
+"""A page of the app's server that `pages` measures: the linked chart of random weights, of the size in its query
+string.
+"""
 
 import streamlit as st
 

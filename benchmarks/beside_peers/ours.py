@@ -1,4 +1,6 @@
-"""What this project does, by name: each function makes a call of its arguments. `theirs.py` has the same names."""
+"""The calls of this project, by name: each function prepares one and returns it as a function without arguments.
+`theirs.py` has the same names.
+"""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -33,36 +35,42 @@ PIECE = 2**20  # bytes that stay in the cache
 
 @lru_cache(maxsize=1)
 def encoder(folder: str) -> Loaded:
+    """The encoder in the folder."""
     return load(folder, "cpu")
 
 
 def forward(folder: str, text: str) -> Callable[[], object]:
+    """A forward pass from the text to the logits."""
     loaded = encoder(folder)
     return lambda: probabilities(loaded, [text])
 
 
 def patterns(folder: str, text: str) -> Callable[[], object]:
+    """A capture of the patterns alone."""
     loaded = encoder(folder)
     names = [f"blocks.{layer}.attention.pattern" for layer in range(loaded.config.n_layers)]
     return lambda: activations(loaded, [text], names)
 
 
 def everything(folder: str, text: str) -> Callable[[], object]:
+    """A capture of everything."""
     loaded = encoder(folder)
     return lambda: capture(loaded, text)
 
 
 def sizes(folder: str, text: str) -> Callable[[], Arrays]:
-    """Bytes of what is kept, and how many tokens the text is."""
+    """A call that returns the bytes that captures of the patterns and of everything keep, and the number of tokens."""
     record = capture(encoder(folder), text)
     kept = sum(getattr(record, name).nbytes for name in ARRAYS)
     return lambda: {"sizes": np.array([record.pattern.nbytes, kept, len(record)])}
 
 
 def write(n_bytes: int, fresh: bool) -> Callable[[], object]:
-    """Copies out of the cache until so many bytes are written, to memory that is `fresh` from the system or was used before.
+    """A call that copies `n_bytes` out of the processor's cache, to memory that is `fresh` from the system or was
+    used before.
 
-    No capture of as many bytes can take less beyond its forward pass. numpy asks for large pages, as the library does.
+    No capture of as many bytes can take less time beyond its forward pass. numpy asks for large pages, as the library
+    does.
     """
     source = np.ones(min(PIECE, n_bytes), np.uint8)
     used = None if fresh else np.ones(n_bytes, np.uint8)
@@ -78,6 +86,8 @@ def write(n_bytes: int, fresh: bool) -> Callable[[], object]:
 
 
 def agreement(folder: str, text: str) -> Callable[[], Arrays]:
+    """A call that returns arrays to compare with those of the peers."""
+
     def run() -> Arrays:
         record = capture(encoder(folder), text)
         return {
@@ -122,16 +132,18 @@ def integrated_gradients(folder: str, text: str) -> Callable[[], Arrays]:
 
 
 def removable(folder: str, text: str) -> Callable[[], Arrays]:
-    """The positions that are knocked out and explained."""
+    """A call that returns the positions that are knocked out and explained."""
     record = capture(encoder(folder), text)
     return lambda: {"positions": np.array(removable_positions(record))}
 
 
 def _lens(lens: str, folder: str, text: str) -> Callable[[], Arrays]:
+    """A call that returns the maps of one of this project's lenses."""
     return lambda: {"values": through(lens, encoder(folder), text).pattern[:, 0]}
 
 
 def training_step(sizes: list[int], precision: str) -> Callable[[], None]:
+    """A call that makes one training step of this project's encoder; `sizes` are those of `Sizes`."""
     layers, heads, width, tokens, _ = sizes
     config = ModelConfig(
         d_model=width,
@@ -149,23 +161,25 @@ def training_step(sizes: list[int], precision: str) -> Callable[[], None]:
 
 
 def atlas_digits(n: int) -> Callable[[], object]:
-    """What the atlas measures of the first test digits."""
+    """A call that runs the atlas over the first `n` test digits."""
     loaded, shard = _digits(n)
     return lambda: Statistics().measure_shard(loaded, shard, lambda _: None)
 
 
 def forward_digits(n: int) -> Callable[[], object]:
+    """A call that runs plain forward passes over the first `n` test digits."""
     loaded, shard = _digits(n)
     return lambda: plain(loaded, shard)
 
 
 def _digits(n: int) -> tuple[Loaded, Shard]:
+    """The digit encoder, and the first `n` test digits as a shard."""
     loaded = load("mnist-pre-ln", "cpu")
     return loaded, next(examples_for(loaded, None).shards(n))
 
 
 def page(size: str, path: str) -> Callable[[], object]:
-    """Writes the page of random weights that "Save as web page" writes."""
+    """A call that writes the web page of a random record, as "Save as web page" does, to the file `path`."""
 
     def run() -> None:
         Path(path).write_bytes(offline_page(random_record(size), title="Random weights", settings={}))

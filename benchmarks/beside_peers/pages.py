@@ -1,4 +1,6 @@
-"""How long a reader waits for a picture: opened, pointed at and clicked, beside BertViz's head view and model view."""
+"""How long a reader waits for a chart when it is opened, pointed at and clicked, beside BertViz's head view and model
+view.
+"""
 
 import shutil
 import subprocess
@@ -59,6 +61,8 @@ pointer moved over the app's chart, its server heard {messages} messages."""
 
 
 class Measured(NamedTuple):
+    """What one page took: seconds to open, milliseconds to react to the pointer and to a click."""
+
     opened: float  # seconds
     pointer: float  # ms
     click: float  # ms
@@ -68,6 +72,7 @@ Gestures = Callable[[Page], tuple[float, float]]
 
 
 def measured(peers: str, _encoders: Encoders, quick: bool) -> str:
+    """The section of this group of measurements, in Markdown; `peers` is the Python of the peers."""
     rows, messages = [], 0
     with (
         TemporaryDirectory() as home,
@@ -98,7 +103,9 @@ def measured(peers: str, _encoders: Encoders, quick: bool) -> str:
 def _ours(
     playwright: Playwright, ours: Side, address: str, size: str, folder: Path, rounds: int
 ) -> tuple[list[list[str]], int]:
-    """The rows of the app and of the saved page, and how many messages the app's server heard while the pointer moved."""
+    """The table rows of the app and of the saved page for one `size`, and how many messages the app's server received
+    while the pointer moved.
+    """
     path = folder / "ours.html"
     made = ours.seconds("page", clock="wall", size=size, path=str(path))
     traffic = Traffic()
@@ -122,13 +129,14 @@ def _ours(
 
 
 class Traffic:
-    """What the app's server sent for the page, and how many messages it heard while the pointer moved."""
+    """Counts what the app's server sends to the page, and the messages that it receives while the pointer moves."""
 
     def __init__(self) -> None:
         self.received = self.heard = 0
         self._is_open = self._moves = False
 
     def watch(self, page: Page) -> None:
+        """Counts the messages of this page from now on."""
         self._is_open = True
         page.on(
             "websocket",
@@ -136,6 +144,7 @@ class Traffic:
         )
 
     def gestures(self, page: Page) -> tuple[float, float]:
+        """Runs the gestures of `_on_chart` and counts the messages that the server receives meanwhile."""
         self._is_open = False
         chart = page.locator(".st-key-chart_chart canvas")
         self._moves = True
@@ -151,7 +160,7 @@ class Traffic:
 
 
 class BertViz:
-    """Its two views. A view that did not come in time is not tried at a larger size."""
+    """The measurements of BertViz's two views. A view that did not open in time is not tried at a larger size."""
 
     def __init__(self, theirs: Side, folder: Path) -> None:
         self._theirs, self._folder = theirs, folder
@@ -160,6 +169,7 @@ class BertViz:
         self._bytes_a_weight: dict[str, float] = {}
 
     def rows(self, playwright: Playwright, size: str, rounds: int) -> list[list[str]]:
+        """The table rows of both views for one `size`."""
         views = {HEAD_VIEW: ("head view", _on_head_view), MODEL_VIEW: ("model view", _on_model_view)}
         return [
             [name, *self._row(playwright, size, view, gestures, rounds)]
@@ -201,7 +211,9 @@ class BertViz:
 
 
 def fetch_scripts(folder: Path) -> dict[str, bytes]:
-    """What BertViz's pages fetch from a network, by the part of its address that names it. Raises SystemExit without npm."""
+    """The scripts that BertViz's pages load from a network, by a part of their address. Raises SystemExit without
+    npm.
+    """
     npm = shutil.which("npm")
     if npm is None:
         raise SystemExit(
@@ -218,7 +230,7 @@ def fetch_scripts(folder: Path) -> dict[str, bytes]:
 
 @contextmanager
 def _browser(playwright: Playwright) -> Iterator[Page]:
-    """A window of a Chromium of its own: one that is busy with a large page is ended with it."""
+    """A page in a Chromium process of its own, which is ended afterwards, even if it is busy with a large page."""
     browser = playwright.chromium.launch(
         executable_path=chromium.find(), args=["--no-sandbox", "--disable-gpu"]
     )
@@ -232,39 +244,43 @@ def _browser(playwright: Playwright) -> Iterator[Page]:
 
 
 def _measure(page: Page, address: str, is_drawn: Callable[[Page], None], gestures: Gestures) -> Measured:
+    """Opens the address and makes the gestures on it; `is_drawn` waits until the page is drawn."""
     opened = _open(page, address, is_drawn)
     return Measured(opened, *gestures(page))
 
 
 def _open(page: Page, address: str, is_drawn: Callable[[Page], None]) -> float:
-    """Seconds from the address to the painted page."""
+    """The seconds from requesting the address until the page is painted."""
     page.goto(address, wait_until="commit")
     is_drawn(page)
     return page.evaluate(PAINTED) / 1000
 
 
 def _chart_of_app(page: Page) -> None:
+    """Waits until the chart of the app is drawn."""
     page.locator(".st-key-chart_chart canvas").wait_for()
     page.wait_for_function("document.body.value?.chart?.weights.length > 0")
 
 
 def _ready(page: Page) -> None:
+    """Waits until the chart of the saved page is drawn."""
     page.locator("html[data-ready=true]").wait_for()  # the page allows no function to be made of a text
 
 
 def _drawn(page: Page) -> None:
-    """BertViz draws all at once."""
+    """Does nothing, as BertViz draws everything before the page has loaded."""
     page.wait_for_function("document.querySelector('#vis svg line')")
 
 
 def _on_chart(chart: Locator, page: Page) -> tuple[float, float]:
+    """Milliseconds that the linked chart takes to react to the pointer, and to a click."""
     return _times(page, "pointermove", _over_chart(chart, page)), _times(
         page, "click", _heads_of_chart(chart, page)
     )
 
 
 def _over_chart(chart: Locator, page: Page) -> Sequence[Callable[[], None]]:
-    """Moves over small maps and over cells of the large one, in turn."""
+    """Gestures that move the pointer over small maps and over cells of the large map, in turn."""
     box = chart.bounding_box()
     shares = [(move + 0.5) / GESTURES for move in range(GESTURES)]
     points = [
@@ -279,7 +295,7 @@ def _over_chart(chart: Locator, page: Page) -> Sequence[Callable[[], None]]:
 
 
 def _heads_of_chart(chart: Locator, page: Page) -> Sequence[Callable[[], None]]:
-    """Clicks on two small maps in turn."""
+    """Gestures that click on two small maps in turn."""
     box = chart.bounding_box()
     return [
         lambda x=x: page.mouse.click(box["x"] + x, box["y"] + 0.3 * box["height"])
@@ -288,12 +304,14 @@ def _heads_of_chart(chart: Locator, page: Page) -> Sequence[Callable[[], None]]:
 
 
 def _on_head_view(page: Page) -> tuple[float, float]:
+    """Milliseconds that BertViz's head view takes to react to the pointer, and to a click."""
     tokens = _boxes(page, "#left .background")
     squares = _boxes(page, "#vis svg > g:last-child rect")
     return _times(page, "pointermove", _moves(page, tokens)), _times(page, "click", _clicks(page, squares))
 
 
 def _on_model_view(page: Page) -> tuple[float, float]:
+    """Milliseconds that BertViz's model view takes to react to the pointer, and to a click."""
     heads = _boxes(page, "[id^=attn_background_0_]")
     ends = [heads[0], heads[-1]]  # what is open of one covers its neighbours
     click = _times(page, "click", _clicks(page, ends * (GESTURES // 2)))
@@ -303,7 +321,7 @@ def _on_model_view(page: Page) -> tuple[float, float]:
 
 
 def _boxes(page: Page, selector: str) -> list[dict[str, float]]:
-    """Where the elements are whose upper edge is in the window."""
+    """The boxes of the elements whose upper edge is in the window."""
     boxes = page.eval_on_selector_all(
         selector,
         "all => all.map(each => each.getBoundingClientRect()).map(({x, y, width, height}) => ({x, y, width, height}))",
@@ -324,7 +342,9 @@ def _clicks(page: Page, boxes: list[dict[str, float]]) -> Sequence[Callable[[], 
 
 
 def _times(page: Page, kind: str, gestures: Sequence[Callable[[], None]]) -> float:
-    """Median ms of the gestures, each made when the one before is painted; the first tells what is under the pointer."""
+    """Median milliseconds from a gesture to the paint after it; each gesture waits for the paint after the one
+    before, and the first is not counted.
+    """
     page.evaluate(TIMES, kind)
     begun = time.monotonic()
     for number, gesture in enumerate(gestures, start=1):
@@ -338,5 +358,6 @@ def _times(page: Page, kind: str, gestures: Sequence[Callable[[], None]]) -> flo
 
 
 def _cells(results: list[Measured]) -> list[str]:
+    """The table cells of several measurements of one page."""
     opened, pointer, click = (median(values) for values in zip(*results, strict=True))
     return [f"{opened:.2f}", f"{pointer:.0f}", f"{click:.0f}"]

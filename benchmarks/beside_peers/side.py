@@ -1,4 +1,4 @@
-"""Two processes, this project's and the peers', which are asked turn by turn."""
+"""Two processes, that of this project and that of its peers, which run calls turn by turn."""
 
 import json
 import os
@@ -24,11 +24,11 @@ QUIET = {
 
 
 class CallError(Exception):
-    """A call raised; the message says what."""
+    """A call in the process of a side raised an error; the message is that error."""
 
 
 class Side:
-    """The calls of one module in one Python, by their names."""
+    """A process that runs the calls of one module (`ours` or `theirs`), by name."""
 
     def __init__(self, python: str, module: str, threads: int = 1) -> None:
         environment = {**os.environ, **QUIET, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT)}
@@ -42,13 +42,15 @@ class Side:
         )
 
     def seconds(self, call: str, *, clock: str = "processor", **arguments: Any) -> float:
+        """The seconds that the call takes, by the `clock` "processor" or "wall"."""
         return self._ask("seconds", call, clock, arguments)
 
     def peak(self, call: str, **arguments: Any) -> float:
-        """MB."""
+        """The peak memory of the process during the call beyond its memory before, in MB."""
         return self._ask("peak", call, "", arguments)
 
     def numbers(self, call: str, **arguments: Any) -> dict[str, np.ndarray]:
+        """The arrays that the call returns."""
         with TemporaryDirectory() as folder:
             path = Path(folder, "numbers.safetensors")
             self._ask("numbers", call, str(path), arguments)
@@ -59,6 +61,9 @@ class Side:
         self._process.wait()
 
     def _ask(self, ask: str, call: str, how: str, arguments: Mapping[str, Any]) -> Any:
+        """The answer of the process to the request `ask` about a `call`; `how` is the clock or the file of the
+        answer.
+        """
         request = {"ask": ask, "call": call, "how": how, "arguments": arguments}
         try:
             print(json.dumps(request), file=self._process.stdin, flush=True)
@@ -75,7 +80,7 @@ class Side:
 
 @contextmanager
 def both_sides(peers: str, threads: int = 1) -> Iterator[tuple[Side, Side]]:
-    """Ours and theirs."""
+    """The side of this project and the side of the peers, whose Python is `peers`."""
     sides = Side(sys.executable, "ours", threads), Side(peers, "theirs", threads)
     try:
         yield sides
@@ -87,7 +92,7 @@ def both_sides(peers: str, threads: int = 1) -> Iterator[tuple[Side, Side]]:
 def interleaved(
     seconds: Mapping[str, Callable[[], float]], rounds: int, thrown_away: int = 1
 ) -> dict[str, list[float]]:
-    """The seconds of each in each round, the first rounds left out."""
+    """The seconds of each call in each round, by name, without the first `thrown_away` rounds."""
     taken: dict[str, list[float]] = {name: [] for name in seconds}
     for _ in range(thrown_away + rounds):
         for name, run in seconds.items():

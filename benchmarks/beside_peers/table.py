@@ -15,7 +15,7 @@ Row = Sequence[str]
 
 
 def table(columns: Row, rows: Sequence[Row]) -> str:
-    """Markdown. Raises ValueError for a row that has not one cell for each column."""
+    """A table in Markdown. Raises ValueError for a row that does not have one cell for each column."""
     if wrong := [row for row in rows if len(row) != len(columns)]:
         raise ValueError(f"{len(columns)} columns, and rows of other lengths: {wrong}")
     lines = [columns, ["---"] * len(columns), *rows]
@@ -23,12 +23,15 @@ def table(columns: Row, rows: Sequence[Row]) -> str:
 
 
 def ratio(times: Sequence[float], to: Sequence[float]) -> float:
-    """The median of the ratios of two that were measured turn by turn: drift of the machine cancels."""
+    """The median over rounds of `times` divided by `to`, which were measured turn by turn, so that drift of the
+    machine cancels.
+    """
     return median(one / other for one, other in zip(times, to, strict=True))
 
 
 def slope(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """The power of the size with which the cost grows: the slope of the line of least squares through the logarithms.
+    """The exponent of the power law by which `costs` grow with `sizes`: the slope of the least-squares line through
+    their logarithms.
 
     Raises ValueError for fewer than two sizes, and for a cost or a size that is not above 0.
     """
@@ -38,19 +41,21 @@ def slope(sizes: Sequence[float], costs: Sequence[float]) -> float:
 
 
 def with_workers(one: float, two: float, n: int) -> float:
-    """Seconds that `n` workers take by Amdahl's law, through what one and two of them took; NaN where two gained nothing."""
+    """The seconds that `n` workers take by Amdahl's law, fitted to what one worker (`one`) and two workers (`two`)
+    took; NaN if two were not faster than one.
+    """
     shared = 2 * (one - two)  # what is divided among the workers
     return one - shared + shared / n if shared > 0 else math.nan
 
 
 def difference(ours: np.ndarray, theirs: np.ndarray) -> str:
-    """The largest difference, beside the range of the values, without which it says nothing."""
+    """The largest absolute difference between two arrays as text, with the range of their values."""
     largest = np.abs(ours.astype(float) - theirs).max()
     return f"{largest:.0e} of {np.ptp(theirs):.2g}"
 
 
 def machine() -> str:
-    """The kind of machine: processor, cores, what torch uses of it."""
+    """The machine in words: processor, cores, and which of its features torch uses."""
     cpu = Path("/proc/cpuinfo").read_text()
     model, family = (re.search(rf"{name}\s*:\s*(.+)", cpu) for name in ("model name", "cpu family"))
     name = f"{model[1]}, family {family[1]}" if model and family else "a processor without a name"
@@ -58,12 +63,15 @@ def machine() -> str:
 
 
 def section(title: str, *parts: str, day: date | None = None) -> str:
+    """A section of the README with its title, its day and its machine; `parts` are paragraphs and tables."""
     measured = f"Measured on {day or date.today():%Y-%m-%d}, {machine()}."
     return "\n\n".join([f"### {title}", measured, *parts])
 
 
 def merged(page: str, name: str, text: str) -> str:
-    """The page with `text` between the marks of the section `name`; raises ValueError where it has no such marks."""
+    """The text `page` with `text` in place of the section `name`, between its marks; raises ValueError if it has no
+    such marks.
+    """
     start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     if page.count(start) != 1 or page.count(end) != 1:
         raise ValueError(f"the page has no section {name}")

@@ -1,8 +1,9 @@
-"""What the peers do, by name, in an environment of their own: each function makes a call of its arguments.
+"""The calls of the peers, by name, in an environment of their own: each function prepares one and returns it as a
+function without arguments.
 
-`transformers` with its fused kernel and with its attention written out, TransformerLens, captum and BertViz, on the same
-weights. All that reads a text begins with that text, by the `tokenizers` library, as on this project's side. Where the peer has
-no function, it is the plain loop over its hooks that its user would write.
+The peers are `transformers` with its fused kernel and with its eager attention, TransformerLens, captum and BertViz,
+all with the same weights. All calls on a text include tokenization by the `tokenizers` library, as on this project's
+side. If a peer has no function for a call, the call is the plain loop over hooks that its user would write.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,13 +35,16 @@ PATTERN = "hook_pattern"
 
 @lru_cache(maxsize=2)
 def of_transformers(folder: str, attention: str) -> PreTrainedModel:
+    """The model in the folder, with transformers' `attention` implementation, such as "sdpa"."""
     model = AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation=attention)
     return model.eval()
 
 
 @lru_cache(maxsize=1)
 def bridge(folder: str) -> TransformerBridge:
-    """TransformerLens knows no BERT with a classifier: its next-sentence head gets the classifier's weights."""
+    """The model in the folder, opened by TransformerLens; as it knows no BERT with a classifier, its next-sentence
+    head gets the classifier's weights.
+    """
     model = BertForNextSentencePrediction.from_pretrained(folder, attn_implementation="eager").eval()
     model.cls.seq_relationship.load_state_dict(of_transformers(folder, "eager").classifier.state_dict())
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(Path(folder, "tokenizer.json")))
@@ -143,7 +147,9 @@ def patching(folder: str, text: str, source: str) -> Callable[[], Arrays]:
 
 
 def knock_out(folder: str, text: str) -> Callable[[], Arrays]:
-    """By the attention mask: what a hook returns for the scores has no effect on BERT in this version of TransformerLens."""
+    """Each position masked out of the keys by the attention mask, since in this version of TransformerLens a hook
+    that changes the scores has no effect on BERT.
+    """
     model = bridge(folder)
 
     def run() -> Arrays:
@@ -160,7 +166,7 @@ def knock_out(folder: str, text: str) -> Callable[[], Arrays]:
 
 
 def value_zeroing(folder: str, text: str) -> Callable[[], Arrays]:
-    """Each position in each layer; of the encoder runs only that layer."""
+    """Value zeroing of each position in each layer, running only that layer of the encoder."""
     model = bridge(folder)
 
     def run() -> Arrays:
@@ -224,7 +230,9 @@ def relevance(folder: str, text: str) -> Callable[[], Arrays]:
 def integrated_gradients(
     folder: str, text: str, n_gradients: int, positions: list[int]
 ) -> Callable[[], Arrays]:
-    """captum's, of the log-odds of the predicted class. At the start of the path, words and segments at `positions` are zeros."""
+    """captum's integrated gradients of the log-odds of the predicted class; at the start of the path, word and
+    segment embeddings at `positions` are zero.
+    """
     model = of_transformers(folder, "eager")
     segment = model.bert.embeddings.token_type_embeddings.weight[0].detach()
 
@@ -248,7 +256,9 @@ def integrated_gradients(
 
 
 def _each_head(folder: str, text: str, hook_of: Callable[[int, int], Hook]) -> Callable[[], Arrays]:
-    """The answers with one head's z replaced at a time, a forward pass each [layer, head, answer]."""
+    """A call that returns the answers [layer, head, answer] with one head's output z replaced at a time by
+    `hook_of(layer, head)`, a forward pass each.
+    """
     model = bridge(folder)
 
     def run() -> Arrays:
@@ -265,7 +275,7 @@ def _each_head(folder: str, text: str, hook_of: Callable[[int, int], Hook]) -> C
 
 
 def _kept(model: TransformerBridge, ids: Tensor, name: str) -> Iterator[Tensor]:
-    """That activation of each layer."""
+    """The activation called `name` of each layer, in a forward pass on `ids`."""
     names = [
         f"blocks.{layer}.{'attn.' if name == PATTERN else ''}{name}" for layer in range(len(model.blocks))
     ]
@@ -274,10 +284,12 @@ def _kept(model: TransformerBridge, ids: Tensor, name: str) -> Iterator[Tensor]:
 
 
 def _answers(logits: list[Tensor]) -> Arrays:
+    """The class probabilities of each of these logits."""
     return {"values": torch.cat(logits).softmax(dim=-1).numpy()}
 
 
 def _inference(call: Callable[[], object]) -> Callable[[], object]:
+    """The call without gradients."""
     return torch.inference_mode()(call)
 
 
@@ -285,7 +297,7 @@ def _inference(call: Callable[[], object]) -> Callable[[], object]:
 
 
 class TorchEncoder(nn.Module):
-    """`torch.nn.TransformerEncoder` in pre-LN, between an embedding and a classifier of the first token's state."""
+    """A pre-LN `torch.nn.TransformerEncoder` between an embedding and a classifier of the first token's state."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
@@ -303,6 +315,7 @@ class TorchEncoder(nn.Module):
 
 
 def training_step(sizes: list[int], precision: str) -> Callable[[], None]:
+    """A call that makes one training step of `TorchEncoder`; `sizes` are those of `Sizes`."""
     return stepper(TorchEncoder(Sizes(*sizes)), Sizes(*sizes), precision)
 
 
@@ -310,7 +323,7 @@ def training_step(sizes: list[int], precision: str) -> Callable[[], None]:
 
 
 def page(view: str, size: str, path: str) -> Callable[[], object]:
-    """Writes BertViz's page of random weights."""
+    """A call that writes BertViz's page of random weights, as the `view` "head" or "model", to the file `path`."""
 
     def run() -> None:
         weights = random_weights(size)

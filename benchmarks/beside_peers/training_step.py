@@ -10,6 +10,8 @@ from torch.optim import AdamW
 
 
 class Sizes(NamedTuple):
+    """The sizes of an encoder and of its batch."""
+
     layers: int
     heads: int
     width: int
@@ -21,7 +23,7 @@ VOCABULARY, CLASSES = 1000, 2
 
 
 def stepper(model: nn.Module, sizes: Sizes, precision: str) -> Callable[[], None]:
-    """A call that makes one step of AdamW on the cross-entropy of one batch, which is the same in each step."""
+    """A call that makes one step of AdamW on the cross-entropy of one random batch, the same batch in each step."""
     generator = torch.Generator().manual_seed(0)
     inputs = torch.randint(5, VOCABULARY, (sizes.batch, sizes.tokens), generator=generator)
     labels = torch.randint(0, CLASSES, (sizes.batch,), generator=generator)

@@ -100,6 +100,7 @@ def main() -> int:
 async def run_all(
     world: World, arguments: Namespace, disk: SmallDisk, bare: str, encoders: list[Replaced]
 ) -> None:
+    """Opens the windows of the class, and runs all faults at the same time until the seconds are over."""
     # With asyncio's few default threads, a window would wait for others before it fetches its file.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2 * arguments.windows + 32))
     pupils, traffic = make_pupils(
@@ -141,7 +142,7 @@ async def run_all(
 
 
 async def _until_its_end(world: World, fault: Coroutine) -> None:
-    """Awaits a fault; an unexpected exception ends this fault, and not the run."""
+    """Runs one fault; an unexpected exception ends this fault only, and is recorded."""
     try:
         await fault
     except Exception as error:
@@ -149,6 +150,7 @@ async def _until_its_end(world: World, fault: Coroutine) -> None:
 
 
 def _search_messages(pupil: Pupil, world: World) -> None:
+    """Searches all messages to the pupil's window for secrets and for words of other windows."""
     count_message = pupil.window.on_message
 
     def on_message(content: bytes) -> None:
@@ -159,6 +161,7 @@ def _search_messages(pupil: Pupil, world: World) -> None:
 
 
 def _record_class(world: World, pupils: list[Pupil], traffic: Traffic, every: float) -> None:
+    """Records the promises about the class: whether changes were answered, and whether sessions saw each other."""
     ledger = world.ledger
     seconds = [change.seconds for pupil in pupils for change in pupil.changes]
     ledger.record(ANSWERED, n=len(seconds))

@@ -1,4 +1,6 @@
-"""Windows of the class download figures, tables, records and pages; each file must be whole and readable, and of its own window."""
+"""Windows of the class download figures, tables, records and pages; each file must be complete, readable, and of its
+own window.
+"""
 
 import io
 import random
@@ -55,7 +57,9 @@ def downloading(world: World) -> Extra:
 
 
 def file_error(file: File, word: str = "") -> str:
-    """What is wrong with a downloaded file; "" if nothing is. Records and web pages must contain the `word`."""
+    """The error of a downloaded file in words; "" without one. Records and web pages must contain the `word` of the
+    window.
+    """
     suffix = file.name.rpartition(".")[2]
     if len(file.content) != file.declared_size or not file.content:
         return f"{len(file.content):,} of {file.declared_size:,} bytes"
@@ -69,6 +73,7 @@ def file_error(file: File, word: str = "") -> str:
 
 
 def _content_error(suffix: str, content: bytes, word: str) -> str:
+    """The error of a file's content in words, by the suffix of its name; "" without one."""
     match suffix:
         case "png":
             Image.open(io.BytesIO(content)).load()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from benchmarks.addresses import Known, address, in_source, open_one, pages
+from benchmarks.addresses import AddressKey, address, in_source, open_one, pages
 from benchmarks.faults.promises import ADDRESSES, NAMED_FOLDER
 from benchmarks.faults.world import PATIENCE, World
 
@@ -13,12 +13,13 @@ OUTSIDE_NAMES = (
 LONG = ("a " * 50_000, "x" * 100_000, "[MASK] " * 14_000, "é👩‍👩‍👧" * 12_000, "\u202e<b>" * 20_000)
 
 
-def known_keys() -> Mapping[str, Known]:
-    """The keys that pages read, as the source names them, for every page."""
-    return {key: Known(frozenset(pages()), ("0", "1", "true")) for key in in_source()}
+def known_keys() -> Mapping[str, AddressKey]:
+    """The keys of the query string that the source of the pages names, each allowed on every page."""
+    return {key: AddressKey(frozenset(pages()), ("0", "1", "true")) for key in in_source()}
 
 
 async def open_addresses(world: World) -> None:
+    """Opens random addresses; each must show a page or a sentence."""
     draw, known, number = world.draw("addresses"), dict(known_keys()), 0
     while world.goes_on:
         number += 1
@@ -44,6 +45,7 @@ async def open_names_outside(world: World) -> None:
 
 
 async def write_long_texts(world: World) -> None:
+    """Enters texts of 100,000 characters; each must show a page or a sentence."""
     draw = world.draw("long texts")
     while world.goes_on:
         page = draw.choice(("", "masks", "heads", "inside_a_head", "positions", "compare"))

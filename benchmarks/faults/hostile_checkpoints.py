@@ -27,11 +27,12 @@ WEIGHTS, PICKLE = "model.safetensors", "pytorch_model.bin"
 
 
 def pickled(trace: Path) -> bytes:
-    """A pickle that makes a folder where it is opened: `os.mkdir(trace)`, in the oldest of its formats."""
+    """A pickle that makes the folder `trace` when it is unpickled, in the oldest of the pickle formats."""
     return f"cos\nmkdir\n(S{str(trace)!r}\ntR.".encode()
 
 
 async def open_broken_checkpoints(world: World) -> None:
+    """Opens damaged checkpoints one after the other; each must show a page or a sentence."""
     draw, number, kinds = world.draw("checkpoints"), 0, kinds_by_promise()
     while world.goes_on:
         kind, number = draw.choice(draw.choice(list(kinds.values()))), number + 1
@@ -45,7 +46,7 @@ async def open_broken_checkpoints(world: World) -> None:
 
 
 def kinds_by_promise() -> dict[str, list[str]]:
-    """The kinds of damage, by the promise that they try."""
+    """The kinds of damage in lists, by the promise that each tests."""
     kinds: dict[str, list[str]] = {}
     for kind in sorted(KINDS):
         kinds.setdefault(promise_of(kind), []).append(kind)
@@ -53,6 +54,7 @@ def kinds_by_promise() -> dict[str, list[str]]:
 
 
 def promise_of(kind: str) -> str:
+    """The promise that a kind of damage tests."""
     if kind in LINKS:
         return NAMED_FOLDER
     if kind in LABELS:
@@ -89,7 +91,7 @@ async def open_pickles(world: World) -> None:
 async def _open(
     world: World, promise: str, name: str, input_kind: str, damage: str, draw: random.Random, must_be_refused: bool = False,
 ) -> None:  # fmt: skip
-    """Opens an encoder on the first page and, unless that refused it, on another one."""
+    """Opens an encoder on the first page and, unless that refused it, on another page."""
     for page in ("", draw.choice([page for page in pages() if page])):
         action, is_refused = f"{damage} on /{page}", False
         async with world.visit(promise, action, page, {"checkpoint": name, "kind": input_kind}) as window:

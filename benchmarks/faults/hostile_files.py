@@ -25,6 +25,7 @@ RECORD = ("", {"kind": "Record"}, "record_upload")
 
 
 async def open_broken_files(world: World) -> None:
+    """Uploads damaged files one after the other; each must show a page or a sentence."""
     draw, number = world.draw("files"), 0
     trace = world.home / "trace-of-a-record"
     cases = [(name, make, uploader) for name, make in PICTURES.items() if name != "codes" for uploader in (DIGIT, PICTURE_LIST)]  # fmt: skip
@@ -46,6 +47,7 @@ async def open_broken_files(world: World) -> None:
 async def _upload(
     world: World, promise: str, page: str, query: dict, key: str, name: str, content: bytes
 ) -> None:
+    """Uploads one file on a page, to the file uploader with this `key`, and checks the promise."""
     action = f"{name} on /{page}"
     async with world.visit(promise, action, page, query) as window:
         await window.open()
@@ -58,12 +60,14 @@ async def _upload(
 
 
 def npz(**arrays: np.ndarray) -> bytes:
+    """The bytes of an .npz file with these arrays."""
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
     return file.getvalue()
 
 
 def _intact(draw: random.Random, tokens: list[str] | None = None) -> bytes:
+    """An undamaged record."""
     n = len(tokens) if tokens else draw.randint(1, 12)
     pattern = np.random.default_rng(draw.getrandbits(32)).random((2, 2, n, n), np.float32)
     pattern /= pattern.sum(-1, keepdims=True)
@@ -71,7 +75,7 @@ def _intact(draw: random.Random, tokens: list[str] | None = None) -> bytes:
 
 
 def objects(trace: Path) -> bytes:
-    """A record of Python objects, which would make the folder `trace` if they were unpickled."""
+    """A record of pickled Python objects, which would make the folder `trace` if they were unpickled."""
     member = io.BytesIO()
     np.lib.format.write_array_header_1_0(member, {"shape": (1,), "fortran_order": False, "descr": "|O"})
     buffer = io.BytesIO()
@@ -82,11 +86,13 @@ def objects(trace: Path) -> bytes:
 
 
 def _truncated(draw: random.Random) -> bytes:
+    """A record whose file ends too early."""
     content = _intact(draw)
     return content[: draw.randrange(len(content))]
 
 
 def _altered(draw: random.Random) -> bytes:
+    """A record with changed bytes."""
     content = bytearray(_intact(draw))
     for _ in range(draw.choice((1, 5, 50))):
         content[draw.randrange(len(content))] = draw.randrange(256)
@@ -104,7 +110,8 @@ def _huge_shape(draw: random.Random) -> bytes:
     return buffer.getvalue()
 
 
-def _bomb(draw: random.Random) -> bytes:
+def _compression_bomb(draw: random.Random) -> bytes:
+    """A small record that would decompress to very much."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("pattern.npy", b"\0" * 2 ** draw.choice((20, 28)))
@@ -119,32 +126,38 @@ def _safetensors(draw: random.Random) -> bytes:
 
 
 def _hostile_tokens(draw: random.Random) -> bytes:
+    """A record whose tokens are markup and other hostile texts."""
     return _intact(draw, [draw.choice(HOSTILE)[:200].replace("\0", " ") or "x" for _ in range(6)])
 
 
 RECORDS: dict[str, Callable[[random.Random], bytes]] = {
-    "intact": _intact, "truncated": _truncated, "altered": _altered, "huge_shape": _huge_shape, "bomb": _bomb,
+    "intact": _intact, "truncated": _truncated, "altered": _altered, "huge_shape": _huge_shape, "bomb": _compression_bomb,
     "safetensors": _safetensors, "hostile_tokens": _hostile_tokens, "objects": _intact,
 }  # fmt: skip
 
 
 def _hostile_cells(draw: random.Random) -> bytes:
+    """A table of hostile texts."""
     return ("text,label\n" + "".join(f'"{draw.choice(HOSTILE)[:300]}",{draw.choice(HOSTILE)[:20]!r}\n'.replace("\0", " ") for _ in range(20))).encode()  # fmt: skip
 
 
 def _no_text(draw: random.Random) -> bytes:
+    """A file that is not text."""
     return draw.randbytes(draw.choice((1, 1000, 2**20)))
 
 
 def _open_quotation(draw: random.Random) -> bytes:
+    """A table whose quotation mark is never closed."""
     return b'text,label\n"' + b"never closed " * draw.choice((1, 10_000))
 
 
 def _long_lines(draw: random.Random) -> bytes:
+    """A table of very long lines."""
     return b"text\n" + b"word " * draw.choice((20_000, 400_000))
 
 
 def _many_lines(draw: random.Random) -> bytes:
+    """A table of very many lines."""
     return b"text\n" + b"a film\n" * draw.choice((501, 100_000))
 
 

@@ -30,6 +30,7 @@ TOO_LARGE = 81 * 2**20  # bytes; server.maxUploadSize is 80 MB
 
 
 async def send_odd_requests(world: World) -> None:
+    """Sends requests that no browser sends, of random kinds, one after the other."""
     draw = world.draw("requests")
     while world.goes_on:
         for send in (
@@ -51,6 +52,7 @@ async def send_odd_requests(world: World) -> None:
 
 
 async def _fetch(world: World, draw: random.Random) -> None:
+    """Requests a path outside the app, which must not return a private file."""
     path = draw.choice(PATHS)
     method = draw.choice(("GET", "GET", "GET", "HEAD", "OPTIONS", "POST", "DELETE", "PATCH"))
     status, content = await asyncio.to_thread(_request, world.server, method, path)
@@ -61,7 +63,9 @@ async def _fetch(world: World, draw: random.Random) -> None:
 
 
 def _request(server: str, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> tuple[int, bytes]:  # fmt: skip
-    """Status and content of the answer to a path that is sent as it is, unnormalised; status 400 if the connection is closed at once."""
+    """The status and content of the answer to a request whose path is sent unnormalised; status 400 if the connection
+    is closed at once.
+    """
     connection = http.client.HTTPConnection(urlsplit(server).netloc, timeout=PATIENCE)
     try:
         connection.putrequest(method, "/", skip_accept_encoding=True)
@@ -150,6 +154,7 @@ async def _too_large_upload(world: World, draw: random.Random) -> None:
 
 
 async def _still_answers(world: World, after: str) -> None:
+    """Records whether a new window is answered `after` an odd request."""
     window = world.window("cost")
     try:
         world.check(REQUESTS, await window.open(), f"another window after {after}")

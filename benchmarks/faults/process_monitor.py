@@ -1,4 +1,4 @@
-"""Watches the processes from outside during the faults: their network connections, their memory and their logs."""
+"""Watches the app's processes from outside during the faults: their network connections, their memory and their logs."""
 
 import asyncio
 import re
@@ -23,13 +23,14 @@ SOCKET = re.compile(r"socket:\[(\d+)\]")
 
 @dataclass
 class Memory:
-    """Resident memory of a process in MB, when the faults began and at most."""
+    """Resident memory of a process in MB: when the faults began, and its maximum since."""
 
     idle: float
     most: float = 0.0
 
 
 async def watch(world: World) -> dict[str, Memory]:
+    """Watches all processes until the faults end, and returns the memory of each by name."""
     memories = {process.name: Memory(process.memory()["resident"]) for process in world.processes}
     while world.goes_on:
         for process in world.processes:
@@ -47,7 +48,9 @@ async def watch(world: World) -> dict[str, Memory]:
 
 
 async def watch_proxy(world: World) -> None:
-    """Records when the proxy marks a process as down, which ends its connections: only one that has ended may be."""
+    """Records when the proxy marks a process as down, which ends its connections: only a process that was killed may
+    be marked.
+    """
     log, n_read = world.home / "logs" / "haproxy.log", 0
     while world.goes_on:
         down_lines = [line for line in log.read_text(errors="replace").splitlines() if " is DOWN" in line]
@@ -106,7 +109,7 @@ def cache_sizes(lines: list[str]) -> Iterator[tuple[float, float]]:
 
 
 def read_memory(world: World, memories: dict[str, Memory], bound: float) -> None:
-    """Records where a process held more than `bound` MB beyond what it held when it was idle."""
+    """Records where a process held more than `bound` MB beyond its idle memory."""
     for name, memory in memories.items():
         grown = memory.most - memory.idle
         print(f"{name}: idle {memory.idle:,.0f} MB, at most {grown:+,.0f} MB")
@@ -116,4 +119,5 @@ def read_memory(world: World, memories: dict[str, Memory], bound: float) -> None
 
 
 def processes_died(processes: list[Process]) -> list[str]:
+    """The names of the processes that are not running."""
     return [process.name for process in processes if not process.is_up]

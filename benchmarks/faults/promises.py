@@ -36,20 +36,22 @@ SHOWN = 5  # failures of each promise
 
 @dataclass
 class Count:
+    """How often one promise was tested and broken, with the first failures."""
+
     tried: int = 0
     broken: int = 0
     failures: list[str] = field(default_factory=list)  # the first ones
 
 
 class Ledger:
-    """Counts, by promise, how often it was tried, and how often it was broken."""
+    """Counts by promise of how often a run tested and broke it."""
 
     def __init__(self) -> None:
         self.began = time.monotonic()
         self.counts = {promise: Count() for promise in PROMISES}
 
     def record(self, promise: str, failure: str = "", n: int = 1) -> None:
-        """Counts `n` tries of a promise, which was broken once if there is a `failure`."""
+        """Counts `n` tests of a promise, which was broken once if there is a `failure`."""
         count = self.counts[promise]
         count.tried += n
         if failure:
@@ -60,10 +62,12 @@ class Ledger:
 
     @property
     def is_broken(self) -> bool:
+        """Whether any promise was broken."""
         return any(count.broken for count in self.counts.values())
 
     @property
     def untried(self) -> list[str]:
+        """The promises that were never tested."""
         return [promise for promise, count in self.counts.items() if not count.tried]
 
     def __str__(self) -> str:

@@ -45,7 +45,9 @@ TOLERANCES = {"rtol": 1e-3, "atol": 1e-3}
 
 @dataclass
 class Replaced:
-    """An encoder in the models folder, and its two versions: folders with the same files but other weights."""
+    """An encoder in the models folder that is replaced again and again by one of its two versions: folders with the
+    same files but other weights.
+    """
 
     folder: Path
     versions: tuple[Path, Path]
@@ -60,9 +62,11 @@ class Replaced:
 
     @property
     def current_hash(self) -> str:
+        """The hash of the weights that the encoder has now."""
         return list(self.hashes)[self.current]
 
     def replace(self, replace: Callable[[Path, Path], None]) -> None:
+        """Replaces the encoder by its other version; `replace` does so in one of the `WAYS`."""
         replace(self.versions[1 - self.current], self.folder)
         self.current, self.n_replaced = 1 - self.current, self.n_replaced + 1
 
@@ -92,7 +96,9 @@ WAYS = (whole_folder, one_file, in_place)
 
 
 def make_versions(source: Path, folder: Path, scratch: Path) -> Replaced:
-    """Copies the checkpoint `source` to `folder`, and two versions of it to `scratch`: the second has 0.9 times the weights."""
+    """Copies the checkpoint `source` to `folder`, and two versions of it to `scratch`: in the second all weights are
+    multiplied by 0.9.
+    """
     versions = scratch / f"{folder.name}-first", scratch / f"{folder.name}-second"
     for target in (*versions, folder):
         shutil.copytree(source, target)
@@ -122,6 +128,7 @@ async def _replace(encoder: Replaced, draw: random.Random) -> None:
 
 
 async def _open(world: World, encoder: Replaced, text: str) -> None:
+    """Opens the encoder with a new text while it is replaced, and checks the downloaded record."""
     action = "the page of an encoder that is replaced"
     n_replaced_before, hash_before = encoder.n_replaced, encoder.current_hash
     file = None
@@ -153,9 +160,8 @@ async def _open(world: World, encoder: Replaced, text: str) -> None:
 def record_error(
     record: ForwardRecord, settings: dict, hashes: dict[str, Loaded], text: str, expected: str
 ) -> str:
-    """What is wrong with a record: weights that never existed, not those `expected` (by hash, "" for any), or other contents.
-
-    "" if nothing is.
+    """The error of a record in words: it names weights that never existed, or others than `expected` (a hash, "" for
+    any), or its contents are not what these weights compute. "" without an error.
     """
     weights = settings["weights_sha256"]
     if weights not in hashes:

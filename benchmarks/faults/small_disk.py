@@ -21,10 +21,13 @@ SIMULATED = 2**20
 
 
 class SmallDisk:
+    """The small disk in `folder`: a mounted tmpfs, or a simulated one."""
+
     def __init__(self, folder: Path, is_mounted: bool) -> None:
         self.folder, self.is_mounted = folder, is_mounted
 
     def fill(self, processes: Sequence[Process]) -> None:
+        """Fills the disk."""
         if not self.is_mounted:
             _limit(processes, SIMULATED)
             return
@@ -33,6 +36,7 @@ class SmallDisk:
             os.posix_fallocate(file.fileno(), 0, max(1, status.f_bavail * status.f_frsize - FREE))
 
     def empty(self, processes: Sequence[Process]) -> None:
+        """Frees the disk again."""
         if not self.is_mounted:
             _limit(processes, resource.RLIM_INFINITY)
         (self.folder / FILLER).unlink(missing_ok=True)
@@ -40,6 +44,7 @@ class SmallDisk:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[SmallDisk]:
+    """The small disk in `folder`, which is unmounted at the end."""
     folder.mkdir(parents=True)
     mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}m", "tmpfs", str(folder)]
     is_mounted = os.geteuid() == 0 and not subprocess.run(mount, capture_output=True).returncode
@@ -51,6 +56,7 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
 
 
 def _limit(processes: Sequence[Process], n_bytes: int) -> None:
+    """Limits the size of the files that the processes write to `n_bytes`."""
     for process in processes:
         with suppress(ProcessLookupError):
             _, hard = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)

@@ -89,13 +89,13 @@ async def upload_on_full_disk(world: World, disk: SmallDisk, window: Window) -> 
 
 
 def full_disk_failure(sentences: Sequence[str]) -> str:
-    """What the page shows instead of one sentence that the files cannot be stored; "" if it shows that."""
+    """What the page shows instead of the one sentence that the files cannot be stored; "" if it shows this sentence."""
     is_refused = len(sentences) == 1 and NOT_STORED in sentences[0]
     return "" if is_refused else f"on a full disk the page shows {list(sentences)}"
 
 
 async def _upload_on_free_disk(world: World, window: Window) -> str:
-    """The name of the encoder that was uploaded; "" where that failed."""
+    """Uploads an encoder and returns its name; "" if the upload failed."""
     answer = await _upload(window, PARTS)
     world.check(UPLOADS, answer, "an upload")
     names = _uploaded_names(window)
@@ -108,6 +108,7 @@ async def _upload_on_free_disk(world: World, window: Window) -> str:
 
 
 def _uploaded_names(window: Window) -> list[str]:
+    """The names of the uploaded encoders that the page offers."""
     return [key.removeprefix("open_") for key in window.widgets if key.startswith("open_upload:")]
 
 
@@ -120,7 +121,7 @@ async def _open_upload(world: World, window: Window, name: str) -> None:
 
 
 async def _open_in_other_sessions(world: World, name: str, draw: random.Random) -> None:
-    """Tries to open an upload in other sessions, by its name and by a name with a guessed end; both must be refused."""
+    """Tries to open an upload in other sessions, by its name and by a guessed name; both must be refused."""
     for guess in (name, f"{name[:-16]}{draw.getrandbits(64):016x}"):
         for page in ("", "masks"):
             action = "an upload of another session"
@@ -144,6 +145,7 @@ async def _exceed_limit(world: World, window: Window) -> None:
 
 
 def n_bytes() -> int:
+    """The size of one upload in bytes."""
     return sum((ENCODER / part).stat().st_size for part in PARTS)
 
 

@@ -11,7 +11,9 @@ HUB_OFF = "To download models by name, start the app with:"
 
 
 async def ask_for_what_is_off(world: World, server: str, name: str) -> None:
-    """Opens pages of a process without options at the address `server`; `name` is an encoder in the models folder of the others."""
+    """Opens pages of a process without options at the address `server`; `name` is an encoder in the models folder of
+    the other processes.
+    """
     while world.goes_on:
         action = "the page without options"
         async with world.visit(OFF, action, "your_own", server=server) as window:

@@ -24,6 +24,8 @@ AFTER_A_LOSS = 20  # seconds after the loss of a process in which requests may b
 
 @dataclass
 class World:
+    """What all faults of a run share: the app's address, processes and folders, the time, and the counts of promises."""
+
     server: str
     processes: list[Process]
     ledger: Ledger
@@ -53,21 +55,25 @@ class World:
 
     @property
     def until(self) -> float:
+        """The time at which the faults end, by `time.monotonic`."""
         return self.began + self.seconds
 
     @property
     def goes_on(self) -> bool:
+        """Whether the faults still go on."""
         return time.monotonic() < self.until
 
     @property
     def lost_a_process(self) -> bool:
-        """Whether a process was ended a moment ago, so that a request may break off."""
+        """Whether a process was killed in the last seconds, so that requests may break off."""
         return any(time.monotonic() - lost < AFTER_A_LOSS for lost in self.lost_at)
 
     def draw(self, name: str) -> random.Random:
+        """A random generator for the fault `name`."""
         return random.Random(f"{self.seed} {name}")
 
     def window(self, page: str = "", query: Mapping[str, str | list[str]] | None = None, server: str = "") -> Window:  # fmt: skip
+        """A new window of the app, not opened yet, whose messages are searched for secrets."""
         return Window(
             server or self.server,
             page,
@@ -107,13 +113,14 @@ class World:
             await window.close()
 
     async def rest(self, draw: random.Random) -> None:
-        """A moment between two attempts, so that the class gets its share of the processors."""
+        """Waits a moment between two attempts, so that the class gets its share of the processors."""
         await asyncio.sleep(2 * REST * draw.random())
 
     def search_for_secrets(self, content: bytes) -> None:
         """Records a secret or a path of this machine in bytes that the app sent.
 
-        The first message of each run is not searched: Streamlit itself names the app's folder there, as SECURITY.md says.
+        The first message of each run is not searched: Streamlit itself names the app's folder there, as SECURITY.md
+        says.
         """
         for secret in (SECRET, str(self.home), f"{ROOT}/"):
             if secret.encode() in content and not _is_new_session(content):
@@ -121,7 +128,9 @@ class World:
                 self.ledger.record(NAMED_FOLDER, f"sent {content[max(0, position - 80) : position + 80]!r}")
 
     def check(self, promise: str, answer: Answer, action: str) -> None:
-        """Counts the answer as a try of the promise, which is broken by an exception, a path of this machine or markup of others."""
+        """Records the answer as one test of the promise, which an exception, a path of this machine or foreign markup
+        breaks.
+        """
         failures = list(dict.fromkeys(broken(answer, self.home)))
         self.ledger.record(promise, f"{action}: {'; '.join(failures)}" if failures else "")
 

@@ -59,6 +59,7 @@ def main() -> int:
 
 
 async def lesson(arguments: argparse.Namespace, server: str, processes: list[Process]) -> int:
+    """Runs the class for the given seconds, prints what was measured, and returns the exit code."""
     pupils, traffic = make_pupils(arguments.windows, server, arguments.seed)
     opening = asyncio.Semaphore(AT_ONCE)
 
@@ -112,7 +113,7 @@ async def vanish(server: str, until: float, number: int, vanished: Counter) -> N
 
 
 async def answers_afterwards(server: str) -> list[str]:
-    """The errors of a new window at the end."""
+    """The errors of a new window that is opened at the end."""
     window = Window(server)
     try:
         answer = await window.open()
@@ -124,6 +125,7 @@ async def answers_afterwards(server: str) -> list[str]:
 
 
 def _print_changes(changes: list[Change], took: float) -> None:
+    """Prints the seconds of all changes; `took` is the length of the lesson in seconds."""
     print(f"\n{'':34}{'changes':>8}{'median':>9}{'95 %':>9}{'most':>9}")
     for title in sorted({change.scenario for change in changes}):
         _print_line(title, [change.seconds for change in changes if change.scenario == title])
@@ -138,12 +140,14 @@ def _print_line(title: str, seconds: list[float]) -> None:
 
 
 def p95(seconds: list[float]) -> float:
+    """The 95th percentile."""
     return quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else max(seconds, default=0.0)
 
 
 def _print_rest(
     pupils: list[Pupil], traffic: Traffic, processes: list[Process], busy: list[float], vanished: Counter
 ) -> None:
+    """Prints traffic, memory and processor time."""
     n_changes = sum(len(pupil.changes) for pupil in pupils)
     spent = 0.0
     for process, before in zip(processes, busy, strict=True):
@@ -175,6 +179,7 @@ def _print_rest(
 
 
 def _verdict(arguments: argparse.Namespace, pupils: list[Pupil], traffic: Traffic, errors: list[str]) -> int:
+    """Prints each bound that was broken; returns the exit code."""
     seconds = [change.seconds for pupil in pupils for change in pupil.changes]
     broken = [*errors, *traffic.leaks]
     broken += [f"{pupil.scenario.title} never showed its own word" for pupil in pupils if pupil.scenario.shows_text and not pupil.saw_own_word]  # fmt: skip

@@ -1,8 +1,9 @@
 """A browser window as the server sees it: a websocket, an address, and widgets with values.
 
-It speaks the protocol of Streamlit's own page: protobuf messages over `/_stcore/stream`. It caches large elements and reports
-which it has, keeps the address in step with the widgets, requests only the fragment where a widget inside one changes, and
-returns the cookie that a proxy sets on the first page. It downloads and uploads files as the page does, too.
+It speaks the protocol of Streamlit's own page: protobuf messages over `/_stcore/stream`. Like that page it caches
+large elements and tells the server which it has, keeps the address in step with the widgets, requests only the
+fragment when a widget inside one changes, returns the cookie that a proxy sets on the first page, and downloads and
+uploads files.
 """
 
 import asyncio
@@ -50,12 +51,12 @@ KEPT_RUNS = 2  # for how many runs a browser caches an element that is not sent 
 
 
 class NoAnswerError(Exception):
-    """The server sent nothing for `patience` seconds in the middle of a run."""
+    """The server sent nothing for `patience` seconds during a run."""
 
 
 @dataclass
 class Answer:
-    """What one run of the page sent."""
+    """The elements that one run of the page sent, with its time in seconds and its size in bytes."""
 
     seconds: float  # from sending the request to the end of the run
     size: int = 0  # bytes
@@ -63,10 +64,12 @@ class Answer:
     elements: list[tuple[str, Message]] = field(default_factory=list)
 
     def of(self, *kinds: str) -> list[Any]:
+        """The elements of these kinds."""
         return [element for kind, element in self.elements if kind in kinds]
 
     @property
     def exceptions(self) -> list[str]:
+        """The exceptions that the page shows."""
         return [f"{exception.type}: {exception.message}".strip(": ") for exception in self.of("exception")]
 
 
@@ -83,17 +86,20 @@ class File:
 
 @dataclass(frozen=True)
 class Widget:
+    """A widget of the page: its kind, its protobuf element, and the fragment that it is in."""
+
     kind: str
     element: Any
     fragment: str
 
     @property
     def in_address(self) -> bool:
+        """Whether the widget's value is part of the query string."""
         return bool(getattr(self.element, "query_param_key", ""))
 
     @property
     def first(self) -> Value | None:
-        """Its value before one is chosen."""
+        """The default value of the widget."""
         element = self.element
         if self.kind == "button_group":
             return [element.options[index].content for index in element.default]
@@ -109,7 +115,7 @@ class Widget:
 
     @property
     def set(self) -> Value | None:
-        """The value that the server has set; None where it has set none."""
+        """The value that the server has set; None if it has set none."""
         element = self.element
         if not element.set_value:
             return None
@@ -122,7 +128,7 @@ class Widget:
         return list(element.value) if self.kind == "slider" else element.value
 
     def offers(self, value: Value | None) -> bool:
-        """Whether it can still hold this value: other options or bounds may have come with another choice."""
+        """Whether the widget can still hold this value, after other choices may have changed its options or bounds."""
         element = self.element
         if self.kind == "button_group":
             return {option.content for option in element.options}.issuperset(value or ())
@@ -136,7 +142,7 @@ class Widget:
         return True
 
     def other(self, now: Value | None, draw: random.Random) -> Value | None:
-        """Another value than it holds `now`; None where there is none."""
+        """A random value other than its present value `now`; None if there is none."""
         element = self.element
         if self.kind == "checkbox":
             return not now
@@ -159,7 +165,7 @@ class Widget:
 
 
 class Window:
-    """A window that is not opened yet; `on_message` is called with the bytes of every message from the server."""
+    """A browser window, not opened yet; `on_message` is called with the bytes of every message from the server."""
 
     def __init__(
         self, server: str, page: str = "", query: dict[str, str | list[str]] | None = None, *,
@@ -185,7 +191,7 @@ class Window:
         return await self._ask(self._request(), began)
 
     async def change(self, key: str, value: Value, **others: Value) -> Answer:
-        """Changes one widget, or several at once, as a form does."""
+        """Sets one widget, or several at once, as a form does; returns the answer."""
         return await self._ask(self._change(key, value, **others))
 
     async def go(self, page: str) -> Answer:
@@ -194,7 +200,7 @@ class Window:
         return await self._ask(self._request())
 
     async def download(self, key: str) -> File:
-        """The file behind a button, which the server makes on request if the page has not made it.
+        """The file of a download button; if the page has not made it, the server makes it on request.
 
         Raises ValueError if the server cannot make the file or does not send it.
         """
@@ -254,6 +260,7 @@ class Window:
     # What is sent
 
     def _first_page(self) -> None:
+        """Fetches the HTML page, which sets the cookie of a proxy."""
         request = urllib.request.Request(f"{self.server}/{self.page}", headers=self._headers())
         with urllib.request.urlopen(request, timeout=self.patience) as answer:
             for cookie in answer.headers.get_all("Set-Cookie", ()):
@@ -285,6 +292,7 @@ class Window:
         )
 
     def _fetch(self, url: str) -> File:
+        """The file at this address of the server."""
         request = urllib.request.Request(f"{self.server}{url}", headers=self._headers())
         try:
             with urllib.request.urlopen(request, timeout=self.patience) as answer:
@@ -327,11 +335,13 @@ class Window:
         return request
 
     def _change(self, key: str, value: Value, **others: Value) -> BackMsg:
-        """A request with the values of all widgets, as a browser sends it: what is missing leaves the address."""
+        """A request with the values of all widgets, as a browser sends it; a missing value would be removed from the
+        address.
+        """
         changes = {key: value, **others}
         for name, changed in changes.items():
             if self.widgets[name].kind not in MOMENTARY:
-                self._hold(name, changed)
+                self._set_value(name, changed)
         request = self._request()
         request.rerun_script.fragment_id = self.widgets[key].fragment
         held = {name: held for name, held in self.values.items() if held is not None and name in self.widgets}
@@ -350,7 +360,7 @@ class Window:
     # What arrives
 
     async def _ask(self, request: BackMsg, began: float | None = None) -> Answer:
-        """Sends a request and waits until the run that answers it has ended."""
+        """Sends a request and returns the answer, when the run that it started has ended."""
         began = time.monotonic() if began is None else began
         self._runs += 1
         whole = not request.rerun_script.fragment_id
@@ -376,7 +386,7 @@ class Window:
                                 message.page_info_changed.query_string, keep_blank_values=True
                             )
                         case "delta" | "ref_hash" if started:
-                            self._take(message, answer, received)
+                            self._receive(message, answer, received)
                         case "script_finished" if started and (
                             message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
                         ):
@@ -392,7 +402,7 @@ class Window:
         return answer
 
     async def _reply(self, request: BackMsg, kind: str) -> ForwardMsg:
-        """The message of this kind that answers a request for which no page is run."""
+        """The message of this `kind` with which the server answers a request that runs no page."""
         if self._socket is None:
             raise ConnectionError("the window is not open")
         try:
@@ -407,7 +417,8 @@ class Window:
         except TimeoutError:
             raise NoAnswerError(f"no {kind} for {self.patience:.0f} s") from None
 
-    def _take(self, message: ForwardMsg, answer: Answer, received: dict[str, Widget]) -> None:
+    def _receive(self, message: ForwardMsg, answer: Answer, received: dict[str, Widget]) -> None:
+        """Adds the element of a message to the answer; a widget is added to `received`, by its key."""
         if message.WhichOneof("type") == "ref_hash":
             _, delta = self._kept[message.ref_hash]
             self._kept[message.ref_hash] = self._runs, delta
@@ -417,7 +428,7 @@ class Window:
                 self._kept[message.hash] = self._runs, delta
         if delta.add_block.popover.id:
             popover = delta.add_block.popover
-            received[_key(popover.id)] = Widget("popover", popover, delta.fragment_id)
+            received[_widget_key(popover.id)] = Widget("popover", popover, delta.fragment_id)
         if delta.WhichOneof("type") != "new_element":
             return
         kind = delta.new_element.WhichOneof("type")
@@ -429,18 +440,18 @@ class Window:
         answer.elements.append((kind, element))
         if kind in FIELDS and element.id:
             widget = Widget(kind, element, delta.fragment_id)
-            key = _key(element.id)
+            key = _widget_key(element.id)
             before = self.widgets.get(key)
             received[key] = widget
             if kind in MOMENTARY:
                 return
             if (value := widget.set) is not None:
-                self._hold(key, value, widget)
+                self._set_value(key, value, widget)
             elif before is None or before.element.id != element.id:
                 self.values[key] = widget.first
 
-    def _hold(self, key: str, value: Value, widget: Widget | None = None) -> None:
-        """The value of a widget, which is written into the address where it is not the first one."""
+    def _set_value(self, key: str, value: Value, widget: Widget | None = None) -> None:
+        """Sets the value of a widget, and writes it into the address unless it is the default."""
         widget = widget or self.widgets[key]
         self.values[key] = value
         if not widget.in_address:
@@ -449,16 +460,18 @@ class Window:
         if value == widget.first:
             self.query.pop(name, None)
         else:
-            self.query[name] = [_written(item) for item in (value if isinstance(value, list) else [value])]
+            self.query[name] = [
+                _address_text(item) for item in (value if isinstance(value, list) else [value])
+            ]
 
 
-def _key(widget_id: str) -> str:
-    """The key that the page gave a widget, which its identifier ends in."""
+def _widget_key(widget_id: str) -> str:
+    """The key that the page gave a widget, from the end of the widget's identifier."""
     return widget_id.split("-", 2)[2]
 
 
-def _written(value: Value) -> str:
-    """The value as the address spells it."""
+def _address_text(value: Value) -> str:
+    """The value as text in the query string."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,7 +1,8 @@
-"""A class: each pupil has a window on one page, with a word in the text that no other window has, and changes its controls.
+"""A class: each pupil has a window on one page, with a word in its text that no other window has, and changes the
+page's controls.
 
-The words are whole entries of the encoder's vocabulary and occur nowhere else in the app, so one that is sent to another
-window, even as a token of a figure, has leaked.
+The words are whole entries of the encoder's vocabulary and occur nowhere else in the app, so that a word that is sent
+to another window, even as a token of a figure, shows a leak.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ Extra = Callable[["Pupil", random.Random], Awaitable[Answer | None]]
 
 @dataclass(frozen=True)
 class Scenario:
-    """A page, the query it is opened with, and the controls that are changed there, by their keys."""
+    """A page, the query it is opened with, and the keys of the controls that a pupil changes there."""
 
     page: str
     query: dict[str, str]
@@ -95,6 +96,8 @@ class Traffic:
 
 @dataclass
 class Change:
+    """One change that a pupil made: its scenario, the action, when it began, and the seconds until it was answered."""
+
     scenario: str
     action: str
     began: float
@@ -102,7 +105,7 @@ class Change:
 
 
 class Pupil:
-    """One window, and its changes and errors."""
+    """One window with its random actions, its changes and its errors."""
 
     def __init__(
         self, server: str, scenario: Scenario, word: str, all_words: re.Pattern, traffic: Traffic, draw: random.Random,
@@ -126,6 +129,7 @@ class Pupil:
         self.second_tries = self.states_lost = 0
 
     async def open(self) -> bool:
+        """Opens the window; returns whether that succeeded."""
         try:
             answer = await self.window.open()
         except (*LOST, NoAnswerError):
@@ -136,7 +140,7 @@ class Pupil:
         return True
 
     async def work(self, period: float, until: float) -> None:
-        """Changes something every `period` seconds, later where the answer takes longer."""
+        """Changes something every `period` seconds, or later if the answer takes longer, until the time `until`."""
         due = time.monotonic() + period * self._draw.random()
         while due < until:
             await asyncio.sleep(max(0, due - time.monotonic()))
@@ -160,7 +164,9 @@ class Pupil:
                 self._record_exceptions(answer)
 
     def _next(self) -> tuple[str, Callable[[], Awaitable[Answer | None]]]:
-        """The name of the next action and the function that does it; an extra that a lost process cut off is repeated."""
+        """The name of the next action and the function that does it; an extra action that a lost process interrupted
+        is repeated.
+        """
         window, draw = self.window, self._draw
         extra, self._interrupted = self._interrupted, ""
         if not extra and self._extras and draw.random() < EXTRA_SHARE:
@@ -176,6 +182,7 @@ class Pupil:
         return AWAY, self._away
 
     async def _away(self) -> Answer:
+        """Goes to another page and back."""
         return await self.window.go(
             self.scenario.page if self.window.page != self.scenario.page else "reading"
         )
@@ -227,7 +234,9 @@ class Pupil:
 def make_pupils(
     n: int, server: str, seed: int, extras: Mapping[str, Extra] | None = None
 ) -> tuple[list[Pupil], Traffic]:
-    """`n` pupils, one scenario after the other, and the traffic of their windows. `extras` are more actions, by their names."""
+    """`n` pupils, whose scenarios take turns, and the traffic of their windows. `extras` are further actions, by
+    name.
+    """
     traffic, own_words = Traffic(), words(n)
     all_words = re.compile("|".join(own_words).encode())
     return [
@@ -237,5 +246,6 @@ def make_pupils(
 
 
 def _scenarios(n: int) -> Iterator[Scenario]:
+    """The scenarios of `n` pupils, taking turns."""
     for number in range(n):
         yield SCENARIOS[number % len(SCENARIOS)]

@@ -22,8 +22,8 @@ NO_PROXY = "several processes need the proxy HAProxy, and there is none: apt-get
 
 
 class Process:
-    """One process of the app in the folder `root`. Its output goes to a file in `home`, which is its HOME as well unless `variables`,
-    which are added to the environment, name another one.
+    """One process of the app in the folder `root`. Its output goes to a file in the folder `home`, which is also its
+    HOME unless `variables`, which are added to the environment, set another one.
     """
 
     def __init__(
@@ -74,13 +74,14 @@ class Process:
 
     @property
     def processor_seconds(self) -> float:
+        """Processor time so far, in seconds."""
         if not self.is_up:
             return 0.0
         fields = Path(f"/proc/{self._running.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory(self) -> dict[str, float]:
-        """In MB: resident memory now, the same with shared pages divided among processes (PSS), and the peak until now."""
+        """Memory in MB: resident now, the same with shared pages divided among processes (PSS), and the peak so far."""
         if not self.is_up:
             return {}
         names = {"smaps_rollup": {"Rss": "resident", "Pss": "share"}, "status": {"VmHWM": "peak"}}
@@ -110,7 +111,9 @@ class Process:
 def serving(
     n: int, home: Path, options: Sequence[str] = (), variables: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, list[Process]]]:
-    """The address of `n` processes, and the processes. One is reached without a proxy."""
+    """Starts `n` processes and yields their common address and the processes; a single one is reached without a
+    proxy.
+    """
     with ExitStack() as stack:
         processes = []
         for number in range(n):
@@ -124,6 +127,7 @@ def serving(
 
 @contextmanager
 def _proxy(home: Path, ports: Sequence[int]) -> Iterator[str]:
+    """Starts HAProxy in front of the processes at these ports, and yields its address."""
     if (program := shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin")) is None:
         sys.exit(NO_PROXY)
     if len(ports) != len(VARIABLES):
@@ -160,6 +164,9 @@ def answers(port: int) -> bool:
 
 
 def wait_until(ready: Callable[[], bool], running: subprocess.Popen, log: Path) -> None:
+    """Waits until `ready()` is true; raises an error with the end of the log if the process ends first or takes too
+    long.
+    """
     give_up = time.monotonic() + START_UP
     while not ready():
         if running.poll() is not None or time.monotonic() > give_up:

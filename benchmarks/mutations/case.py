@@ -1,7 +1,8 @@
-"""A copy of a checkpoint folder to damage, and the register of the functions that do so, each in place and in one way.
+"""A copy of a checkpoint folder to damage, and the register of the functions that damage it, each in one way.
 
-A function draws what exactly it does from `case.random`. It returns True where the encoder must still open with the
-same pattern, since nothing changed that it reads. `@kind(...)` says of which folders it can be done.
+Each function takes a `Case`, draws the details from `case.random`, and changes the folder in place. It returns True
+if the encoder must still open with the same pattern, since it changed nothing that the encoder reads. The decorator
+`@kind(...)` says for which kinds of folders a function is made.
 """
 
 import json
@@ -39,51 +40,63 @@ ODD = (
 
 @dataclass(frozen=True)
 class Case:
+    """A folder to damage, a folder outside of the models folder that must not be read, and a random generator."""
+
     folder: Path  # a copy of a whole one, to be changed
     outside: Path  # a folder outside of the root, with the file `secret.txt` and a whole encoder, `sibling`
     random: random.Random
 
-    def json(self, name: str = CONFIG) -> Any:
+    def read_json(self, name: str = CONFIG) -> Any:
+        """The content of a JSON file in the folder."""
         return json.loads((self.folder / name).read_text())
 
-    def put(self, name: str, values: Any) -> None:
+    def write_json(self, name: str, values: Any) -> None:
+        """Writes a JSON file into the folder."""
         path = self.folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(values))
 
-    def odd(self) -> Any:
+    def odd_value(self) -> Any:
+        """A random value of a wrong type or an extreme size."""
         return self.random.choice(ODD)
 
-    def set(self, name: str, **changed: Any) -> None:
-        self.put(name, (self.json(name) if (self.folder / name).exists() else {}) | changed)
+    def update_json(self, name: str, **changed: Any) -> None:
+        """Changes some entries of a JSON file in the folder."""
+        self.write_json(name, (self.read_json(name) if (self.folder / name).exists() else {}) | changed)
 
     def tensors(self) -> dict[str, torch.Tensor]:
+        """The tensors of the weights file, by name."""
         return load_file(self.folder / WEIGHTS)
 
-    def store(self, tensors: dict[str, torch.Tensor]) -> None:
+    def save_tensors(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Replaces the tensors of the weights file."""
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, self.folder / WEIGHTS)
 
     def header(self) -> tuple[dict, bytes]:
+        """The header of the weights file (safetensors), and the bytes after it."""
         raw = (self.folder / WEIGHTS).read_bytes()
         n = int.from_bytes(raw[:8], "little")
         return json.loads(raw[8 : 8 + n]), raw[8 + n :]
 
-    def put_header(self, header: dict | str, data: bytes, blank: int = 0) -> None:
-        """With so many bytes of zeros behind the data, which take no room on the disk."""
+    def write_header(self, header: dict | str, data: bytes, blank: int = 0) -> None:
+        """Writes the weights file with this header and `data`, followed by `blank` zero bytes, which take no room on
+        the disk.
+        """
         made = (header if isinstance(header, str) else json.dumps(header)).encode()
         made += b" " * (-len(made) % 8)
         path = self.folder / WEIGHTS
         path.write_bytes(len(made).to_bytes(8, "little") + made + data)
         os.truncate(path, path.stat().st_size + blank)
 
-    def ending(self, *ends: str) -> str:
-        """The stored name with one of these ends. Raises LookupError if there is none."""
+    def name_ending_in(self, *ends: str) -> str:
+        """The first name of a stored tensor with one of these ends. Raises LookupError if there is none."""
         names = [name for end in ends for name in self.header()[0] if name.endswith(end)]
         if not names:
             raise LookupError(f"no tensor ends in {' or '.join(ends)}")
         return names[0]
 
     def any_tensor(self) -> str:
+        """The name of a random tensor."""
         return self.random.choice([name for name in sorted(self.header()[0]) if name != "__metadata__"])
 
 
@@ -91,8 +104,12 @@ KINDS: dict[str, tuple[Callable[[Case], bool | None], tuple[str, ...]]] = {}
 
 
 def kind(*on: str) -> Callable:
-    def keep(function: Callable) -> Callable:
+    """A decorator that registers a function in `KINDS` for folders of the kinds `on`, or of every kind if there are
+    none.
+    """
+
+    def register(function: Callable) -> Callable:
         KINDS[function.__name__] = (function, on)
         return function
 
-    return keep
+    return register

@@ -1,4 +1,4 @@
-"""`config.json`: values, sizes, labels."""
+"""Damage to `config.json`: values, sizes, labels."""
 
 import json
 import os
@@ -8,32 +8,38 @@ from benchmarks.mutations.case import CONFIG, HOSTILE, ODD, PIXELS, TOKENIZER, C
 
 @kind()
 def a_value(case: Case) -> None:
-    case.set(CONFIG, **{case.random.choice(sorted(case.json())): case.odd()})
+    """One value is odd."""
+    case.update_json(CONFIG, **{case.random.choice(sorted(case.read_json())): case.odd_value()})
 
 
 @kind()
 def several_values(case: Case) -> None:
-    names = case.random.sample(sorted(case.json()), 3)
-    case.set(CONFIG, **{name: case.odd() for name in names})
+    """Three values are odd."""
+    names = case.random.sample(sorted(case.read_json()), 3)
+    case.update_json(CONFIG, **{name: case.odd_value() for name in names})
 
 
 @kind()
 def a_value_missing(case: Case) -> None:
-    values = case.json()
+    """One value is missing."""
+    values = case.read_json()
     del values[case.random.choice(sorted(values))]
-    case.put(CONFIG, values)
+    case.write_json(CONFIG, values)
 
 
 @kind()
 def a_size(case: Case) -> None:
-    """What config.json asks for must not be built before it is compared with what is stored."""
-    names = sorted(key for key, value in case.json().items() if type(value) is int)
+    """One whole number is another one; the encoder of that size must not be built before it is compared with the
+    stored weights.
+    """
+    names = sorted(key for key, value in case.read_json().items() if type(value) is int)
     sizes = (0, 1, 2, 3, 5, 7, 24, 1000, 2**17, 2**18, 2**20, 2**31, 2**40)
-    case.set(CONFIG, **{case.random.choice(names): case.random.choice(sizes)})
+    case.update_json(CONFIG, **{case.random.choice(names): case.random.choice(sizes)})
 
 
 @kind()
 def damaged_configuration(case: Case) -> None:
+    """The file is not the JSON object that it should be."""
     path = case.folder / CONFIG
     whole = path.read_bytes()
     contents = (
@@ -46,8 +52,8 @@ def damaged_configuration(case: Case) -> None:
 
 @kind()
 def deep_value(case: Case) -> None:
-    """json.loads takes it, its repr may not."""
-    values = case.json()
+    """A value is nested so deeply that json.loads reads it but repr may fail."""
+    values = case.read_json()
     name = case.random.choice([key for key, value in sorted(values.items()) if type(value) is int])
     text = json.dumps(values | {name: "HERE"}).replace('"HERE"', "[" * 960 + "]" * 960)
     (case.folder / CONFIG).write_text(text)
@@ -55,13 +61,14 @@ def deep_value(case: Case) -> None:
 
 @kind()
 def unknown_type(case: Case) -> None:
+    """The type of the model is unknown."""
     kinds = ("gpt2", "llama", "t5", "bart", "BERT", "", *HOSTILE, None, 3, [], {"bert": 1})
-    case.set(CONFIG, model_type=case.random.choice(kinds))
+    case.update_json(CONFIG, model_type=case.random.choice(kinds))
 
 
 @kind()
 def large_file(case: Case) -> None:
-    """A sparse file of zeros: huge to read, but without blocks on the disk."""
+    """The file is huge: a sparse file of zeros without blocks on the disk."""
     names = (CONFIG, TOKENIZER, PIXELS, "modules.json", "tokenizer_config.json", "vocab.txt")
     path = case.folder / case.random.choice(names)
     path.write_bytes(b"")
@@ -70,7 +77,7 @@ def large_file(case: Case) -> None:
 
 @kind("rotary")
 def settings_of_positions(case: Case) -> None:
-    """Bases, windows and types of layers, as newer and older versions of `transformers` name them."""
+    """Odd bases, windows and types of layers, by the names of newer and older versions of `transformers`."""
     names = ("rope_parameters", "rope_scaling", "rope_theta", "layer_types", "local_attention", "head_dim")
     names += (
         "global_attn_every_n_layers",
@@ -79,7 +86,7 @@ def settings_of_positions(case: Case) -> None:
         "position_embedding_type",
     )
     names += ("num_key_value_heads", "token_dropout", "mask_token_id", "classifier_pooling", "clf_pooling")
-    odd = case.odd()
+    odd = case.odd_value()
     settings = ("rope_type", "type", "rope_theta")
     values = (
         odd,
@@ -92,12 +99,12 @@ def settings_of_positions(case: Case) -> None:
             for layer_type in ("full_attention", "sliding_attention")
         },
     )
-    case.set(CONFIG, **{case.random.choice(names): case.random.choice(values)})
+    case.update_json(CONFIG, **{case.random.choice(names): case.random.choice(values)})
 
 
 @kind("distances")
 def settings_of_distances(case: Case) -> None:
-    """Buckets and kinds of scores of DeBERTa and T5."""
+    """Odd buckets and kinds of scores of DeBERTa and T5."""
     names = (
         "relative_attention",
         "pos_att_type",
@@ -132,12 +139,12 @@ def settings_of_distances(case: Case) -> None:
     )
     sizes = (0, 1, 2, 3, 4, 5, 7, 8, 9, 10**6, 2**31, -1, -2)
     for name in case.random.sample(names, case.random.choice((1, 2))):
-        case.set(CONFIG, **{name: case.random.choice((*kinds, *sizes, case.odd()))})
+        case.update_json(CONFIG, **{name: case.random.choice((*kinds, *sizes, case.odd_value()))})
 
 
 @kind("scaled")
 def settings_of_picture_blocks(case: Case) -> None:
-    """Registers, scales of layers and gates of DINOv2."""
+    """Odd registers, layer scales and gates of DINOv2."""
     names = (
         "num_register_tokens",
         "layerscale_value",
@@ -148,12 +155,12 @@ def settings_of_picture_blocks(case: Case) -> None:
     )
     sizes = (0, 1, 3, 4, 5, 10**4, 2**31, -1, 0.5, 1.75, 1e300, True, False)
     for name in case.random.sample(names, case.random.choice((1, 2))):
-        case.set(CONFIG, **{name: case.random.choice((*sizes, case.odd()))})
+        case.update_json(CONFIG, **{name: case.random.choice((*sizes, case.odd_value()))})
 
 
 @kind("grid")
 def settings_of_grids(case: Case) -> None:
-    """Rotation, biases, pooling and registers of DINOv3 and BEiT, and the size of the pictures that they read."""
+    """Odd rotation, biases, pooling, registers and picture sizes of DINOv3 and BEiT."""
     biases = ("query_bias", "key_bias", "value_bias", "proj_bias", "mlp_bias", "use_gated_mlp")
     tables = (
         "use_relative_position_bias",
@@ -164,14 +171,16 @@ def settings_of_grids(case: Case) -> None:
     numbers = ("rope_theta", "num_register_tokens", "layer_scale_init_value", "image_size", "patch_size")
     values = (0, 1, 3, 4, 7, 8, 32, 33, 1024, 1025, 2**31, -1, 0.5, 1e300, True, False)
     for name in case.random.sample((*biases, *tables, *numbers), case.random.choice((1, 2))):
-        case.set(CONFIG, **{name: case.random.choice((*values, case.odd()))})
+        case.update_json(CONFIG, **{name: case.random.choice((*values, case.odd_value()))})
     if case.random.random() < 0.3:
-        case.set(PIXELS, size=case.random.choice((*values, case.odd(), {"height": 32, "width": 24})))
+        case.update_json(
+            PIXELS, size=case.random.choice((*values, case.odd_value(), {"height": 32, "width": 24}))
+        )
 
 
 @kind("pair")
 def settings_of_two_encoders(case: Case) -> None:
-    """Projections, end tokens and the two configurations of CLIP and SigLIP."""
+    """Odd projections, end tokens and nested configurations of CLIP and SigLIP."""
     names = (
         "projection_dim",
         "projection_size",
@@ -180,50 +189,56 @@ def settings_of_two_encoders(case: Case) -> None:
         "hidden_act",
         "vision_use_head",
     )
-    values = case.json()
+    values = case.read_json()
     inner = case.random.choice(("text_config", "vision_config"))
-    changed = {name: case.random.choice((0, 1, 2, 49407, 2**31, -1, "relu", case.odd())) for name in names}
+    changed = {
+        name: case.random.choice((0, 1, 2, 49407, 2**31, -1, "relu", case.odd_value())) for name in names
+    }
     some = {name: changed[name] for name in case.random.sample(names, 2)}
     if inner in values and case.random.random() < 0.7:
         sizes = sorted(key for key, value in values[inner].items() if type(value) is int)
-        some |= {case.random.choice(sizes): case.random.choice((0, 1, 5, 2**18, 2**40, case.odd()))}
-        values[inner] = case.random.choice((case.odd(), values[inner] | some, values[inner] | some))
+        some |= {case.random.choice(sizes): case.random.choice((0, 1, 5, 2**18, 2**40, case.odd_value()))}
+        values[inner] = case.random.choice((case.odd_value(), values[inner] | some, values[inner] | some))
         some = {}
-    case.put(CONFIG, values | some)
+    case.write_json(CONFIG, values | some)
 
 
 @kind("classes")
 def hostile_labels(case: Case) -> bool:
-    n = case.header()[0][case.ending("classifier.weight", "out_proj.weight")]["shape"][0]
-    case.set(CONFIG, id2label={str(index): case.random.choice(HOSTILE) for index in range(n)})
+    """The names of the classes are markup and other hostile texts."""
+    n = case.header()[0][case.name_ending_in("classifier.weight", "out_proj.weight")]["shape"][0]
+    case.update_json(CONFIG, id2label={str(index): case.random.choice(HOSTILE) for index in range(n)})
     return True
 
 
 @kind("classes")
 def odd_labels(case: Case) -> bool:
-    """Labels in a wrong form."""
+    """The names of the classes have a wrong form."""
     several = {"0": {"a": [1]}, "1": None, "2": 3}
-    case.set(CONFIG, id2label=case.random.choice((*ODD, several, {"0": "only"}, {"a": "b"} | several)))
+    case.update_json(
+        CONFIG, id2label=case.random.choice((*ODD, several, {"0": "only"}, {"a": "b"} | several))
+    )
     return True
 
 
 @kind("classes")
 def rows_without_columns(case: Case) -> None:
-    """A number of classes that is no number, is huge, or is 0."""
+    """The classifier's weights have a huge number of rows, or 0, and no columns."""
     header, data = case.header()
-    name, end = case.ending("classifier.weight", "out_proj.weight"), len(data)
+    name, end = case.name_ending_in("classifier.weight", "out_proj.weight"), len(data)
     rows = case.random.choice((0, 10**5, 10**7, 10**9, 10**15))
     header |= {
         "old": dict(header[name]),
         name: {"dtype": "F32", "shape": [rows, 0], "data_offsets": [end, end]},
     }
-    case.put_header(header, data)
+    case.write_header(header, data)
 
 
 @kind("classes")
 def no_rows(case: Case) -> None:
+    """The classifier has no rows."""
     tensors = case.tensors()
-    name = case.ending("classifier.weight", "out_proj.weight")
+    name = case.name_ending_in("classifier.weight", "out_proj.weight")
     for tensor_name in (name, name.removesuffix("weight") + "bias"):
         tensors[tensor_name] = tensors[tensor_name][:0]
-    case.store(tensors)
+    case.save_tensors(tensors)

@@ -1,4 +1,4 @@
-"""Links, pipes and sockets in place of files."""
+"""Links, pipes and sockets in place of files, and damaged indices of several weights files."""
 
 import os
 import shutil
@@ -10,8 +10,8 @@ from benchmarks.mutations.case import WEIGHTS, Case, kind
 
 @kind()
 def no_files(case: Case) -> None:
-    """A folder, a pipe or a socket in the place of a file."""
-    path = case.folder / case.random.choice(_names(case))
+    """A folder, a pipe or a socket takes the place of a file, or it is missing."""
+    path = case.folder / case.random.choice(_file_names(case))
     path.unlink()
     what = case.random.choice(("folder", "pipe", "socket", "nothing"))
     if what == "folder":
@@ -28,9 +28,9 @@ def no_files(case: Case) -> None:
 
 @kind()
 def links(case: Case) -> None:
-    """Leads out of the folder that may be read: must be refused before anything is read there."""
+    """A file is a link that leads out of the folder; it must be refused before anything is read there."""
     path = case.folder / case.random.choice(
-        (*_names(case), "beside.json", "deeper/x.txt", "vocab.txt", "modules.json")
+        (*_file_names(case), "beside.json", "deeper/x.txt", "vocab.txt", "modules.json")
     )
     path.parent.mkdir(exist_ok=True)
     path.unlink(missing_ok=True)
@@ -44,17 +44,20 @@ def links(case: Case) -> None:
 
 @kind()
 def linked_folder(case: Case) -> None:
+    """The folder itself is a link."""
     shutil.rmtree(case.folder)
     to = (case.outside / "sibling", case.outside, Path("/etc"), Path("/proc/self"), case.folder)
     case.folder.symlink_to(case.random.choice(to))
 
 
-def _names(case: Case) -> list[str]:
+def _file_names(case: Case) -> list[str]:
+    """The names of all files in the folder."""
     return sorted(str(path.relative_to(case.folder)) for path in case.folder.rglob("*.*") if path.is_file())
 
 
 @kind()
 def index(case: Case) -> None:
+    """The index of several weights files names odd or forbidden files."""
     (case.folder / WEIGHTS).rename(case.folder / "a.safetensors")
     names = (
         *("../outside/sibling/model.safetensors", str(case.outside / "sibling" / WEIGHTS), "/etc/passwd"),
@@ -65,7 +68,7 @@ def index(case: Case) -> None:
         (case.folder / name).symlink_to(name)
     listed = {"x": name, "y": "a.safetensors"}
     others = ([], None, {}, 3, {"x": {"y": "a"}})
-    case.put(
+    case.write_json(
         f"{WEIGHTS}.index.json",
         {"weight_map": listed if case.random.random() < 0.7 else case.random.choice(others)},
     )
@@ -73,8 +76,9 @@ def index(case: Case) -> None:
 
 @kind()
 def many_shards(case: Case) -> None:
+    """The index names 100,000 weights files that do not exist."""
     (case.folder / WEIGHTS).unlink()
-    case.put(
+    case.write_json(
         f"{WEIGHTS}.index.json",
         {"weight_map": {f"{index}": f"{index}.safetensors" for index in range(10**5)}},
     )

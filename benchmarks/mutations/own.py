@@ -1,4 +1,4 @@
-"""Damage to folders in this project's own format: files beside the weights, and weights that are finite but absurd."""
+"""Damage to folders in this project's own format: to the files beside the weights, and finite but absurd weights."""
 
 import gzip
 import json
@@ -13,21 +13,24 @@ HISTORY, FILM, PREDICTIONS = "history.json", "film.safetensors.gz", "predictions
 SIZES = (1e-38, 1e-10, 0.0, -1.0, 1e10, 1e18, 3e38)
 
 
-def _places(values: Any) -> list[tuple[Any, Any]]:
-    """All values inside a JSON value, each as its dict or list and its key in it; of lists the first two and the last."""
+def _holders_and_keys(values: Any) -> list[tuple[Any, Any]]:
+    """All values inside a JSON value, each as the dict or list that holds it and its key; of lists only the first two
+    and the last.
+    """
     if isinstance(values, dict):
         own = [(values, key) for key in values]
     elif isinstance(values, list):
         own = [(values, index) for index in {0, 1, len(values) - 1} if 0 <= index < len(values)]
     else:
         return []
-    return own + [position for holder, key in own for position in _places(holder[key])]
+    return own + [position for holder, key in own for position in _holders_and_keys(holder[key])]
 
 
-def _change(case: Case, name: str) -> None:
-    values = case.json(name)
+def _change_values(case: Case, name: str) -> None:
+    """Changes one or three random values in a JSON file."""
+    values = case.read_json(name)
     for _ in range(case.random.choice((1, 1, 3))):
-        places = _places(values)
+        places = _holders_and_keys(values)
         if not places:
             break
         holder, key = case.random.choice(places)
@@ -43,11 +46,12 @@ def _change(case: Case, name: str) -> None:
                 (0, -1, 1e300, 10**12, float("nan"), -holder[key], holder[key] * 10**6)
             )
         else:
-            holder[key] = case.odd()
-    case.put(name, values)
+            holder[key] = case.odd_value()
+    case.write_json(name, values)
 
 
-def _spoil(case: Case, name: str) -> None:
+def _damage_bytes(case: Case, name: str) -> None:
+    """Cuts a file, or changes some of its bytes."""
     path = case.folder / name
     raw = bytearray(path.read_bytes())
     if case.random.random() < 0.5:
@@ -60,13 +64,14 @@ def _spoil(case: Case, name: str) -> None:
 
 @kind("own")
 def history_values(case: Case) -> None:
-    _change(case, HISTORY)
+    """Values of the training history are odd."""
+    _change_values(case, HISTORY)
 
 
 @kind("own")
 def history_of_words(case: Case) -> None:
-    """A well-formed file whose values are shown on pages."""
-    values = case.json(HISTORY)
+    """The training history is well formed, but its texts, which pages show, are hostile."""
+    values = case.read_json(HISTORY)
     text = lambda: case.random.choice(HOSTILE)  # noqa: E731
     values["figures"] = {"n": 5, "accuracy": case.random.choice((0.5, -3, 1e9)), "loss": 0.1, "data": text()}
     values["also_measured"] = [{"n": 0, "accuracy": 1.0, "loss": -1e300, "data": text()} for _ in range(3)]
@@ -74,19 +79,20 @@ def history_of_words(case: Case) -> None:
     values["recipe"] = {"published": text(), "phases": [{"task": text()}, {"task": text()}]}
     values["log"] = [{"phase": 1, "step": 10**9, "loss": 1e308}, {"phase": 0, "step": 0, "loss": 0.0, "x": 3}]
     values["evaluations"] = case.random.choice(([], [{"phase": 0, "step": 10**9, "accuracy": 2.0}]))
-    case.put(HISTORY, values)
+    case.write_json(HISTORY, values)
 
 
 @kind("own")
 def long_history(case: Case) -> None:
-    values = case.json(HISTORY)
+    """The training history has 100,000 rows."""
+    values = case.read_json(HISTORY)
     row = (values.get("log") or [{"phase": 0, "step": 0, "loss": 1.0}])[0]
-    case.put(HISTORY, values | {"log": [row | {"step": index} for index in range(100_000)]})
+    case.write_json(HISTORY, values | {"log": [row | {"step": index} for index in range(100_000)]})
 
 
 @kind("own")
 def stored_numbers(case: Case) -> None:
-    """Changes the files that `model.atlas` has stored."""
+    """A file that `model.atlas` has stored is damaged."""
     names = sorted(
         path.name
         for path in case.folder.iterdir()
@@ -94,33 +100,36 @@ def stored_numbers(case: Case) -> None:
     )
     name = case.random.choice(names)
     if name.endswith(".json") and case.random.random() < 0.7:
-        _change(case, name)
+        _change_values(case, name)
     elif case.random.random() < 0.3:
         (case.folder / name).write_bytes((case.folder / case.random.choice(names)).read_bytes())
     else:
-        _spoil(case, name)
+        _damage_bytes(case, name)
 
 
 @kind("own")
 def spoiled_film(case: Case) -> None:
+    """The recording of the training is damaged."""
     if (case.folder / FILM).exists():
-        _spoil(case, FILM)
+        _damage_bytes(case, FILM)
     else:
         (case.folder / FILM).write_bytes(gzip.compress(b"\0" * 10**6))
 
 
 @kind("own")
 def other_film(case: Case) -> None:
-    _arrays(case, FILM)
+    """An array in the recording of the training is wrong."""
+    _change_arrays(case, FILM)
 
 
 @kind("own")
 def other_predictions(case: Case) -> None:
-    _arrays(case, PREDICTIONS)
+    """An array in the stored predictions is wrong."""
+    _change_arrays(case, PREDICTIONS)
 
 
-def _arrays(case: Case, name: str) -> None:
-    """Gives one of the arrays another shape, type or odd numbers, or removes it."""
+def _change_arrays(case: Case, name: str) -> None:
+    """Gives one of the arrays in a file another shape, type or odd numbers, or removes it."""
     path = case.folder / name
     arrays = {"steps": torch.arange(3)}
     if path.exists():
@@ -153,16 +162,17 @@ def _arrays(case: Case, name: str) -> None:
 
 @kind("own")
 def own_labels(case: Case) -> None:
-    n = len(case.json()["class_names"])
+    """The names of the classes are hostile, equal, empty or too few."""
+    n = len(case.read_json()["class_names"])
     several = [case.random.choice(HOSTILE) for _ in range(n)]
-    case.set(
+    case.update_json(
         CONFIG, class_names=case.random.choice((several, ["same"] * n, [""] * n, several[:1], [], [None] * n))
     )
 
 
 @kind("own")
 def variants(case: Case) -> None:
-    """Other settings to which the same weights may fit as well."""
+    """The configuration has other settings, to which the same weights may fit as well."""
     values = {
         "norm_placement": ("pre", "post", "deepnorm", "b2t"), "residual": (True, False), "final_norm": (True, False),
         "embedding_scaled": (True, False), "positions": ("sinusoidal", "learned"), "pooling": ("class", "mean", "max"),
@@ -170,36 +180,37 @@ def variants(case: Case) -> None:
         "n_heads": (1, 2, 8, 16), "d_k": (1, 2, 8, 64), "pixel_std": (1e-300, 1.9), "pixel_mean": (0.99, 0),
     }  # fmt: skip
     names = case.random.sample(sorted(values), 2)
-    case.set(CONFIG, **{name: case.random.choice(values[name]) for name in names})
+    case.update_json(CONFIG, **{name: case.random.choice(values[name]) for name in names})
 
 
 @kind("own")
 def absurd_weights(case: Case) -> None:
-    """Finite weights with which activations may overflow."""
+    """Weights are finite, but so large or small that activations may overflow."""
     tensors = case.tensors()
     names = case.random.choice((sorted(tensors), [case.any_tensor()], [case.any_tensor() for _ in range(5)]))
     size = case.random.choice(SIZES)
     for name in names:
         most = torch.finfo(tensors[name].dtype).max
         tensors[name] = (tensors[name].double() * size).clamp(-most, most).to(tensors[name].dtype)
-    case.store(tensors)
+    case.save_tensors(tensors)
 
 
 @kind("own")
 def same_weights(case: Case) -> None:
-    """All tokens, all positions or all heads get the same weights."""
+    """All tokens, all positions or all heads have the same weights."""
     tensors = case.tensors()
     for name in [case.any_tensor() for _ in range(case.random.choice((1, 3)))]:
         tensors[name] = tensors[name] * 0 + case.random.choice((0.0, 1.0, -1e-20))
-    case.store(tensors)
+    case.save_tensors(tensors)
 
 
 @kind("own")
 def own_keys(case: Case) -> None:
+    """A file has an additional entry with a hostile name."""
     name = case.random.choice((CONFIG, HISTORY, WEIGHTS))
     if name == WEIGHTS:
         header, data = case.header()
         header["__metadata__"] = {case.random.choice(HOSTILE): case.random.choice(HOSTILE)}
-        case.put_header(json.dumps(header), data)
+        case.write_header(json.dumps(header), data)
     else:
-        case.set(name, **{case.random.choice(HOSTILE): case.odd()})
+        case.update_json(name, **{case.random.choice(HOSTILE): case.odd_value()})

@@ -1,4 +1,4 @@
-"""`tokenizer.json`, and the vocabularies that may stand in its place."""
+"""Damage to `tokenizer.json`, and to the vocabularies that may stand in its place."""
 
 import json
 import os
@@ -12,18 +12,22 @@ SETTINGS = "tokenizer_config.json"
 
 
 def _special(name: str, part: int = 0) -> dict:
+    """A special token in a template of the tokenizer, with its segment `part`."""
     return {"SpecialToken": {"id": name, "type_id": part}}
 
 
 def _text(name: str = "A", part: int = 0) -> dict:
+    """A text in a template of the tokenizer, with its segment `part`."""
     return {"Sequence": {"id": name, "type_id": part}}
 
 
 def _split(pattern: str) -> dict:
+    """A pre-tokenizer that splits at this regular expression."""
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
 
 
 def _nested(what: dict, key: str, times: int) -> dict:
+    """`what` inside `times` nested sequences, each under the key `key`."""
     for _ in range(times):
         what = {"type": "Sequence", key: [what]}
     return what
@@ -34,6 +38,7 @@ def _nested(what: dict, key: str, times: int) -> dict:
 
 @kind("text")
 def damaged_tokenizer(case: Case) -> None:
+    """tokenizer.json is not the JSON object that it should be."""
     path = case.folder / TOKENIZER
     whole = path.read_bytes()
     contents = (
@@ -51,17 +56,19 @@ def damaged_tokenizer(case: Case) -> None:
 
 @kind("text")
 def tokenizer_value(case: Case) -> None:
-    values = case.json(TOKENIZER)
+    """A value of tokenizer.json is odd."""
+    values = case.read_json(TOKENIZER)
     if case.random.random() < 0.4:
-        values[case.random.choice(sorted(values))] = case.odd()
+        values[case.random.choice(sorted(values))] = case.odd_value()
     else:
-        values["model"][case.random.choice(sorted(values["model"]))] = case.odd()
-    case.put(TOKENIZER, values)
+        values["model"][case.random.choice(sorted(values["model"]))] = case.odd_value()
+    case.write_json(TOKENIZER, values)
 
 
 @kind("text")
 def tokenizer_model(case: Case) -> None:
-    words = case.json(TOKENIZER)["model"]["vocab"]
+    """The model of tokenizer.json is of another type or inconsistent."""
+    words = case.read_json(TOKENIZER)["model"]["vocab"]
     models: tuple[Any, ...] = (
         {"type": "WordLevel", "vocab": words, "unk_token": "absent"},
         {"type": "WordLevel", "vocab": {}, "unk_token": ""},
@@ -79,12 +86,13 @@ def tokenizer_model(case: Case) -> None:
         {"type": "Nothing"},
         {},
     )
-    values = case.json(TOKENIZER)
-    case.put(TOKENIZER, values | {"model": case.random.choice(models)})
+    values = case.read_json(TOKENIZER)
+    case.write_json(TOKENIZER, values | {"model": case.random.choice(models)})
 
 
 @kind("text")
 def tokenizer_parts(case: Case) -> None:
+    """A part of tokenizer.json, such as its post-processor, is odd, huge or slow."""
     whole = {"type": "TemplateProcessing", "pair": [_text(), _text("B", 1)], "special_tokens": {}}
     far = {"[CLS]": {"id": "[CLS]", "ids": [10**6], "tokens": ["[CLS]"]}}
     near = {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}}
@@ -126,17 +134,17 @@ def tokenizer_parts(case: Case) -> None:
         ("added_tokens", [3, None]),
     )
     name, part = case.random.choice(parts)
-    values = case.json(TOKENIZER) | {name: part}
+    values = case.read_json(TOKENIZER) | {name: part}
     for item in values["added_tokens"] or []:
         if isinstance(item, dict):
             item |= {
                 key: False for key in ("single_word", "lstrip", "rstrip", "normalized") if key not in item
             }
-    (case.folder / TOKENIZER).write_text(_dumped(values))
+    (case.folder / TOKENIZER).write_text(_json_text(values))
 
 
-def _dumped(values: dict) -> str:
-    """As json.dumps, also where values are nested too deep for it."""
+def _json_text(values: dict) -> str:
+    """The values as JSON, even if they are nested too deeply for json.dumps."""
     try:
         return json.dumps(values)
     except RecursionError:
@@ -147,7 +155,7 @@ def _dumped(values: dict) -> str:
 
 @kind("text")
 def fixed_lengths(case: Case) -> bool:
-    """Padding and truncation that do not fit the encoder; the app leaves both out."""
+    """Padding and truncation do not fit the encoder; the app uses neither."""
     lengths = (0, 1, 2, 5, 10**9, 2**63 - 1)
     truncation = {
         "direction": case.random.choice(("Left", "Right")),
@@ -163,33 +171,35 @@ def fixed_lengths(case: Case) -> bool:
         "pad_type_id": 9,
         "pad_token": "<script>",
     }
-    case.set(TOKENIZER, truncation=truncation, padding=padding)
+    case.update_json(TOKENIZER, truncation=truncation, padding=padding)
     return True
 
 
 @kind("text")
 def hostile_words(case: Case) -> bool:
-    """Removes tokens from the vocabulary, but not those of the test sentence."""
-    values = case.json(TOKENIZER)
+    """Tokens of the vocabulary are replaced by hostile texts, but not those of the test sentence."""
+    values = case.read_json(TOKENIZER)
     words = {word: index for word, index in values["model"]["vocab"].items() if index < 13}
     words |= {f"{case.random.choice(HOSTILE)[:900]}{index}": index for index in range(13, 30)}
     values["model"]["vocab"] = words
-    case.put(TOKENIZER, values)
+    case.write_json(TOKENIZER, values)
     return True
 
 
 @kind("text")
 def added_words(case: Case) -> None:
-    values = case.json(TOKENIZER)
+    """The tokenizer has hostile additional tokens."""
+    values = case.read_json(TOKENIZER)
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     several = [*HOSTILE, "film", "the", " ", "\u0000"]
     for index, word in enumerate(several):
         values["added_tokens"].append({"id": 5 + index, "content": word, "special": index % 2 == 0, **flags})
-    case.put(TOKENIZER, values)
+    case.write_json(TOKENIZER, values)
 
 
 @kind("text", "words", "pairs", "pieces")
 def tokenizer_settings(case: Case) -> None:
+    """Values of tokenizer_config.json are odd."""
     names = (
         "cls_token",
         "sep_token",
@@ -200,11 +210,11 @@ def tokenizer_settings(case: Case) -> None:
         "do_lower_case",
     )
     names += ("tokenize_chinese_chars", "add_prefix_space", "truncation_side")
-    changed = {name: case.odd() for name in case.random.sample(names, 3)}
+    changed = {name: case.odd_value() for name in case.random.sample(names, 3)}
     lengths = (0, 1, 2, 3, 4, -5, 10**30, 2**63, 2**64, float("nan"), "12", True, None)
-    case.set(SETTINGS, model_max_length=case.random.choice(lengths))
+    case.update_json(SETTINGS, model_max_length=case.random.choice(lengths))
     if case.random.random() < 0.5:
-        case.set(SETTINGS, **changed)
+        case.update_json(SETTINGS, **changed)
 
 
 # Vocabularies alone
@@ -212,6 +222,7 @@ def tokenizer_settings(case: Case) -> None:
 
 @kind("words")
 def list_of_words(case: Case) -> None:
+    """vocab.txt is damaged."""
     path = case.folder / "vocab.txt"
     words = path.read_text().split("\n")
     contents = (
@@ -232,7 +243,8 @@ def list_of_words(case: Case) -> None:
 
 @kind("pairs")
 def pairs_of_bytes(case: Case) -> None:
-    words = case.json("vocab.json")
+    """vocab.json or merges.txt is damaged."""
+    words = case.read_json("vocab.json")
     vocabularies: tuple[Any, ...] = (
         {"a": "0"},
         {"a": -1},
@@ -255,14 +267,14 @@ def pairs_of_bytes(case: Case) -> None:
         b"\0 \0",
     )
     if case.random.random() < 0.5:
-        case.put("vocab.json", case.random.choice(vocabularies))
+        case.write_json("vocab.json", case.random.choice(vocabularies))
     else:
         (case.folder / "merges.txt").write_bytes(case.random.choice(merges))
 
 
 @kind("pieces")
 def damaged_pieces(case: Case) -> None:
-    """Bytes of a file of SentencePiece that are missing, wrong, too many, or of another kind of file."""
+    """The bytes of a SentencePiece file are missing, wrong, too many, or those of another kind of file."""
     path = next(case.folder.glob("*.model"))
     whole = path.read_bytes()
     flipped = bytearray(whole)
@@ -286,6 +298,7 @@ def damaged_pieces(case: Case) -> None:
 
 @kind("pieces")
 def values_of_pieces(case: Case) -> None:
+    """Values in a SentencePiece file are odd."""
     path = next(case.folder.glob("*.model"))
     model = sentencepiece_model_pb2.ModelProto()
     model.ParseFromString(path.read_bytes())
@@ -330,30 +343,34 @@ def values_of_pieces(case: Case) -> None:
 
 @kind("pieces")
 def tokens_beside_pieces(case: Case) -> None:
-    """Tokens and numbers of tokens in the files beside that of SentencePiece."""
+    """Tokens and token indices in the files beside a SentencePiece file are odd."""
     numbers = (0, 3, 399, 400, -1, 10**6, 10**30, 1.5, "7", None)
     names = {word[:900]: case.random.choice(numbers) for word in (*HOSTILE, "film", "[MASK]", "▁the")}
     listed = {
         str(case.random.choice(numbers)): {
             "content": case.random.choice((*HOSTILE, "film", None, 3)),
-            **{mark: case.odd() for mark in ("lstrip", "rstrip", "normalized", "special", "single_word")},
+            **{
+                mark: case.odd_value()
+                for mark in ("lstrip", "rstrip", "normalized", "special", "single_word")
+            },
         }
         for _ in range(4)
     }
-    case.put("added_tokens.json", case.random.choice((names, names, [], case.odd())))
-    case.set(
+    case.write_json("added_tokens.json", case.random.choice((names, names, [], case.odd_value())))
+    case.update_json(
         SETTINGS,
-        added_tokens_decoder=case.random.choice((listed, listed, case.odd())),
+        added_tokens_decoder=case.random.choice((listed, listed, case.odd_value())),
         extra_ids=case.random.choice((0, 5, 100, 10**4, 10**9, -1, True, None, "7")),
         tokenizer_class=case.random.choice(
             ("T5Tokenizer", "CamembertTokenizerFast", "AlbertTokenizer", 3, None)
         ),
-        additional_special_tokens=case.random.choice((["<a>", {"content": "<b>"}, 3], case.odd())),
+        additional_special_tokens=case.random.choice((["<a>", {"content": "<b>"}, 3], case.odd_value())),
     )
 
 
 @kind("text", "words", "pairs", "pieces")
 def no_tokenizer(case: Case) -> None:
+    """There is no tokenizer."""
     for path in case.folder.glob("*.model"):
         path.unlink()
     for name in (TOKENIZER, "vocab.txt", "vocab.json"):

@@ -5,14 +5,14 @@ from tests.viz.pixels import pixels
 from tests.viz.scene import drawn
 from viz.builders.chart import Rows, chart
 from viz.builders.figure import VegaFigure
-from viz.similarity.pictures_beside import Grids, beside, patch_names
+from viz.similarity.pictures_beside import Grids, patch_names, place_pictures
 
 GREY = np.full((20, 30), 200, np.uint8)
 PHOTO = np.zeros((40, 40, 3), np.uint8) + np.array([200, 100, 0], np.uint8)
 
 
 def figure(pictures: list[np.ndarray], grids: Grids) -> VegaFigure:
-    layout = beside(pictures, grids, lines=1)
+    layout = place_pictures(pictures, grids, lines=1)
     return chart(
         [],
         layout.boxes(Rows()),
@@ -54,7 +54,7 @@ def test_no_gap_is_between_patches_whose_sides_are_no_whole_pixels() -> None:
 
 
 def test_a_photo_is_grey_over_the_colours() -> None:
-    layout = beside([PHOTO], [(2, 2)], lines=0)
+    layout = place_pictures([PHOTO], [(2, 2)], lines=0)
     (red, green, blue, opacity) = pixels(layout.pictures["on_light"][0])[0, 0]
     assert red == green == blue == round(0.299 * 200 + 0.587 * 100)
     assert opacity == 102
@@ -67,4 +67,4 @@ def test_patches_are_named_by_row_and_column() -> None:
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_one_or_two_pictures_have_a_grid_each(n: int) -> None:
     with pytest.raises(ValueError, match="one picture or two are drawn, each with a grid"):
-        beside([PHOTO] * n, [(2, 2)] * (3 if n == 3 else 2), lines=0)
+        place_pictures([PHOTO] * n, [(2, 2)] * (3 if n == 3 else 2), lines=0)
