@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.atlas import plain
+from benchmarks.atlas import plain_forwards
 from model.atlas.dataset_examples import Shard, examples_for
 from model.atlas.dataset_measure import Statistics
 from model.capture import activations, capture
@@ -169,7 +169,7 @@ def atlas_digits(n: int) -> Callable[[], object]:
 def forward_digits(n: int) -> Callable[[], object]:
     """A call that runs plain forward passes over the first `n` test digits."""
     loaded, shard = _digits(n)
-    return lambda: plain(loaded, shard)
+    return lambda: plain_forwards(loaded, shard)
 
 
 def _digits(n: int) -> tuple[Loaded, Shard]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from benchmarks.addresses import AddressKey, address, in_source, open_one, pages
+from benchmarks.addresses import AddressKey, address, keys_in_source, open_one, pages
 from benchmarks.faults.promises import ADDRESSES, NAMED_FOLDER
 from benchmarks.faults.world import PATIENCE, World
 
@@ -15,7 +15,7 @@ LONG = ("a " * 50_000, "x" * 100_000, "[MASK] " * 14_000, "é👩‍👩‍👧"
 
 def known_keys() -> Mapping[str, AddressKey]:
     """The keys of the query string that the source of the pages names, each allowed on every page."""
-    return {key: AddressKey(frozenset(pages()), ("0", "1", "true")) for key in in_source()}
+    return {key: AddressKey(frozenset(pages()), ("0", "1", "true")) for key in keys_in_source()}
 
 
 async def open_addresses(world: World) -> None:
