@@ -57,7 +57,7 @@ def draw_hidden_words(_slots: Slots, first: Side, second: Side) -> None:
 @cached
 def _hidden_words(subject: LiveSubject, other: Input) -> HiddenWords:
     with progress(_TEXT, (_TEXT, subject, other)) as step:
-        return hidden_words(subject.loaded, subject.model_input, other, step=step)
+        return hidden_words(subject.loaded, subject.model_input, other, progress=step)
 
 
 def _agreement(first: Side, second: Side, effects: HiddenWords) -> str:

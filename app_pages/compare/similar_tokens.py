@@ -61,7 +61,7 @@ def draw_input_tokens(_slots: Slots, first: Side, second: Side) -> None:
 @cached
 def _integrated_jacobians(subject: LiveSubject, other: Input) -> IntegratedJacobians:
     with progress(_TEXT, (_TEXT, subject, other)) as step:
-        return integrated_jacobians(subject.loaded, subject.model_input, other, step=step)
+        return integrated_jacobians(subject.loaded, subject.model_input, other, progress=step)
 
 
 def _sum_sentence(parts: IntegratedJacobians) -> str:

@@ -17,7 +17,7 @@ from app_pages.toolkit.markdown import plain, sentence
 from app_pages.toolkit.stoppable import in_steps, progress, until_done
 from model.experiments.faithfulness import (
     N_ORDERS,
-    Deletion,
+    DeletionAreas,
     area,
     deletion_answers,
     random_orders,
@@ -80,7 +80,7 @@ def draw_text_on_picture(subject: LiveSubject) -> None:
 @cached
 def _parts(name: Checkpoint, of_texts: Checkpoint, picture: Input, texts: tuple[str, ...]) -> TextOnPicture:
     with progress("Reading one text after the other …", ("texts on picture", name, picture, texts)) as step:
-        return text_on_picture(loaded(name), loaded(of_texts), picture, texts, step=step)
+        return text_on_picture(loaded(name), loaded(of_texts), picture, texts, progress=step)
 
 
 def _say_limits(name: Checkpoint, texts: tuple[str, ...]) -> None:
@@ -189,7 +189,7 @@ def _draw_falls(subject: LiveSubject, source: Expression, texts: list[tuple[str,
         answers = np.concatenate(in_steps(steps, "Greying more and more patches …", work_key))
     *random, curve = parts.falls(answers)[..., index]
     written = partial(as_python.computed, subject, deletion_answers)
-    areas = Deletion(perfect=0.0, random=area(np.array(random), len(positions)))
+    areas = DeletionAreas(perfect=0.0, random=area(np.array(random), len(positions)))
     own_area, bound = float(area(curve, len(positions))), areas.bound
     st.markdown(
         f"Each pixel of a greyed patch is the mean of the picture. In the order of its map, patches lower the logit of “{plain(chosen)}” "

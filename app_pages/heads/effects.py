@@ -172,7 +172,7 @@ def effects_over_pairs(
         with progress("Patching one pair after the other …", work_key) as step:
             inputs = [(first, second) for first, second, _ in pairs]
             return effects_of_patches(
-                loaded(checkpoint), inputs, patch, normalised=normalised, answer_of=answer_of, step=step
+                loaded(checkpoint), inputs, patch, normalised=normalised, answer_of=answer_of, progress=step
             )
     except PairError as error:
         line = pairs[error.index][2]

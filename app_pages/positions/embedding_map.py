@@ -93,7 +93,7 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
                 st.info("t-SNE needs four vectors or more that are not all the same. PCA shows these.")
             else:
                 points = (
-                    call(t_sne, drawn.source, perplexity=perplexity, seed=seed).places
+                    call(t_sne, drawn.source, perplexity=perplexity, seed=seed).coordinates
                     if method == controls.TSNE
                     else call(pca, drawn.source)[0]
                 )
@@ -157,7 +157,7 @@ def _project_by_t_sne(drawn: DrawnVectors, perplexity: int, seed: int) -> FlatMa
     used_perplexity = placed.perplexity
     fewer = f" ({perplexity} is not below the number of vectors)" if used_perplexity < perplexity else ""
     return FlatMap(
-        placed.places,
+        placed.coordinates,
         ("t-SNE, first axis", "t-SNE, second axis"),
         f"Perplexity {used_perplexity}{fewer}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
         "tries to keep near what was near; how far groups lie apart, how large they are, and the axes mean nothing. "

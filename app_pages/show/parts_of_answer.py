@@ -188,7 +188,7 @@ def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explai
 @cached
 def _effects(subject: LiveSubject, answer: Explained) -> AnswerEffects:
     with progress("Taking away one head after the other …", ("answer effects", subject, answer)) as step:
-        return answer_effects(subject.loaded, subject.model_input, answer, step=step)
+        return answer_effects(subject.loaded, subject.model_input, answer, progress=step)
 
 
 def _agreement_sentence(sides: tuple[Side, Side], effects: list[AnswerEffects]) -> str:

@@ -1,4 +1,4 @@
-"""`answer_effects`: what taking each head's output away changes in the number that `answer_parts` divides."""
+"""`answer_effects`: by how much the number that `answer_parts` divides changes when the output of one head is set to zero."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ DIGITS = 6  # values that differ by a millionth of the largest are equal but for
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerEffects:
-    """What each head adds to a number of an answer, beside what changes in it when the head's output is taken away."""
+    """For each head, its part of one number of an answer (`AnswerParts`), and the effect on that number of zeroing the head."""
 
     quantity: str  # what the number is, as in `AnswerParts`
     frame: pd.DataFrame  # a row for each head: part (its name), layer, head, value (its part), effect
@@ -39,7 +39,7 @@ class AnswerEffects:
 
     @property
     def not_compared(self) -> str | None:
-        """Why there is no rank correlation, in a few words; None where there is one."""
+        """Why there is no rank correlation, such as "all parts are equal"; None where there is one."""
         if self.n < FEWEST_HEADS:
             return f"fewer than {FEWEST_HEADS} heads"
         n_different = self._rounded().nunique()
@@ -47,6 +47,7 @@ class AnswerEffects:
         return f"all {equal[0]} are equal" if equal else None
 
     def _rounded(self) -> pd.DataFrame:
+        """Parts and effects divided by the largest absolute value of both, and rounded."""
         numbers = self.frame[["value", "effect"]]
         return (numbers / (numbers.abs().to_numpy().max() or 1.0)).round(DIGITS)
 
@@ -56,17 +57,17 @@ def answer_effects(
     model_input: InputLike,
     answer: Explained = None,
     *,
-    step: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> AnswerEffects:
     """For each head h, effect_h = y - y_h: y is the number that `answer_parts` divides, y_h the same number without the head's output.
 
-    Without it z_h is 0 at every position, so that z_h W_O^h, which b_V is part of, is missing from its layer's output. All later
-    sublayers read the changed states, and all norms divide anew. Nothing is held: the length of a pooled state is that of the
-    changed state, and so is the length in a cosine; the other text of a similarity keeps its own.
+    For y_h, z_h is 0 at every position, so that z_h W_O^h, which includes b_V, is missing from the output of the attention. All
+    later sublayers and norms are computed from the changed states. Nothing is held constant except the pooled state of the other
+    text of a similarity.
 
-    A part says what a head wrote and what of it reached y directly, an effect what the whole encoder makes of its absence. How well
-    the two agree is `spearman`. Costs about half a forward pass for each head. `step` is called with the share that is done. Raises
-    as `answer_parts` does.
+    A head's part is its direct contribution to y; its effect also includes what later sublayers make of its output. `spearman` says
+    how well the two agree. Costs about half a forward pass for each head. `progress` is called with the share of the work that is
+    done, 0 to 1. Raises as `answer_parts` does.
 
     >>> from loupe import answer_effects, load
     >>> effects = answer_effects(load("checkpoints/imdb-pre-ln"), "A gripping film.")
@@ -82,8 +83,8 @@ def answer_effects(
         for result in steps:
             yield result
             n_done += len(result.heads)
-            if step is not None:
-                step(n_done / (config.n_layers * config.n_heads))
+            if progress is not None:
+                progress(n_done / (config.n_layers * config.n_heads))
 
     with torch.inference_mode(), evaluation_mode(model):
         states = model.encode(inputs)

@@ -1,4 +1,4 @@
-"""`answer_parts`: one number of an encoder's answer as the sum of what each part of the residual stream adds to it."""
+"""`answer_parts`: one number of an encoder's answer, such as a logit, as a sum over the parts of the residual stream."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from .state_parts import POOLING_FEED_FORWARD, divide, forward_pass, frame
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerParts:
-    """One number of an answer, divided among parts."""
+    """One number of an answer, such as a logit, as a sum over the parts of the residual stream."""
 
     quantity: str  # what the number is: "logit of positive minus negative"
     frame: pd.DataFrame  # a row for each part: part (its name), kind, layer, head, read_from, value
@@ -31,12 +31,12 @@ class AnswerParts:
 
     @property
     def gap(self) -> float:
-        """How far the sum of the parts is from what was recorded."""
+        """|`total` - `recorded`|: how far the sum of the parts is from the number that the forward pass computed."""
         return abs(self.total - self.recorded)
 
     @property
     def early_share(self) -> float:
-        """Share of the first half of the L layers in what heads and feed-forwards add, 0 to 1: Σ_{layer < ⌊L / 2⌋} |value| / Σ |value|."""
+        """Share, 0 to 1, of the first half of the L layers in the sum of |value| of heads and feed-forwards: layers below ⌊L / 2⌋."""
         of_layers = self.frame.dropna(subset="layer")
         sizes = of_layers.groupby(["layer", "kind", "head"], dropna=False)["value"].sum().abs()
         is_early = sizes.index.get_level_values("layer") < (of_layers["layer"].max() + 1) // 2
@@ -46,23 +46,23 @@ class AnswerParts:
 def answer_parts(
     loaded: Loaded, model_input: InputLike, answer: Explained = None, *, by_token: bool = False
 ) -> AnswerParts:
-    """What each part adds to one number y of the answer: y = Σ_p value_p, up to rounding (the result's `gap`).
+    """One number y of the answer as a sum over the parts p of the final states: y = Σ_p value_p, up to rounding (the result's `gap`).
 
-    value_p = Σ_i g_i · x_i^p, where x_i^p is the part of the state at position i, and g_i · x_i what y is of the states once the
-    following is held: the σ of every norm (of RMSNorm the root mean square), the positions that maximum pooling chose, the weights of
-    attention pooling, the length by which a vector is divided, and of an activation behind the last layer each unit's ratio a(u) / u
-    (of tanh 1 at 0).
+    value_p = Σ_i g_i · x_i^p, where x_i^p is part p of the state at position i, and g_i the gradient of y with respect to that state.
+    For it the following is held constant, so that y is linear: the σ of every norm (of RMSNorm the root mean square), the positions
+    that maximum pooling chose, the weights of attention pooling, the length by which a vector is divided, and, for activation
+    functions after the last layer, each unit's ratio a(u) / u (of tanh 1 at 0).
 
-    - `answer` is the number of a class, or None for that with the largest logit. For two classes y is its logit minus the other's, for
-      more its logit minus the mean of the others; of a yes or no for each class, or of plain numbers, that logit or number.
+    - `answer` is the index of a class, or None for that with the largest logit. For two classes y is its logit minus the other's, for
+      more its logit minus the mean of the others; for independent classes it is the logit, for a regression the number.
     - For a `MaskedWord` y is its logit minus the mean of the logits of the whole vocabulary.
     - For a `Similarity` y is u · v / (‖u‖ ‖v‖), where u and v are the pooled states of this input and of the other; both lengths and
-      v are held.
-    - For None, of an encoder without classes, y is ‖u‖ = u · u / ‖u‖; the direction u / ‖u‖ is held.
+      v are held constant.
+    - For None and an encoder without classes, y is ‖u‖ = u · u / ‖u‖; the direction u / ‖u‖ is held constant.
 
-    A head's part, z_h W_O^h, holds b_V; a feed-forward's part is all of its output, and so is that of attention pooling's feed-forward.
-    The `biases` are those of norms, W_O, the map of patches and the layers behind the last block. With `by_token` a head has a row
-    for each token that it read, `read_from`. For sources see `model.decompositions`.
+    A head's part is z_h W_O^h, b_V included; a feed-forward's part is its whole output, also of the feed-forward of attention pooling.
+    The part `biases` is the sum of those of norms, W_O, the patch projection and the layers after the last block. With `by_token` a
+    head has a row for each position whose value it sums (`read_from`). For sources see `model.decompositions`.
 
     Raises ValueError as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do, and for a class that the encoder
     does not have.
@@ -87,17 +87,17 @@ def answer_parts(
 def answer_number(
     loaded: Loaded, model_input: InputLike, states: Float[Tensor, "1 position d_model"], answer: Explained
 ) -> tuple[str, OfStates]:
-    """What the number y of `answer_parts` is, and y as a function of states behind the final norm and the inputs that these are of.
+    """Name of the number y of `answer_parts`, and y as a function of the states after the final norm and their input tensors.
 
-    `states` are those of the input. Raises ValueError as `answer_parts` does.
+    `states` are those of `model_input`. Raises ValueError as `answer_parts` does.
     """
     model, config = loaded.model, loaded.config
     inputs, _ = prepare(loaded, model_input)
     if isinstance(answer, MaskedWord):
         check_answer(loaded, [model_input], answer)
-        return _of_word(loaded, answer)
+        return _word_number(loaded, answer)
     if config.n_classes and not isinstance(answer, Similarity):
-        return _of_classes(loaded, model.classify(states, inputs)[0], answer)
+        return _class_number(loaded, model.classify(states, inputs)[0], answer)
     if answer is None:
         # the gradient of a length is the direction, as if that were held
         return "length of the pooled state", lambda *of: model.pool(*of).double().norm(dim=-1)
@@ -110,7 +110,8 @@ def answer_number(
     return "cosine similarity", lambda *of: functional.normalize(model.pool(*of).double(), dim=-1) @ v
 
 
-def _of_word(loaded: Loaded, word: MaskedWord) -> tuple[str, OfStates]:
+def _word_number(loaded: Loaded, word: MaskedWord) -> tuple[str, OfStates]:
+    """The result of `answer_number` for a masked word."""
     assert loaded.tokenizer is not None, "the answer was checked"
     token = loaded.tokenizer.id_to_token(word.token_id)
 
@@ -121,7 +122,10 @@ def _of_word(loaded: Loaded, word: MaskedWord) -> tuple[str, OfStates]:
     return f"logit of “{token}” minus the mean over the vocabulary", number
 
 
-def _of_classes(loaded: Loaded, logits: Float[Tensor, " class"], answer: int | None) -> tuple[str, OfStates]:
+def _class_number(
+    loaded: Loaded, logits: Float[Tensor, " class"], answer: int | None
+) -> tuple[str, OfStates]:
+    """The result of `answer_number` for the class `answer`, or for that with the largest of `logits`."""
     config = loaded.config
     index = int(logits.argmax()) if answer is None else answer
     if index not in range(config.n_classes):

@@ -1,4 +1,4 @@
-"""`score_parts`: one attention score as the sum of products of a part of the query and a part of the key."""
+"""`score_parts`: one attention score as a sum of products, each of a part of the query vector and a part of the key vector."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -22,9 +22,9 @@ Vectors = Float64[np.ndarray, "part d_k"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreParts:
-    """One attention score, before the mask, divided among the products of the query's parts and the key's.
+    """One attention score, before the mask, as the sum of the products of every part of the query with every part of the key.
 
-    The value of a part of the query is the sum of its products with all parts of the key, and the reverse.
+    The value of a part of the query is the sum of its products with all parts of the key; that of a part of the key likewise.
     """
 
     query: pd.DataFrame  # a row for each part of the query, as in `AnswerParts.frame`
@@ -35,13 +35,14 @@ class ScoreParts:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Products of the query's parts (rows) and the key's (columns), each side's parts of the largest values first."""
+        """Products of the query's parts (rows) and the key's parts (columns), both in order of falling |value|."""
         return self.strongest(max(len(self.query), len(self.key)))
 
-    def strongest(self, most: int) -> pd.DataFrame:
-        """Like `frame`, for the `most` parts of each side with the largest values; the others are summed in the last row and column."""
+    def strongest(self, max_parts: int) -> pd.DataFrame:
+        """`frame` with at most `max_parts` parts of query and key; the sum of all others is the last row and the last column."""
         return (
-            _strongest(self.query, self.query_vectors, most) @ _strongest(self.key, self.key_vectors, most).T
+            _strongest(self.query, self.query_vectors, max_parts)
+            @ _strongest(self.key, self.key_vectors, max_parts).T
         )
 
     @property
@@ -51,7 +52,7 @@ class ScoreParts:
 
     @property
     def gap(self) -> float:
-        """How far the sum of the products is from what was recorded."""
+        """|`total` - `recorded`|: how far the sum of the products is from the score that the forward pass computed."""
         return abs(self.total - self.recorded)
 
 
@@ -68,15 +69,16 @@ def score_parts(
     """The score of the positions `query` (i) and `key` (j) in one head, q_i · k_j / sqrt(d_k), as Σ_pr product_pr.
 
     product_pr = q_i^p · k_j^r / sqrt(d_k), where q_i^p = R_i W_Q n(x_i^p) and k_j^r = R_j W_K n(x_j^r) for parts p and r of the
-    states that the layer reads. n is the norm before the attention, if there is one, with its σ held; R rotates by the position,
-    where the encoder has rotary positions. The `biases` hold b_Q and b_K as well. There is no sqrt(d_k) where the encoder has none.
+    states that the layer reads. n is the norm before the attention, if there is one, with its σ held constant; R is the rotation by
+    the position, with rotary positions. The part `biases` includes b_Q and b_K. An encoder that does not divide its scores has no
+    sqrt(d_k).
 
     Encoders with a bias on scores by the distance have one part more on each side, `relative position`: in T5, MPNet and BEiT the
-    product of these two is that bias. In DeBERTa the product of a part of the query and the key's `relative position` is that part's
-    share of content-to-position, and the reverse of position-to-content; content-to-content is the rest.
+    product of these two is that bias. In DeBERTa the products of the query's parts with the key's `relative position` add up to the
+    content-to-position term, those of the key's parts with the query's to position-to-content, the others to content-to-content.
 
     Parts, `by_token` and sources are as in `answer_parts`. Raises ValueError as `model.inputs.prepare` does, and for a layer, head
-    or position that there is not.
+    or position that does not exist.
 
     >>> from loupe import load, score_parts
     >>> parts = score_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.", layer=1, head=0, query=3, key=2)
@@ -92,7 +94,7 @@ def score_parts(
     point = f"blocks.{layer}.attention.scores"
     forward = forward_pass(loaded, model_input, layer, [point], by_token=by_token)
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
-        sides = [_of_side(*of, forward, layer, head) for of in (("q", query), ("k", key))]
+        sides = [_side_parts(*of, forward, layer, head) for of in (("q", query), ("k", key))]
         relative = _relative_position(forward, layer, head, query, key)
         if relative is not None:
             sides = [
@@ -108,14 +110,14 @@ def score_parts(
         key=frame(key_parts, positions, of_key @ of_query.sum(axis=0)),
         query_vectors=of_query,
         key_vectors=of_key,
-        recorded=float(forward.seen[point][head, query, key]),
+        recorded=float(forward.activations[point][head, query, key]),
     )
 
 
-def _of_side(
+def _side_parts(
     side: Literal["q", "k"], position: int, forward: ForwardPass, layer: int, head: int
 ) -> tuple[list[Part], Float[Tensor, "part d_k"]]:
-    """The parts of the query or the key of a head at one position, and what each adds to it."""
+    """The parts of the state at `position`, and the vector that each adds to the head's query ("q") or key ("k") there."""
     block = forward.model.blocks[layer]
     point, linear = (block.attention.get_submodule(name) for name in (side, f"w_{side}"))
 
@@ -133,8 +135,9 @@ def _of_side(
 def _relative_position(
     forward: ForwardPass, layer: int, head: int, query: int, key: int
 ) -> Float[Tensor, "side width"] | None:
-    """What the distance of a query and a key adds to both, if it does, and one number more on each side. The product of these makes
-    the product of both vectors the bias on the score, which is 0 in DeBERTa.
+    """The parts `relative position` of a query and a key, [side, d_k + 1]; None without a bias or terms of relative positions.
+
+    The last component is an extra one, chosen such that the product of both vectors is the bias on the score, in DeBERTa 0.
     """
     attention, name = forward.model.blocks[layer].attention, f"blocks.{layer}.attention"
     if not {f"{name}.scores.added", f"{name}.content_to_content"} & hook_points(forward.model).keys():
@@ -150,9 +153,9 @@ def _relative_position(
     return torch.cat((vectors, more[:, None]), dim=1)
 
 
-def _strongest(side: pd.DataFrame, vectors: Vectors, most: int) -> pd.DataFrame:
-    """The vectors of the `most` parts with the largest values, by name, and the sum of all others."""
+def _strongest(side: pd.DataFrame, vectors: Vectors, max_parts: int) -> pd.DataFrame:
+    """The vectors of the `max_parts` parts of one side with the largest |value|, by name, and the sum of all others."""
     order = np.argsort(-side["value"].abs().to_numpy(), kind="stable")
     rows = pd.DataFrame(vectors[order], side["part"].to_numpy()[order])
-    others = rows[most:].sum().to_frame(OTHERS).T
-    return pd.concat((rows[:most], others)) if len(rows) > most else rows
+    others = rows[max_parts:].sum().to_frame(OTHERS).T
+    return pd.concat((rows[:max_parts], others)) if len(rows) > max_parts else rows

@@ -1,4 +1,4 @@
-"""Linear functions of states, divided among the parts that the states are sums of."""
+"""Linear functions of states, divided among the parts whose sum each state is (`model.decompositions`)."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import product
@@ -24,12 +24,12 @@ from ..transformer import Transformer
 NEAR_ZERO = 1e-6  # closer to 0 an activation's ratio is that at this number: of tanh 1
 
 
-class Held(TorchFunctionMode):
-    """Context manager: modules make what they always make, as functions that are linear in their input and in `one` = 1.
+class Linearised(TorchFunctionMode):
+    """Context manager in which modules compute their usual output, but as a linear function of their input and of `one`, which is 1.
 
-    `one` multiplies each bias. So what is made is the sum of input and `one`, each multiplied by its gradient. Held, which is to have
-    no gradient, are a norm's divisor, the length of a vector that is divided by it, the weights of attention, and the ratio a(u) / u of
-    each unit of an activation.
+    `one` multiplies each bias, so the output is input · its gradient + `one` · its gradient. The following is held constant (has no
+    gradient): a norm's divisor, the length by which a vector is divided, attention weights, and the ratio a(u) / u of each unit of an
+    activation function.
     """
 
     def __init__(self, one: Float[Tensor, " 1"]) -> None:
@@ -62,13 +62,13 @@ class Held(TorchFunctionMode):
 States = Float[Tensor, "position d_model"]
 OfStates = Callable[
     [States], Float[Tensor, " number"]
-]  # linear in states and biases where divisors are `Held`
+]  # linear in states and biases where divisors are `Linearised`
 POOLING_FEED_FORWARD = "attention_pooling.feed_forward_out"
 
 
 class Part(NamedTuple):
-    """A part of a state; `kind` is token (also of a picture: a patch, the class token, a register), token type, position, head,
-    feed-forward, pooling feed-forward, relative position or biases.
+    """A part of a state: `kind` is token (in a picture: patch, class token or register), token type, position, head, feed-forward,
+    pooling feed-forward, relative position or biases.
     """
 
     kind: str
@@ -85,38 +85,39 @@ class Part(NamedTuple):
 
 
 class ForwardPass(NamedTuple):
-    """What one forward pass recorded of one input."""
+    """Recorded activations of one forward pass on one input, without the batch axis."""
 
     model: Transformer
     inputs: Tensor
     positions: Positions
-    seen: Mapping[str, Float[Tensor, "..."]]  # activations, by the name of the hook point
+    activations: Mapping[str, Float[Tensor, "..."]]  # activations, by the name of the hook point
     by_token: bool  # whether the parts of heads are to be divided by the token that they were read from
 
     def states(self, n_layers: int) -> States:
-        """The residual stream behind the first `n_layers` layers, before any norm that follows."""
-        return self.seen[_behind(n_layers)]
+        """The residual stream after the first `n_layers` layers, before any norm that follows."""
+        return self.activations[_hook_after(n_layers)]
 
 
-def _behind(n_layers: int) -> str:
+def _hook_after(n_layers: int) -> str:
+    """Name of the hook point of the residual stream after the first `n_layers` layers."""
     return f"blocks.{n_layers - 1}.resid_post" if n_layers else "embedding.output"
 
 
 def forward_pass(
     loaded: Loaded, model_input: InputLike, n_layers: int, names: Collection[str] = (), *, by_token: bool
 ) -> ForwardPass:
-    """Records what `divide` reads of the first `n_layers` layers, and those of the hook points `names` that the encoder has."""
+    """Records the activations that `divide` needs of the first `n_layers` layers, and those at `names`, where the encoder has them."""
     of_block = ["attention.z", "attention_out", "feed_forward_out"] + [
         "attention.pattern",
         "attention.v",
     ] * by_token
-    wanted = ["embedding.content", "embedding.positions", _behind(n_layers)]
+    wanted = ["embedding.content", "embedding.positions", _hook_after(n_layers)]
     wanted += [f"blocks.{layer}.{name}" for layer in range(n_layers) for name in of_block]
     wanted += [name for name in names if name in hook_points(loaded.model)]
     inputs, positions = prepare(loaded, model_input)
-    seen = activations(loaded, [model_input], wanted)
-    seen = {name: activation[0] for name, activation in seen.items()}
-    return ForwardPass(loaded.model, inputs, positions, seen, by_token)
+    recorded = activations(loaded, [model_input], wanted)
+    recorded = {name: activation[0] for name, activation in recorded.items()}
+    return ForwardPass(loaded.model, inputs, positions, recorded, by_token)
 
 
 def frame(parts: list[Part], positions: Positions, values: Float64[np.ndarray, " part"]) -> pd.DataFrame:
@@ -131,28 +132,31 @@ def frame(parts: list[Part], positions: Positions, values: Float64[np.ndarray, "
 def divide(
     forward: ForwardPass, n_layers: int, function: OfStates
 ) -> tuple[list[Part], Float[Tensor, "part number"]]:
-    """Divides numbers, a `function` of the states behind the first `n_layers` layers, among the parts of these states.
+    """Divides numbers, a `function` of the states after the first `n_layers` layers, among the parts of these states.
 
-    The states are added up again from what was recorded of each part, with all divisors held, and the part is multiplied by the
-    gradient of the numbers with respect to it. In post-LN, LN(αx + F), and in B2T, LN(x + h + F), the norm divides all that came
-    before; α is the factor of the skip connection. A recorded feed-forward of attention pooling is a part of its own.
+    Returns the parts, and for each what it adds to each number: the part times the gradient of the number with respect to it, where
+    the states are the sum of the recorded parts and all divisors are held constant. In post-LN, LN(αx + F), and in B2T,
+    LN(x + h + F), the norm also scales the parts of earlier layers; α is the factor of the skip connection. A recorded feed-forward
+    of attention pooling is a part of its own.
     """
-    model, seen = forward.model, forward.seen
-    last = _leaf(forward.states(n_layers))
-    one = _leaf(last.new_ones(1))
+    model, recorded = forward.model, forward.activations
+    last = _with_gradient(forward.states(n_layers))
+    one = _with_gradient(last.new_ones(1))
     others, watchers = {Part("biases"): one}, {}
-    if POOLING_FEED_FORWARD in seen:
-        of_pooling = others[Part("pooling feed-forward")] = _leaf(seen[POOLING_FEED_FORWARD][None])
+    if POOLING_FEED_FORWARD in recorded:
+        of_pooling = others[Part("pooling feed-forward")] = _with_gradient(
+            recorded[POOLING_FEED_FORWARD][None]
+        )
         watchers[POOLING_FEED_FORWARD] = lambda _: of_pooling
-    with torch.enable_grad(), Held(one), watch(model, watchers):
+    with torch.enable_grad(), Linearised(one), watch(model, watchers):
         (g,) = torch.autograd.grad(function(last).sum(), last)
         positions = g.any(dim=-1).nonzero()[:, 0]  # that are read
         parts, bias = _embedding(forward, positions)
         x = model.embedding.norm(sum(parts.values()) + one * bias)
         for layer, block in enumerate(model.blocks[:n_layers]):
             b_o = bias_by_head(block.attention.w_o)
-            heads = _leaf(seen[f"blocks.{layer}.attention_out"][positions] - b_o)
-            fed = _leaf(seen[f"blocks.{layer}.feed_forward_out"][positions])
+            heads = _with_gradient(recorded[f"blocks.{layer}.attention_out"][positions] - b_o)
+            fed = _with_gradient(recorded[f"blocks.{layer}.feed_forward_out"][positions])
             parts |= {Part("head", layer): heads, Part("feed-forward", layer): fed}
             is_pre, is_b2t = block.norm_placement == "pre", block.norm_placement == "b2t"
             norm, next_norm = (
@@ -174,10 +178,10 @@ def divide(
             g_z = (g @ attention.w_o.weight).unflatten(-1, (attention.n_heads, -1))
             if forward.by_token:  # Σ_i g_i · A_ij v_j
                 # queries first: a number for each query and key would fill gigabytes for 20 texts and 729 patches
-                of_keys = torch.einsum("nqhd,hqk->nhkd", g_z, seen[f"{name}.pattern"][:, positions])
-                products = torch.einsum("nhkd,hkd->hkn", of_keys, seen[f"{name}.v"])
+                of_keys = torch.einsum("nqhd,hqk->nhkd", g_z, recorded[f"{name}.pattern"][:, positions])
+                products = torch.einsum("nhkd,hkd->hkn", of_keys, recorded[f"{name}.v"])
             else:
-                products = torch.einsum("nqhd,hqd->hn", g_z, seen[f"{name}.z"][:, positions])
+                products = torch.einsum("nqhd,hqd->hn", g_z, recorded[f"{name}.z"][:, positions])
         indices = product(*map(range, products.shape[:-1]))  # head, and the position that it read
         divided += [Part(part.kind, part.layer, *index) for index in indices]
         values.append(products.reshape(-1, len(numbers)))
@@ -187,9 +191,11 @@ def divide(
 def _embedding(
     forward: ForwardPass, positions: Int[Tensor, " position"]
 ) -> tuple[dict[Part, Float[Tensor, "position width"]], Tensor | float]:
-    """Parts of the embedding before its norm, and the bias in it."""
+    """Parts of the embedding at `positions`, before its norm, and the bias of the patch projection in it, 0 for text."""
     embedding, config = forward.model.embedding, forward.model.config
-    token, position = (forward.seen[f"embedding.{name}"][positions] for name in ("content", "positions"))
+    token, position = (
+        forward.activations[f"embedding.{name}"][positions] for name in ("content", "positions")
+    )
     parts: dict[Part, Tensor] = {Part("token"): token}
     bias: Tensor | float = 0.0
     if isinstance(embedding, ImportedEmbedding) and embedding.types is not None:
@@ -200,9 +206,9 @@ def _embedding(
     if not config.is_text:
         bias = (positions >= config.n_before_patches)[:, None] * embedding.patches.bias * embedding.scale
         parts[Part("token")] = token - bias
-    return {part: _leaf(vectors) for part, vectors in parts.items()}, bias
+    return {part: _with_gradient(vectors) for part, vectors in parts.items()}, bias
 
 
-def _leaf(vectors: Tensor) -> Tensor:
-    """The vectors, so that gradients with respect to them are computed."""
+def _with_gradient(vectors: Tensor) -> Tensor:
+    """A copy of the vectors as a leaf tensor, with respect to which autograd computes gradients."""
     return vectors.detach().clone().requires_grad_()

@@ -1,10 +1,10 @@
-"""Ablation: the answers of an encoder without some heads, layers, feed-forward sublayers or positions; and importance of heads.
+"""Ablation (the answers of an encoder without some heads, layers, feed-forwards or positions) and the importance of heads.
 
 A head whose ablation changes nothing on one input may still be needed on others.
 
-With one head changed at a time, the layers before it run once, and so does the attention of its own layer. Replacing z_h by
-z'_h adds (z'_h − z_h) W_O^h to the output of attention, so this is not computed anew. The layers after it run in batches of
-several changed heads.
+With one head changed at a time, the layers before it run once, and so does the attention of its own layer: replacing the
+head's output z_h by z'_h adds (z'_h − z_h) W_O^h to the output of attention. The layers after it run on a batch that holds
+several variants of the input, each with another head changed.
 
 Importance estimates the effect of ablation by one backward pass per batch. Michel et al. 2019, "Are Sixteen Heads Really
 Better than One?": I_h = E_x |z_hᵀ ∂L/∂z_h|, which is |dL/da| at a = 1 if the output of head h is a z_h.
@@ -42,7 +42,7 @@ AblationKind = Literal["zero"] | Means  # what replaces the output z of a head
 
 
 class HeadAnswers(NamedTuple):
-    """Answers to a batch of inputs with one head's output replaced at a time, for several heads of one layer."""
+    """Answers to a batch of inputs, for several heads of one layer; `answers[i]` are those with the output of `heads[i]` replaced."""
 
     layer: int
     heads: list[int]
@@ -56,10 +56,11 @@ def change_each_head(
     heads: Collection[HeadName] | None = None,
     answer: AnswerRead | OfStates = None,
 ) -> Iterator[HeadAnswers]:
-    """Yields the answers to a batch with one head's output z replaced, for each of `heads` (None: all), layer by layer.
+    """Yields the answers to the batch `inputs` with one head's output z replaced, for each of `heads` (None: all), layer by layer.
 
-    The answers are those of `model.experiments.batching.read_answers`.
-    Replacements by a `watch` around this call take effect, too. The model must be in evaluation mode, without gradients.
+    `replace(layer, z)` returns the new z, [input, head, position, d_v] or broadcast to it. Answers are those of
+    `model.experiments.batching.read_answers`. Replacements by a `watch` around this call take effect as well. The model must
+    be in evaluation mode, without gradients.
     """
     mask, x = model.full_mask(inputs), model.embed(inputs)
     chunk_size = max(1, batch_size(model.config, x.shape[1]) // (FRACTION * len(inputs)))
@@ -89,9 +90,9 @@ def change_each_head(
 def change_each_head_of_input(
     loaded: Loaded, model_input: InputLike, replace: Replace, answer: AnswerRead = None
 ) -> Iterator[HeadAnswers]:
-    """Like `change_each_head`, for one input and all heads; while the caller handles a result, torch's modes are as it set
-    them.
+    """Like `change_each_head`, for one input and all heads.
 
+    The model is in evaluation mode and without gradients only while a result is computed, not while the caller uses it.
     Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do.
     """
     inputs = prepare(loaded, model_input)[0]
@@ -107,7 +108,7 @@ def change_each_head_of_input(
 def stack_answers(
     steps: Iterable[HeadAnswers], config: ModelConfig
 ) -> Float[np.ndarray, "layer head input answer"]:
-    """The answers of all `steps` in one array; the steps must cover all heads in order."""
+    """The answers of all `steps`, which `change_each_head` yields for all heads, in one array."""
     answers = torch.cat([step.answers for step in steps])
     return answers.unflatten(0, (config.n_layers, config.n_heads)).cpu().numpy()
 
@@ -120,8 +121,8 @@ def ablate_heads(
 ) -> Float32[np.ndarray, "input layer head answer"]:
     """Answers, as `model.experiments.probabilities.probabilities` returns them, with one head ablated at a time.
 
-    The head's output z is replaced at every position by zeros, or by its row of means. Inputs of equal length share a
-    batch. Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do, and ValueError for means of
+    The head's output z is replaced at every position by zeros ("zero"), or by the head's row of the means [layer, head, d_v]
+    that are given as `ablation`. Inputs of equal length share a batch. Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do, and ValueError for means of
     another shape than [layer, head, d_v], and another word than "zero".
 
     >>> from loupe import ablate_heads, load
@@ -150,6 +151,7 @@ def ablate_heads_in_steps(
 
 
 def _replacement(loaded: Loaded, ablation: AblationKind) -> Replace:
+    """The function that `change_each_head` takes as `replace`. Raises ValueError as `ablate_heads` does."""
     if isinstance(ablation, str):
         check_ablation(ablation)
         return lambda _, z: torch.zeros_like(z)
@@ -167,9 +169,9 @@ def ablated(
     """An intervention that ablates the given heads, layers, feed-forward sublayers and positions together.
 
     The output z of `heads`, pairs (layer, head), and of all heads of `layers`, is replaced by zeros, or by each head's row
-    of `means`. W_O is still applied, bias included, so ablating a layer is ablating all of its heads. The output of the
-    layers `feed_forwards`, second bias included, is always replaced by zeros. `positions` are masked as keys in all layers
-    and heads. Raises IndexError if the means lack a head.
+    of `means` [layer, head, d_v]. W_O is still applied, bias included. The output of the feed-forwards in the layers
+    `feed_forwards`, second bias included, is always replaced by zeros. `positions` are masked as keys in all layers and
+    heads. Raises IndexError if the means lack a head.
 
     >>> from loupe import ablated, capture, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -200,7 +202,7 @@ def _replace_heads(heads: list[int], layer: int, means: Means | None) -> Replace
 
 
 def check_ablation(ablation: AblationKind) -> None:
-    """Raises ValueError for a word other than "zero": means are given as an array, since their data set is not known here."""
+    """Raises ValueError for a string other than "zero"; means are given as an array [layer, head, d_v]."""
     if isinstance(ablation, str) and ablation != "zero":
         raise ValueError(f"an ablation is 'zero' or an array of means [layer, head, d_v], got {ablation!r}")
 
@@ -259,7 +261,7 @@ def check_labels(loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[i
 def _importance(
     model: Transformer, inputs: Tensor, labels: Int[Tensor, " input"] | None, answer: MaskedWord | None
 ) -> Float[Tensor, "input layer head"]:
-    """The result of `importance` for one batch; without labels, the loss is that of the predicted classes."""
+    """The result of `importance` for a batch of inputs of equal length; without labels, the predicted classes are the labels."""
     names = [f"blocks.{layer}.attention.z" for layer in range(model.config.n_layers)]
     with collecting_activations(model, names) as captured:
         states = model.encode(inputs)

@@ -1,4 +1,4 @@
-"""Answers of encoders that do not choose one class for the whole input; for all others see `model.experiments.probabilities`."""
+"""Answers of encoders with a class for each token, independent classes or a regression, and how certain or alike answers are."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,19 +14,23 @@ from .embeddings import cosine_similarities
 
 
 class TokenAnswers(NamedTuple):
-    """The tokens of one input whose predicted class is not the most frequent one, and the entropy of the token classes."""
+    """Predicted classes of the tokens of one input.
+
+    `named` holds (token, class name) of the tokens whose class is not the most frequent one of the input (or, if there is a
+    single class, whose probability is at least 0.5); `entropy` is the mean entropy over the tokens, in nats.
+    """
 
     named: tuple[tuple[str, str], ...]  # token and class, in order
     entropy: float  # nats, mean over the tokens
 
 
 def answers(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.ndarray, "input class"]:
-    """Probabilities of each input (`ForwardRecord.probabilities`), for each class independently, or numbers of a regression."""
+    """For each input `ForwardRecord.probabilities`: a probability for each independent class, or the numbers of a regression."""
     return np.stack([capture(loaded, model_input).probabilities for model_input in inputs])
 
 
 def token_answers(loaded: Loaded, inputs: Sequence[InputLike]) -> tuple[TokenAnswers, ...]:
-    """Predicted token classes of each input, for an encoder that classifies tokens; only one record is in memory at a time.
+    """Predicted token classes of each input, for an encoder that classifies tokens.
 
     Raises ValueError for other encoders.
     """
@@ -34,6 +38,7 @@ def token_answers(loaded: Loaded, inputs: Sequence[InputLike]) -> tuple[TokenAns
 
 
 def _token_answers(loaded: Loaded, model_input: InputLike) -> TokenAnswers:
+    """The result of `token_answers` for one input."""
     record = capture(loaded, model_input)
     probabilities, names = record.token_probabilities, record.token_class_names
     if probabilities is None:

@@ -4,21 +4,20 @@ The answer F is one number, as a function of the states behind the last block:
 
 - The log-odds of a class, ln(p_c / Σ_{k≠c} p_k), in nats, for an encoder that chooses one of several classes.
 - log P of a word in place of [MASK], in nats (`model.experiments.masked_word`).
-- The cosine similarity of the pooled state with that of another input, which stays as it is: what sentence encoders are
-  compared by. Without another input it is the similarity with the input's own pooled state, which is 1 at the input, so its
-  fall is the cosine distance that other experiments measure for encoders without classes.
+- The cosine similarity of the pooled state with that of another input, which is held constant. Without another input it is
+  the similarity with the input's own unchanged pooled state: 1 at the input, so that its fall is the cosine distance that
+  other experiments measure for encoders without classes.
 
-Content is what a token or patch brings before positions are added (the hook point
-`embedding.content`), so a position's attribution holds all it brings. The baseline x' has zeros at the positions that can be
-knocked out (`model.experiments.knock_out.removable_positions`), as Sundararajan et al. propose for text: "the zero embedding
-vector" (section 3). Class token, registers and padding keep their content in it and get 0, and so does the [MASK] whose word
-is the answer: without it the encoder would not be asked for a word.
+Content x is the embedding of a token or patch before positions are added (the hook point `embedding.content`). The baseline
+x' has zeros at the positions that can be knocked out (`model.experiments.knock_out.removable_positions`), as Sundararajan et
+al. propose for text: "the zero embedding vector" (section 3). Class token, registers, padding, and the [MASK] whose word is
+the answer, have the same content in x and x', so their attribution is 0.
 
 - Gradient × input: (x - x') · ∂F/∂x at the input (Shrikumar et al. 2016, "Not Just a Black Box"); with this baseline, x · ∂F/∂x.
 - Integrated gradients: (x - x') · ∫ ∂F/∂x (x' + α (x - x')) dα from α = 0 to 1 (Sundararajan, Taly & Yan 2017, "Axiomatic
   Attribution for Deep Networks", equation 1), summed over the components of the content.
 
-Their axiom of completeness (proposition 1) says that integrated gradients sum to F(x) - F(x'). Here it is measured each time.
+By the axiom of completeness (proposition 1) integrated gradients sum to F(x) - F(x'). Here the difference is measured each time.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,7 +52,7 @@ _N_POINTS = 8  # of the quadrature in each part, its ends included
 
 @dataclass(frozen=True)
 class Similarity:
-    """The answer "cosine similarity with the pooled state of `other`", from -1 to 1; None: with the input's own, unchanged.
+    """The answer "cosine similarity with the pooled state of `other`", from -1 to 1; None means the input's own pooled state.
 
     >>> from loupe import Similarity, integrated_gradients, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -69,7 +68,7 @@ OfStates = Callable[[Float[Tensor, "input position d_model"], Tensor], Float[Ten
 
 
 def explained_answer(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> OfStates:
-    """F as a function of the states behind the final norm (`Transformer.encode`) and the inputs that they are of.
+    """The answer F as a function of the states after the final norm (`Transformer.encode`) and of their inputs.
 
     `answer` None means the class that is predicted for the input; for an encoder without classes, `Similarity()`. Raises as
     `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do, and ValueError for a class that the encoder
@@ -89,14 +88,14 @@ def explained_answer(loaded: Loaded, model_input: InputLike, answer: Explained =
         raise ValueError(f"{loaded.name} does not choose one of several classes: it has no class to explain")
     if answer is not None and answer not in range(config.n_classes):
         raise ValueError(f"{loaded.name} has the classes 0 to {config.n_classes - 1}, got {answer}")
-    followed = (
+    class_index = (
         int(_without_gradient(loaded, model_input, model.classify).argmax()) if answer is None else answer
     )
-    return lambda states, inputs: _log_odds(model.classify(states, inputs), followed)
+    return lambda states, inputs: _log_odds(model.classify(states, inputs), class_index)
 
 
 def given_answer(config: ModelConfig, answer: Explained) -> Explained:
-    """The `answer`, or for an encoder without classes `Similarity()` in place of None."""
+    """The `answer`; if it is None and the encoder has no classes, `Similarity()`."""
     return Similarity() if answer is None and not _has_classes(config) else answer
 
 
@@ -105,7 +104,7 @@ def similarity_falls(
     answers: Float[np.ndarray, "*interventions d_pooled"],
     other: Float[np.ndarray, " d_pooled"],
 ) -> Float[np.ndarray, " *interventions"]:
-    """Falls of the cosine similarity with the pooled state `other`, from the pooled state `before` to each of `answers`."""
+    """By how much the pooled states `answers` are less similar (cosine) to the pooled state `other` than `before` is."""
     return cosine_distance(answers, other) - cosine_distance(before, other)
 
 
@@ -116,19 +115,22 @@ def _has_classes(config: ModelConfig) -> bool:
 def _without_gradient(
     loaded: Loaded, model_input: InputLike, output: Callable[[Tensor, Tensor], Tensor]
 ) -> Float[Tensor, "1 output"]:
-    """The `output` of one input, which is read off its states."""
+    """`output(states, inputs)` for one input, computed without gradients and detached."""
     inputs, _ = prepare(loaded, model_input)
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(loaded.model):
         return output(loaded.model.encode(inputs), inputs)
 
 
-def _log_odds(logits: Float[Tensor, "input class"], followed: int) -> Float[Tensor, " input"]:
-    others = torch.cat((logits[:, :followed], logits[:, followed + 1 :]), dim=1)
-    return logits[:, followed] - others.logsumexp(dim=1)
+def _log_odds(logits: Float[Tensor, "input class"], class_index: int) -> Float[Tensor, " input"]:
+    others = torch.cat((logits[:, :class_index], logits[:, class_index + 1 :]), dim=1)
+    return logits[:, class_index] - others.logsumexp(dim=1)
 
 
-class OnPath(NamedTuple):
-    """The function F at points x' + α (x - x') of the path from the baseline to the input."""
+class PathPoints(NamedTuple):
+    """The answer F at points x' + α (x - x') of the path from the baseline to the input.
+
+    `outputs` are the values of F, `products` is (x - x') · ∂F/∂x of each position.
+    """
 
     outputs: Float[np.ndarray, " point"]
     # (x - x') · ∂F/∂x, summed over the components of a position
@@ -136,12 +138,15 @@ class OnPath(NamedTuple):
 
 
 Baseline = Literal["zeros", "mask", "padding"]
-Path = Callable[[Float[np.ndarray, " point"]], OnPath]  # from values of α
+Path = Callable[[Float[np.ndarray, " point"]], PathPoints]  # from values of α
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """The attributions of all positions of one input, and the outputs that they explain; in nats, or as cosines."""
+    """Attributions of all positions of one input (`values`), in nats or, of a similarity, in units of the cosine.
+
+    `output` is F(x) and `baseline_output` F(x'). `least` is the unit: 1 nat, or 0.1 of a cosine; it bounds `allowed`.
+    """
 
     values: Float[np.ndarray, " position"]
     output: float  # F(x)
@@ -151,7 +156,7 @@ class Attribution:
 
     @property
     def allowed(self) -> float:
-        """The largest gap of complete attributions: 0.001 of F(x) - F(x'), but not less than 0.001 nats, or 0.0001 of a cosine."""
+        """The `gap` up to which attributions count as complete: 0.001 |F(x) - F(x')|, at least 0.001 nats, or 0.0001 of a cosine."""
         return TOLERANCE * max(self.least, abs(self.difference))
 
     @property
@@ -161,17 +166,17 @@ class Attribution:
 
     @property
     def difference(self) -> float:
-        """F(x) - F(x'), which complete attributions sum to."""
+        """F(x) - F(x'), the sum of complete attributions."""
         return self.output - self.baseline_output
 
     @property
     def gap(self) -> float:
-        """How far the sum of the attributions is from F(x) - F(x')."""
+        """|sum of the attributions - (F(x) - F(x'))|."""
         return abs(self.total - self.difference)
 
     @property
     def is_complete(self) -> bool:
-        """Whether the gap is at most what is `allowed`."""
+        """Whether the `gap` is at most `allowed`."""
         return self.gap <= self.allowed
 
 
@@ -203,7 +208,8 @@ def integrated_gradients(
     means the predicted class, or for an encoder without classes the similarity with its own unchanged pooled state.
 
     Their sum is F(x) - F(x') up to the result's `gap`. Where MOST_GRADIENTS are not enough for completeness, `is_complete` is
-    False. In the `baseline` x' the explained positions hold no content, or a text's [MASK] or padding token. Raises as
+    False. In the `baseline` x' the content of the explained positions is zero ("zeros"), or the embedding of the text's [MASK]
+    ("mask") or padding token ("padding"). Raises as
     `model.experiments.attribution.explained_answer` does, and ValueError for an encoder without that token.
 
     >>> from loupe import integrated_gradients, load
@@ -216,18 +222,18 @@ def integrated_gradients(
 
 
 def explained_positions(positions: Positions, answer: Explained = None) -> tuple[int, ...]:
-    """The positions that have no content in the baseline: those that can be knocked out, but for the [MASK] of the answer."""
+    """The positions whose content is replaced in the baseline: all that can be knocked out except the [MASK] of the answer."""
     kept = answer.position if isinstance(answer, MaskedWord) else None
     return tuple(position for position in removable_positions(positions) if position != kept)
 
 
 def integrate(path: Path, least: float = NATS) -> Attribution:
-    """Integral of the products along the path, refined until its sum is the difference of the outputs.
+    """Attribution by the integral of `PathPoints.products` along the path, refined until the values sum to F(x) - F(x').
 
-    Each part of the path is integrated by Gauss and Lobatto's rule, whose points include both ends: so how far the part's
-    integral is from complete is known exactly. Parts that are off most are halved until the errors of all parts together are
-    at most a tenth of what completeness allows, or MOST_GRADIENTS are used up. (One rule over the whole path, of evenly
-    spaced points or Gauss and Legendre's, spends most of its gradients where the output hardly changes.)
+    Each interval of α is integrated by the Gauss-Lobatto rule, whose points include both ends, so that the error of the
+    interval's sum is known. The intervals with the largest errors are halved until all errors together are at most a tenth
+    of `Attribution.allowed`, or MOST_GRADIENTS are used up. (One rule over the whole path, with evenly spaced or
+    Gauss-Legendre points, spends most of its gradients where the output hardly changes.) `least` is that of `Attribution`.
     """
     edges = np.linspace(0, 1, _N_PARTS + 1)
     parts = _integrate_parts(path, edges[:-1], edges[1:])
@@ -258,7 +264,7 @@ def integrate(path: Path, least: float = NATS) -> Attribution:
 def answer_path(
     loaded: Loaded, model_input: InputLike, answer: Explained = None, baseline_kind: Baseline = "zeros"
 ) -> Path:
-    """The answer along the path from the baseline to the input, with gradients. Raises as `integrated_gradients` does."""
+    """A function that computes `PathPoints` at given values of α, from 0 (baseline) to 1 (input). Raises as `integrated_gradients`."""
     model, config = loaded.model, loaded.config
     output_of = explained_answer(loaded, model_input, answer)
     inputs, positions = prepare(loaded, model_input)
@@ -268,7 +274,7 @@ def answer_path(
     direction = content - baseline
     n_at_once = max(1, batch_size(config, len(positions)) // config.n_layers)
 
-    def path(alphas: Float[np.ndarray, " point"]) -> OnPath:
+    def path(alphas: Float[np.ndarray, " point"]) -> PathPoints:
         shares = torch.tensor(alphas, dtype=content.dtype, device=content.device)[:, None, None]
         outputs, products = [], []
         with torch.inference_mode(False), torch.enable_grad(), evaluation_mode(model):
@@ -281,7 +287,7 @@ def answer_path(
                 (gradient,) = torch.autograd.grad(output.sum(), points)
                 outputs.append(output.detach().double().cpu().numpy())
                 products.append((gradient.double() * direction.double()).sum(dim=-1).cpu().numpy())
-        return OnPath(np.concatenate(outputs), np.concatenate(products))
+        return PathPoints(np.concatenate(outputs), np.concatenate(products))
 
     return path
 
@@ -294,9 +300,9 @@ def baseline_content(
     positions: Sequence[int],
     kind: Baseline,
 ) -> Float[Tensor, "1 position d_model"]:
-    """The `content` of the `inputs` with that of the baseline at the `positions`; token types stay.
+    """The `content` of the `inputs`, with the baseline of this `kind` at the `positions`; token types stay the same.
 
-    Raises ValueError for an encoder without the token of this kind.
+    Raises ValueError if the encoder has no [MASK] or padding token for this kind.
     """
     if kind not in get_args(Baseline):
         raise ValueError(f"the baseline must be one of {', '.join(get_args(Baseline))}, got {kind!r}")
@@ -315,11 +321,12 @@ def baseline_content(
 
 
 def _replaced_by(points: Tensor, _content: Tensor) -> Tensor:
+    """Watcher that puts `points` in place of the content."""
     return points
 
 
 class _Part(NamedTuple):
-    """A part of the path, from α = `start` to `end`, with the outputs at both ends."""
+    """An interval of the path, from α = `start` to `end`: the integral of the products over it, and F at both ends."""
 
     start: float
     end: float
@@ -329,7 +336,7 @@ class _Part(NamedTuple):
 
     @property
     def error(self) -> float:
-        """How far the sum of the integral is from the difference of the outputs at both ends."""
+        """|sum of the integral - (`end_output` - `start_output`)|."""
         return abs(float(self.integral.sum()) - (self.end_output - self.start_output))
 
 
@@ -348,7 +355,7 @@ def _integrate_parts(
 
 
 def _lobatto(n: int) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
-    """Points and weights of the Gauss-Lobatto rule on [0, 1]: the ends and the roots of P'_{n-1}, with 1 / (n (n-1) P²_{n-1})."""
+    """The `n` points and weights of the Gauss-Lobatto rule on [0, 1]: 0, 1 and the roots of P'_{n-1}; 1 / (n (n-1) P²_{n-1})."""
     legendre = np.polynomial.Legendre.basis(n - 1)
     points = np.concatenate(([-1.0], np.sort(legendre.deriv().roots().real), [1.0]))
     return (points + 1) / 2, 1 / (n * (n - 1) * legendre(points) ** 2)

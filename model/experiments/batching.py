@@ -1,4 +1,7 @@
-"""Batches of inputs of equal length, and answers to variants of a batch, computed from any layer onwards."""
+"""Batches of inputs of equal length, and answers computed from the states that enter any layer.
+
+A variant of a batch is the same inputs with states that an experiment has changed.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -68,10 +71,10 @@ def answers_from(
     mask: FullMask | None,
     answer: AnswerRead | OfStates = None,
 ) -> Float[Tensor, "variant input answer"]:
-    """Answers to several variants of the same inputs, computed from the states that enter block `first`.
+    """Answers to several variants of the same `inputs`, computed from the `states` that enter block `first`.
 
-    `states` holds all inputs of the first variant, then all of the second, and so on. `mask` has one entry for each input,
-    which all variants share, or one for each of `states`. The answers are those of `read_answers`.
+    `states` holds all inputs of the first variant, then all inputs of the second, and so on. The batch axis of `mask` is as
+    long as that of `inputs`, for all variants alike, or as that of `states`. The answers are those of `read_answers`.
     """
     n_variants, last = len(states) // len(inputs), model.config.n_layers - 1
     if first <= last:
@@ -95,8 +98,8 @@ def answers_after_attention(
 ) -> Float[Tensor, "variant input answer"]:
     """Like `answers_from`, computed from the input `x` of block `layer` and the output `attended` of its attention.
 
-    If the answer is read from one position, such as the class token's, the rest of the last block is computed for this
-    position alone, unless an activation there is watched.
+    In the last block, if the answer depends on the state of one position alone, such as the class token's, the feed-forward
+    is computed for this position alone, unless an activation behind the attention is watched.
     """
     position = _position_read(model, answer) if layer == model.config.n_layers - 1 else None
     if position is not None and not is_watched(model, _points_after_attention(model, layer)):
@@ -108,7 +111,7 @@ def answers_after_attention(
 
 
 def _position_read(model: Transformer, answer: AnswerRead | OfStates) -> int | None:
-    """The position from whose last state alone the answer is read; None if it is read from several."""
+    """The only position on whose final state the answer depends, such as the class token's; None if it depends on several."""
     if isinstance(answer, MaskedWord):
         return answer.position
     if callable(answer):
@@ -137,8 +140,10 @@ def read_answers(
     inputs: Tensor,
     answer: AnswerRead | OfStates = None,
 ) -> Float[Tensor, "input answer"]:
-    """Answers computed from the states after the last block: log P of the masked word `answer` in nats, or else class
-    probabilities or, for LOGITS, logits; pooled states if the encoder chooses no class. A function reads them itself.
+    """Answers computed from the states after the last block, of the kind that `answer` says.
+
+    For a masked word log P in nats; for LOGITS logits; for None class probabilities. An encoder that chooses no class gives
+    pooled states instead of logits or probabilities. A function is called with (states, inputs) and returns the answers.
     """
     states = model.final_norm(states)
     if callable(answer):

@@ -27,7 +27,10 @@ _STEPS = 500  # twice as many move a few hundred vectors hardly further, and tak
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingParts:
-    """Content and position vectors of one text or image, as read-only arrays; their sum enters the first block."""
+    """Content and position vectors of one text or image, as read-only arrays; their sum enters the first block.
+
+    `looked_up` is the content before it is multiplied by sqrt(d_model), which some encoders do.
+    """
 
     tokens: tuple[str, ...]
     looked_up: Float32[np.ndarray, "position d_model"]  # a token's row of the table, a projected patch
@@ -86,7 +89,7 @@ def position_cosines(loaded: Loaded) -> Float32[np.ndarray, "position position"]
 
 
 class Lengths(NamedTuple):
-    """Euclidean norms of the content and position vectors of one input."""
+    """Euclidean norms of one input's vectors: looked-up content, the same times sqrt(d_model) (`scaled`), position vectors."""
 
     looked_up: Float[np.ndarray, " position"]
     scaled: Float[np.ndarray, " position"]  # times sqrt(d_model), whether that is what is added or not
@@ -112,7 +115,7 @@ def lengths(parts: EmbeddingParts, *, scaled: bool) -> Lengths:
 
 
 class Range(NamedTuple):
-    """Smallest and largest of several values, and the index of each."""
+    """Smallest and largest of several values, and their indices `at_smallest` and `at_largest`."""
 
     smallest: float
     largest: float
@@ -135,13 +138,13 @@ class PairRange(NamedTuple):
 
 
 def pair_range(cosines: Float[np.ndarray, "position position"]) -> PairRange:
-    """Smallest, largest and mean of the similarities of different positions, of which at least two are needed."""
+    """Smallest, largest and mean of `cosines` over pairs of different positions; there must be at least two positions."""
     pairs = cosines[~np.eye(len(cosines), dtype=bool)]
     return PairRange(float(pairs.min()), float(pairs.max()), float(pairs.mean()))
 
 
 def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "token d_model"]]:
-    """All tokens of a text encoder's vocabulary in the order of their ids, and their scaled embeddings.
+    """All tokens of a text encoder's vocabulary in the order of their ids, and their embeddings, scaled as the encoder does.
 
     A token that begins with a space is shown with "·" before it.
     Raises ValueError for an encoder of images.
@@ -168,7 +171,7 @@ def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch
 
 
 def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
-    """Ids of the first `n` word pieces that begin a word and have three letters or more.
+    """Ids of the first `n` of the vocabulary's `pieces` that begin a word and have three letters or more.
 
     They are frequent words, since WordPiece training forms frequent pieces first; some are only beginnings of words
     ("charact"), since the pieces of a word are formed before the word.
@@ -188,7 +191,7 @@ def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
 def vectors(
     loaded: Loaded, text_or_image: InputLike, *, positioned: bool, n_words: int = 0
 ) -> Float32[np.ndarray, "vector d_model"]:
-    """Content vectors of the input, followed by the embeddings of `n_words` tokens of the vocabulary (`first_words`).
+    """Content vectors of the input's positions, then the embeddings of `n_words` tokens of the vocabulary (`first_words`).
 
     If `positioned`, the position vectors are added to those of the input. Raises ValueError as `model.capture.capture`
     does, and for an encoder of images if `n_words` is not 0.
@@ -218,7 +221,7 @@ def cosine_similarities(
 
 
 class Neighbour(NamedTuple):
-    """Row of a vector that is similar to a given one, and their cosine similarity."""
+    """A vector similar to a given one: its row in the array of vectors, and its cosine similarity with the given vector."""
 
     row: int
     cosine: float
@@ -258,10 +261,9 @@ def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int,
 
 
 def neighbours(vectors: Float[np.ndarray, "vector d_model"], row: int, n: int) -> list[Neighbour]:
-    """The `n` vectors most similar to `vectors[row]` by cosine similarity, the most similar first; fewer if there are not
-    as many.
+    """The `n` vectors most similar to `vectors[row]` by cosine similarity, the most similar first.
 
-    Vectors of zeros are left out.
+    Vectors of zeros are left out; the list is shorter if fewer than `n` others remain.
     """
     cosines = cosine_similarities(vectors[row : row + 1], vectors)[0]
     cosines[row] = np.nan
@@ -280,16 +282,16 @@ def _read_only(values: Tensor) -> np.ndarray:
 
 
 class Projection(NamedTuple):
-    """Result of PCA: two coordinates of each vector, and the share of the variance along each axis."""
+    """Result of PCA: two coordinates of each vector, and the share of the total variance (0 to 1) along each axis."""
 
-    places: Float[np.ndarray, "vector 2"]
+    coordinates: Float[np.ndarray, "vector 2"]
     explained: tuple[float, float]  # share of the variance along each axis; NaN where there is none to share
 
 
 class Neighbourhoods(NamedTuple):
     """Result of t-SNE: two coordinates of each vector, and the perplexity that was used."""
 
-    places: Float[np.ndarray, "vector 2"]
+    coordinates: Float[np.ndarray, "vector 2"]
     perplexity: int  # the one used
 
 
@@ -299,14 +301,14 @@ def pca(vectors: Float[np.ndarray, "vector d_model"]) -> Projection:
     For fewer than three vectors, the second coordinates are zero.
     """
     vectors = np.asarray(vectors, dtype=np.float64)
-    places, explained = np.zeros((len(vectors), 2)), np.zeros(2)
+    coordinates, explained = np.zeros((len(vectors), 2)), np.zeros(2)
     if not _are_different(vectors):
-        return Projection(places, (np.nan, np.nan))
+        return Projection(coordinates, (np.nan, np.nan))
     fitted = PCA(n_components=min(2, *vectors.shape), svd_solver="full").fit(vectors)
     n_components = fitted.n_components_
-    places[:, :n_components] = fitted.transform(vectors)
+    coordinates[:, :n_components] = fitted.transform(vectors)
     explained[:n_components] = fitted.explained_variance_ratio_
-    return Projection(places, (float(explained[0]), float(explained[1])))
+    return Projection(coordinates, (float(explained[0]), float(explained[1])))
 
 
 def t_sne(

@@ -1,16 +1,15 @@
-"""Whether a map may be read as an explanation of an answer, tested by knocking out what the map scores highly.
+"""Whether a map may be read as an explanation of an answer, tested by knocking out the positions that the map scores highly.
 
-The effect of a token or patch is how far the answer falls when it alone is knocked out
-(`model.experiments.knock_out.falls`): the fall of the log-odds of the predicted class, in nats, below 0 where the class
-becomes more probable. A token that speaks against an answer explains it no more than one that does nothing, so the sign is
-kept. (For an encoder that chooses no class, the effect is the cosine distance of the pooled states, which is never below
-0. Where the answer is a word in place of [MASK], it is the fall of log P of that word, in nats.)
+A map gives each position (token or patch) a score. The effect of a position is how far the answer falls when that position
+alone is knocked out (`model.experiments.knock_out.falls`): the fall of the log-odds of the predicted class, in nats, negative
+where the class becomes more probable. (For an encoder that chooses no class, the effect is the cosine distance of the pooled
+states, which is never below 0. For a word in place of [MASK] it is the fall of log P of that word, in nats.)
 
-Effects, and scores, that differ by no more than rounding of single precision are equal (`rounded_effects`, `agreement`).
+Effects, and scores, that differ by no more than rounding of single precision count as equal (`rounded_effects`, `agreement`).
 
-A map may be read as an explanation of the answer to one input, by one kind of knock-out, where both of these hold:
+A map may be read as an explanation of the answer to one input, by one kind of knock-out, if both of these hold:
 1. Spearman's correlation of the map's scores with the effects is at least LEAST_CORRELATION, with p < SIGNIFICANT
-   (two-sided, by permuting; not corrected for how many maps one looks at).
+   (two-sided permutation test; not corrected for the number of maps).
 2. Removing positions in the order of the scores makes the answer fall sooner than chance: the area under the deletion
    curve is above the mean of N_ORDERS random orders by more than BAND of their standard deviations.
 
@@ -18,8 +17,8 @@ The perfect map has the effects themselves as its scores. If even the perfect ma
 it has too few positions, or too few with different effects, no knock-out changes its answer, or removing positions in the
 order of the effects makes the answer fall no sooner than random orders. Such an input counts neither for a map nor against it.
 
-The thresholds are a convention of this project. A map that passes agrees with knock-outs on this input, no more; one
-that fails may still be right about something that knock-outs do not measure.
+The thresholds are a convention of this project. A map that passes agrees with knock-outs on this input; a map that fails may
+still be right about something that knock-outs do not measure.
 
 Sources: correlation with knock-out as in Abnar & Zuidema 2020; permuted attention as in Jain & Wallace 2019, and what
 that does not show in Wiegreffe & Pinter 2019; deletion and insertion as in Petsiuk, Das & Saenko 2018.
@@ -59,10 +58,10 @@ _Z = 1.959964  # of the normal distribution, for an interval of 95 %
 def head_scores(
     record: AttentionRecord, layer: int, head: int, *, classified: bool | None = None
 ) -> Float[np.ndarray, " key"]:
-    """Score that a head's map gives to each position: its weight from the class token if `classified`, else its mean weight.
+    """Score of each key in a head's map: the weight that the class token as query gives it, or the mean weight over queries.
 
-    The mean is over the queries that are not padding. `classified` (whether the class token's state is classified) is by
-    default `record.has_class_token`.
+    The former if `classified` (whether the classifier reads the class token's state; by default `record.has_class_token`).
+    Padding is left out of the mean.
     """
     classified = record.has_class_token if classified is None else classified
     return map_scores(record.pattern[layer, head], record, read_at=0 if classified else None)
@@ -71,9 +70,9 @@ def head_scores(
 def map_scores(
     pattern: Float[np.ndarray, "query key"], positions: Positions, *, read_at: int | None
 ) -> Float[np.ndarray, " key"]:
-    """Score of each key in a map: its weight from the position at which the answer is read, such as the class token or [MASK].
+    """Score of each key in a map: the weight that the query `read_at`, whose state gives the answer, puts on the key.
 
-    If `read_at` is None, it is the mean weight over the queries that are not padding.
+    If `read_at` is None, as with mean pooling, it is the mean weight over the queries that are not padding.
     """
     if read_at is not None:
         return pattern[read_at].astype(float)
@@ -94,11 +93,10 @@ class Agreement(NamedTuple):
 def agreement(
     scores: Float[np.ndarray, "*maps position"], effect: Float[np.ndarray, " position"], seed: int = 0
 ) -> Agreement:
-    """Spearman's rank correlation of each map's scores with the effects of knock-outs; ties get their mean rank, and scores that
-    differ by `ROUNDING_SHARE` of their size are tied.
+    """Spearman's rank correlation ρ of each map's scores with the effects of knock-outs; `seed` is that of the shuffles.
 
-    Of N_SHUFFLES random orders of the effects let m have a correlation ρ' with |ρ'| ≥ |ρ|; then p = (1 + m) / (1 +
-    N_SHUFFLES). The interval is tanh(atanh ρ ± 1.96 sqrt((1 + ρ²/2) / (n - 3))) (Bonett & Wright 2000), as if positions
+    Ties get their mean rank; scores that differ by at most `ROUNDING_SHARE` of their size are tied. If m of N_SHUFFLES random
+    orders of the effects have a correlation ρ' with |ρ'| ≥ |ρ|, then p = (1 + m) / (1 + N_SHUFFLES). The interval is tanh(atanh ρ ± 1.96 sqrt((1 + ρ²/2) / (n - 3))) (Bonett & Wright 2000), as if positions
     were drawn independently.
     """
     maps, n = scores.shape[:-1], scores.shape[-1]
@@ -127,8 +125,9 @@ def agreement(
 def rounded_effects(
     effect: Float[np.ndarray, " position"], *, in_nats: bool
 ) -> Float[np.ndarray, " position"]:
-    """The effects, in nats or else cosine distances, of which those that are equal but for rounding are equal. Effects of many
-    nats are those of large logits, whose rounding is larger in proportion.
+    """The effects, nats if `in_nats`, else cosine distances, with the same value for those that differ by rounding alone.
+
+    The tolerance in nats grows with the largest effect, since the rounding of large logits is larger in proportion.
     """
     rounding = ROUNDING * max(1.0, float(np.abs(effect).max(initial=0))) if in_nats else ROUNDING_DISTANCE
     return _without_rounding(effect, absolute=rounding)
@@ -137,7 +136,7 @@ def rounded_effects(
 def _without_rounding(
     values: Float[np.ndarray, "*axes position"], *, relative: float = 0.0, absolute: float = 0.0
 ) -> Float[np.ndarray, "*axes position"]:
-    """The values of each row, of which those that follow one another at no more than these distances are equal."""
+    """The values, with the same value for neighbours in sorted order that differ by at most `absolute` + `relative` |value|."""
     order = values.argsort(axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     is_new = np.ones(values.shape, bool)
@@ -157,9 +156,9 @@ def _standard_ranks(values: Float[np.ndarray, "*maps position"]) -> Float[np.nda
     return np.divide(ranks, norm_of_ranks, out=np.full_like(ranks, np.nan), where=norm_of_ranks > 0)
 
 
-def is_correlated(of_maps: Agreement) -> Bool[np.ndarray, "*maps"]:
-    """Whether each map passes part 1 of the rule: a high and significant correlation."""
-    return np.asarray((of_maps.spearman >= LEAST_CORRELATION) & (of_maps.p < SIGNIFICANT))
+def is_correlated(maps_agreement: Agreement) -> Bool[np.ndarray, "*maps"]:
+    """Whether each map passes part 1 of this module's rule: ρ at least LEAST_CORRELATION, and p below SIGNIFICANT."""
+    return np.asarray((maps_agreement.spearman >= LEAST_CORRELATION) & (maps_agreement.p < SIGNIFICANT))
 
 
 # Deletion and insertion
@@ -178,7 +177,7 @@ def random_orders(positions: Sequence[int], n: int = N_ORDERS) -> tuple[tuple[in
 
 
 def removal_counts(n: int) -> tuple[int, ...]:
-    """Numbers of removed positions at which a deletion curve is computed, from 0 to `n`, symmetric about the middle."""
+    """Numbers of removed positions, of `n`, at which a deletion curve is computed: from 0 to `n`, symmetric about `n` / 2."""
     lower_half = {n * step // N_STEPS for step in range(N_STEPS // 2 + 1)}
     return tuple(sorted(lower_half | {n - count for count in lower_half}))
 
@@ -190,13 +189,13 @@ def deletion(
     kind: KnockOutKind = "keys",
     answer: MaskedWord | None = None,
 ) -> Float[np.ndarray, "order step"]:
-    """Deletion curves: the drop of the answer after the first k positions of each order are removed, for every k in `removal_counts`.
+    """Deletion curves: the fall of the answer when the first k positions of each order are removed, for each k in `removal_counts`.
 
     The unit is that of `model.experiments.knock_out.falls`: nats, or cosine distance; nats of log P for a masked word as the
     `answer`. All orders must hold the same positions.
 
-    The insertion curve of an order is its reverse's deletion curve read backwards, since keeping the first k positions
-    removes the first n - k of the reversed order: `deletion(loaded, model_input, [order[::-1]])[0, ::-1]`.
+    The insertion curve of an order (only the first k positions are kept) is the deletion curve of the reversed order, read
+    backwards: `deletion(loaded, model_input, [order[::-1]])[0, ::-1]`.
     """
     answers = deletion_answers(loaded, model_input, orders, kind, answer)
     return answer_falls(loaded.config, answers[0, 0], answers, answer)
@@ -209,7 +208,7 @@ def deletion_answers(
     kind: KnockOutKind = "keys",
     answer: MaskedWord | None = None,
 ) -> Float[np.ndarray, "order step answer"]:
-    """The answers of which `deletion` measures the drop: logits, pooled states of an encoder without classes, or log P of a masked word."""
+    """Answers at each step of `deletion`: logits, or pooled states of an encoder without classes, or log P of a masked word."""
     counts = removal_counts(len(orders[0]))
     removed_sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
     distinct_sets = list(dict.fromkeys(removed_sets))  # all orders begin and end with the same
@@ -225,7 +224,7 @@ def deletion_answers(
 
 
 def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, "*curves"]:
-    """Area under each deletion curve over the removed share of `n` positions, 0 to 1, by the trapezoidal rule."""
+    """Area under each deletion curve of `n` positions, by the trapezoidal rule over the removed share, from 0 to 1."""
     return np.asarray(np.trapezoid(curve, np.array(removal_counts(n)) / max(n, 1), axis=-1))
 
 
@@ -233,8 +232,10 @@ def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, 
 
 
 class OtherAttention(NamedTuple):
-    """Change of the answer when attention is replaced: total variation of the probabilities, cosine distance of pooled
-    states, or change of log P of a masked word in nats, below 0 where it falls.
+    """Change of the answer with uniform attention and with permuted attention (once for each permutation).
+
+    It is the total variation of the class probabilities, the cosine distance of pooled states, or the change of log P of a
+    masked word in nats, below 0 where it falls.
     """
 
     uniform: float  # with every row uniform over the keys that it may attend to
@@ -278,31 +279,31 @@ class Undecidable(Enum):
     )
 
 
-class Deletion(NamedTuple):
-    """Areas under deletion curves, in nats or in cosine distance, with which every map of an input is compared."""
+class DeletionAreas(NamedTuple):
+    """Areas under deletion curves, in nats or cosine distance, with which the area of every map of an input is compared."""
 
     perfect: float  # in the order of the effects
     random: Float[np.ndarray, " order"]
 
     @property
     def bound(self) -> float:
-        """Area that a map must exceed: the mean over the random orders plus BAND of their standard deviations, or where they do
-        not vary plus `ROUNDING`.
+        """Area that a map must exceed: the mean over the random orders plus BAND standard deviations, or plus ROUNDING if that
+        is more.
         """
         return float(self.random.mean() + max(BAND * self.random.std(ddof=1), ROUNDING))
 
 
 def undecidable_reason(
-    effect: Float[np.ndarray, " position"], deleted: Deletion | None
+    effect: Float[np.ndarray, " position"], deletion_areas: DeletionAreas | None
 ) -> Undecidable | None:
-    """The reason why no map of an input with these effects can be judged; None if the perfect map passes both parts of the rule.
+    """Why no map of an input with these effects can be judged; None if the perfect map passes both parts of the rule.
 
-    `deleted` may be None if there are too few positions, or all effects are equal.
+    `deletion_areas` may be None if there are too few positions, or all effects are equal.
     """
     if len(effect) < FEWEST:
         return Undecidable.TOO_FEW
     is_ordered = bool(is_correlated(agreement(effect, effect)))
-    if is_ordered and deleted is not None and deleted.perfect > deleted.bound:
+    if is_ordered and deletion_areas is not None and deletion_areas.perfect > deletion_areas.bound:
         return None
     if np.abs(effect).max() < LEAST_EFFECT:
         return Undecidable.UNMOVED
@@ -310,7 +311,7 @@ def undecidable_reason(
 
 
 class Verdict(NamedTuple):
-    """Whether a map may be read as an explanation of an answer, by this module's rule, with the numbers that decide it."""
+    """The numbers that decide whether a map may be read as an explanation of an answer, by this module's rule."""
 
     spearman: float
     p: float
@@ -319,24 +320,28 @@ class Verdict(NamedTuple):
     n: int
     correlates: bool
     area: float | None  # under the deletion curve of the map; None where it was not computed
-    deleted: Deletion | None  # of the same input; None where it was not computed
+    deletion_areas: DeletionAreas | None  # of the same input; None where it was not computed
     undecidable: Undecidable | None  # why no map can be judged here; None also where that is not known yet
 
     @property
     def passes_deletion(self) -> bool | None:
-        """Whether the map passes part 2 of the rule, on deletion; None if that was not computed."""
-        return None if self.area is None or self.deleted is None else self.area > self.deleted.bound
+        """Whether the map passes part 2 of the rule, on deletion curves; None if they were not computed."""
+        return (
+            None
+            if self.area is None or self.deletion_areas is None
+            else self.area > self.deletion_areas.bound
+        )
 
     @property
     def readable(self) -> bool | None:
         """Whether the map passes both parts of the rule; None if no map can be judged, or the curves were not computed."""
-        if self.undecidable is not None or self.deleted is None:
+        if self.undecidable is not None or self.deletion_areas is None:
             return None
         return False if not self.correlates else self.passes_deletion
 
 
 def verdict(
-    of_map: Agreement,
+    map_agreement: Agreement,
     effect: Float[np.ndarray, " position"],
     curve: Float[np.ndarray, " step"] | None = None,
     perfect: Float[np.ndarray, " step"] | None = None,
@@ -347,35 +352,40 @@ def verdict(
     Positions are removed in the order of the map's scores (`curve`), of the effects (`perfect`), and in random orders
     (`random`).
     """
-    n, map_area, deletion_areas = of_map.n, None, None
+    n, map_area, deletion_areas = map_agreement.n, None, None
     reason = Undecidable.TOO_FEW if n < FEWEST else None
     if curve is not None and perfect is not None and random is not None:
-        map_area, deletion_areas = float(area(curve, n)), Deletion(float(area(perfect, n)), area(random, n))
+        map_area, deletion_areas = (
+            float(area(curve, n)),
+            DeletionAreas(float(area(perfect, n)), area(random, n)),
+        )
         reason = undecidable_reason(effect, deletion_areas)
     return Verdict(
-        spearman=float(of_map.spearman),
-        p=float(of_map.p),
-        low=float(of_map.low),
-        high=float(of_map.high),
+        spearman=float(map_agreement.spearman),
+        p=float(map_agreement.p),
+        low=float(map_agreement.low),
+        high=float(map_agreement.high),
         n=n,
-        correlates=bool(is_correlated(of_map)),
+        correlates=bool(is_correlated(map_agreement)),
         area=map_area,
-        deleted=deletion_areas,
+        deletion_areas=deletion_areas,
         undecidable=reason,
     )
 
 
-class Judged(NamedTuple):
-    """For each of several maps, its agreement with the effects of knock-outs on one input, and the verdict."""
+class JudgedMaps(NamedTuple):
+    """For each of several maps, its agreement with the effects of knock-outs on one input, and whether it may be read as an
+    explanation.
+    """
 
     agreement: Agreement
     readable: Bool[np.ndarray, "*maps"]  # False for all where no map can be judged
 
 
 class JudgedInput(NamedTuple):
-    """Results for all maps of one input, by the name of their lens."""
+    """Results of `faithfulness` for one input: `maps` by the name of their lens, and why none can be judged, if so."""
 
-    maps: dict[str, Judged]
+    maps: dict[str, JudgedMaps]
     undecidable: Undecidable | None  # why no map can be judged on this input
 
 
@@ -416,10 +426,12 @@ def faithfulness(
             ),
             n,
         )
-        deletion_areas = Deletion(float(areas[N_ORDERS]), areas[:N_ORDERS])
+        deletion_areas = DeletionAreas(float(areas[N_ORDERS]), areas[:N_ORDERS])
     reason = undecidable_reason(effect, deletion_areas)
     if reason is None and deletion_areas is not None:
         for (name, *index), map_area in zip(candidates, areas[N_ORDERS + 1 :], strict=True):
             readable[name][tuple(index)] = map_area > deletion_areas.bound
-    judged_maps = {name: Judged(map_agreement, readable[name]) for name, map_agreement in agreements.items()}
+    judged_maps = {
+        name: JudgedMaps(map_agreement, readable[name]) for name, map_agreement in agreements.items()
+    }
     return JudgedInput(judged_maps, reason)

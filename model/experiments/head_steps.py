@@ -1,9 +1,8 @@
 """Every step of one block for one query, recomputed in numpy.
 
-All steps are computed in double precision from the recorded input of the block and its weights; each result is compared
-with the encoder's own value. Formulas: Vaswani et al. 2017, sections 3.2 and 3.3; positions of the norms: Xiong et al.
-2020, figure 1. Steps of other families, such as rotations and biases, stand among those of the paper where the block
-takes them.
+A step is one operation, such as the scores, the softmax or a norm. All are computed in double precision from the recorded
+input of the block and its weights, and compared with the encoder's own values. Formulas: Vaswani et al. 2017, sections 3.2 and
+3.3; placement of the norms: Xiong et al. 2020, figure 1. Rotations and biases of other families are steps as well.
 """
 
 import math
@@ -49,7 +48,7 @@ _UNRECORDED = (
 
 
 def step_order(config: ModelConfig, layer: int) -> tuple[str, ...]:
-    """Names of the steps of a pre-LN or post-LN block in the order in which it takes them: those of ORDER that it has."""
+    """Names of the steps of the pre-LN or post-LN block `layer`, in the order of computation: those of ORDER that it has."""
     parts = config.family.parts
     is_absent = {
         "rotate": parts.rotary is None,
@@ -80,9 +79,10 @@ class HeadSteps:
 def unrecorded_activations(
     loaded: Loaded, text_or_image: InputLike, layer: int
 ) -> dict[str, Float32[np.ndarray, "..."]]:
-    """Activations of a block that a record does not hold, by hook name: inputs and outputs of the sublayers and hidden
-    units, of shape [position, width]; where the block has them, queries and keys before their rotation, [head, position,
-    d_k], and the maps of disentangled scores, [head, query, key].
+    """Activations of the block `layer` that a record does not hold, by hook name.
+
+    These are inputs, outputs and hidden units of the sublayers, [position, width]; where the block has them, also queries and
+    keys before their rotation, [head, position, d_k], and the terms of disentangled scores, [head, query, key].
 
     Raises as `model.capture.capture` does.
     """
@@ -181,8 +181,10 @@ def _score_differences(
     head: int,
     query: int,
 ) -> dict[str, float]:
-    """Largest differences of the steps up to the scores. An encoder keeps scores only with their bias, so that products,
-    division and bias are compared as one; of disentangled scores it keeps each map.
+    """Largest absolute difference from the encoder's values, by name of each step up to the scores.
+
+    Products, division and bias are compared together, since an encoder has a hook point only for their result, the scores; for
+    disentangled scores it has one for each term.
     """
     q, k = record.q[layer, head, query], record.k[layer, head]
     scores = record.scores[layer, head, query]

@@ -1,6 +1,7 @@
-"""Knock-out: the answers without one or several tokens or patches; their effects are compared with attention.
+"""Knock-out: the answers of an encoder without one or several tokens or patches.
 
-There are several kinds of knock-out, and they disagree, so an effect is always shown with its kind.
+Kinds: "keys" masks the positions as keys, "mask" and "unknown" put [MASK] or [UNK] in place of a token, and "grey" makes a
+patch a single colour. Their effects differ, so an effect is always shown with its kind.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ KnockOutKind = Literal["keys", "mask", "unknown", "grey"]
 
 
 def kinds(loaded: Loaded) -> tuple[KnockOutKind, ...]:
-    """The kinds that the encoder supports; "mask" and "unknown" need the tokens [MASK] and [UNK] in its vocabulary."""
+    """The kinds of knock-out that the encoder supports; "mask" and "unknown" need [MASK] and [UNK] in its vocabulary."""
     if loaded.tokenizer is None:
         return ("keys", "grey")
     return (
@@ -43,7 +44,7 @@ def removable_positions(positions: Positions) -> tuple[int, ...]:
 def knock_out_interventions(
     loaded: Loaded, model_input: InputLike, sets: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> tuple[Intervention, ...]:
-    """Interventions, one for each of `sets`, that knock out all positions of that set together.
+    """For each of `sets` of positions, an intervention that knocks out all positions of the set together.
 
     Raises as `model.inputs.prepare` does, and ValueError for a kind that the encoder does not support, or a position that
     cannot be knocked out.
@@ -103,16 +104,16 @@ def knock_out(
 def falls(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """Drop of the log-odds of the predicted class from `before` to `answers`, which are logits, in nats; negative if they rose.
+    """Fall of the log-odds of the predicted class from `before` to `answers` (logits), in nats; negative if they rise.
 
-    For an encoder that does not choose a class, it is the cosine distance of the pooled states, from 0 to 2.
+    For an encoder that does not choose a class, `answers` are pooled states and the fall is the cosine distance, from 0 to 2.
     """
     unchanged = before.logits if before.has_classes else before.pooled
     return answer_falls(before.config, unchanged, answers)
 
 
 def replacement_token_id(loaded: Loaded, kind: KnockOutKind) -> int | None:
-    """Id of the token [UNK] for the kind "unknown", otherwise of [MASK]; None if the vocabulary lacks the token."""
+    """Id of [UNK] for the kind "unknown", otherwise of [MASK]; None if the vocabulary does not have that token."""
     tokenizer, vocab_size = loaded.tokenizer, loaded.config.vocab_size
     if tokenizer is None or vocab_size is None:
         return None

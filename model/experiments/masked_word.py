@@ -1,7 +1,7 @@
-"""A word in place of [MASK] as the answer of an encoder: experiments then measure log P of it, in nats.
+"""A word in place of [MASK] as the answer of an encoder: experiments then measure log P of that word, in nats.
 
-It takes the place of class probabilities or the pooled state, for any encoder with a masked-token output. A masked language
-model pools nothing that it was trained to answer with, so what it predicts for [MASK] is the answer to look at.
+This answer replaces class probabilities or the pooled state, for any encoder with a masked-token output. The pooled state of a
+masked language model was not trained for any task, but its prediction at [MASK] was.
 """
 
 from collections.abc import Sequence
@@ -43,8 +43,8 @@ def masked_word(
 ) -> MaskedWord:
     """The answer "log P of `word` at [MASK]", which experiments take as their `answer`.
 
-    `word` is read as it would stand behind a space, or is a token as the vocabulary spells it or a guess shows it; None
-    means the most probable token. `position` is that of a [MASK]; None means the first one. Raises ValueError if the
+    `word` is tokenised as after a space, or is a token as the vocabulary spells it or as `Guess.token` shows it; None means the
+    most probable token. `position` is that of a [MASK]; None means the first one. Raises ValueError if the
     encoder has no masked-token output, the position holds no [MASK], or the word is not one token of the vocabulary.
 
     >>> from loupe import ablate_heads, load, masked_word
@@ -68,8 +68,8 @@ def masked_word(
 
 
 def check_answer(loaded: Loaded, inputs: Sequence[InputLike], answer: AnswerRead) -> None:
-    """Raises ValueError if the `answer` cannot be read: the encoder has no masked-token output or no such token, or an input
-    has no [MASK] at the position. Classes or the pooled state can always be read.
+    """Raises ValueError if `answer` is a masked word, and the encoder has no masked-token output or no token with its id, or one
+    of `inputs` has no [MASK] at its position.
     """
     if answer is None or answer == LOGITS:
         return
@@ -88,14 +88,14 @@ def check_answer(loaded: Loaded, inputs: Sequence[InputLike], answer: AnswerRead
 
 
 def n_answers(config: ModelConfig, answer: AnswerRead) -> int:
-    """Length of the last axis of answers: 1 for a masked word, else `config.n_answers`."""
+    """Number of values in an answer: 1 for a masked word, else `config.n_answers`."""
     return 1 if isinstance(answer, MaskedWord) else config.n_answers
 
 
 def log_probability(
     model: Transformer, states: Float[Tensor, "input position d_model"], answer: MaskedWord
 ) -> Float[Tensor, "input 1"]:
-    """log P of the masked word in nats, from the states behind the final norm (`Transformer.encode`)."""
+    """log P of the masked word in nats, from the states after the final norm (`Transformer.encode`)."""
     logits = model.predict_tokens(states[:, answer.position])
     return logits.log_softmax(dim=-1)[:, answer.token_id, None]
 
@@ -106,8 +106,10 @@ def answer_changes(
     answers: Float[np.ndarray, "*interventions answer"],
     answer: MaskedWord | None = None,
 ) -> Float64[np.ndarray, "*interventions"]:
-    """Change from the `clean` answer to each of `answers`: nats of the predicted class's log-odds, whose answers are logits,
-    or of log P of the masked word `answer`, or for an encoder that chooses no class the cosine distance of the pooled states.
+    """Change from the `clean` answer, without an intervention, to each of `answers`.
+
+    For logits the change of the log-odds of the class predicted in `clean`, in nats; for a masked word (`answer`) that of log P,
+    in nats; for pooled states, of an encoder that chooses no class, their cosine distance.
     """
     if answer is not None:
         return np.asarray(np.asarray(answers[..., 0], np.float64) - float(clean[0]))
@@ -123,7 +125,7 @@ def answer_falls(
     answers: Float[np.ndarray, "*interventions answer"],
     answer: MaskedWord | None = None,
 ) -> Float64[np.ndarray, "*interventions"]:
-    """How far the answer falls from `clean` to each of `answers`, as `answer_changes`: nats, negative where it rises, or distances."""
+    """How far the answer falls from `clean` to each of `answers`: minus `answer_changes` in nats, or the cosine distance itself."""
     changes = answer_changes(config, clean, answers, answer)
     return -changes if config.chooses_class or answer is not None else changes
 
@@ -207,7 +209,10 @@ def most_probable(loaded: Loaded, probabilities: Float[Tensor, " token"], n: int
 
 
 class StageGuesses(NamedTuple):
-    """What the masked-token output makes of the state of [MASK] at one stage of the residual stream."""
+    """Prediction of the masked-token output from the state of [MASK] at one stage of the residual stream.
+
+    `log_probability` (nats) and `rank` (1: most probable) are those of the masked word.
+    """
 
     stage: str  # embed, L0 post, L1 post, …
     guesses: tuple[Guess, ...]  # the most probable first
@@ -218,12 +223,12 @@ class StageGuesses(NamedTuple):
 def masked_word_by_layer(
     loaded: Loaded, text: InputLike, answer: MaskedWord, n: int = 3
 ) -> tuple[StageGuesses, ...]:
-    """The `n` most probable tokens and log P of the masked word after the embedding and after each layer.
+    """The `n` most probable tokens, and log P and rank of the masked word `answer`, after the embedding and after each layer.
 
     This is the logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens") through the masked-token output: residual
     stream → final norm, where the encoder has one → masked-token output → softmax. The output was trained on the last layer
-    alone, so that a guess after an early layer says what this output makes of the state, not all that the state holds
-    (Belrose et al. 2023, section 2). After the last layer they are the encoder's prediction. Raises as `model.inputs.prepare` and
+    alone, so an early state may hold information that this output does not read (Belrose et al. 2023, section 2). After the
+    last layer the guesses are the encoder's prediction. Raises as `model.inputs.prepare` and
     `model.experiments.masked_word.check_answer` do.
 
     >>> from loupe import load, masked_word, masked_word_by_layer

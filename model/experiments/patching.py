@@ -49,7 +49,7 @@ class Pairs(NamedTuple):
 
 
 def pair_positions(loaded: Loaded, model_input: InputLike, source: InputLike) -> Pairs:
-    """Pairs positions of the input with positions of the source, as this module's docstring says.
+    """Pairs positions of the input with positions of the source, by the rule in the docstring of `model.experiments.patching`.
 
     Raises as `model.inputs.prepare` does.
     """
@@ -79,12 +79,12 @@ def patch_heads(
     *,
     part: HeadPart = "z",
 ) -> Float32[np.ndarray, "layer head answer"]:
-    """Answers, as `model.experiments.probabilities.probabilities` returns them, with one `part` of one head from the source.
+    """Answers, as `model.experiments.probabilities.probabilities` returns them, with `part` of one head at a time from the source.
 
-    `part` is the head's output z, or its queries q, keys k or values v as the hook points of these names give them: of
-    encoders with rotary positions after the rotation, of those with disentangled attention without the vectors of relative
-    positions. Keys and values that several heads share (`n_parts`) are one part, so there are fewer of them than heads.
-    Positions without a partner keep their own. Raises as `model.inputs.prepare` and
+    `part` is the head's output z, or its queries q, keys k or values v, as at the hook points of these names: with rotary
+    positions after the rotation, with disentangled attention without the vectors of relative positions. Keys or values that
+    several heads share are replaced together, so the head axis is shorter (`n_parts`). Positions without a partner in the
+    source keep their own activations. Raises as `model.inputs.prepare` and
     `model.experiments.masked_word.check_answer` do, and ValueError for another part.
 
     >>> from loupe import load, patch_heads
@@ -99,7 +99,7 @@ def patch_heads(
 def patch_feed_forwards(
     loaded: Loaded, model_input: InputLike, source: InputLike, answer: AnswerRead = None
 ) -> Float32[np.ndarray, "layer answer"]:
-    """Like `patch_heads`, with what one layer's feed-forward puts out, before it is added to the residual stream.
+    """Like `patch_heads`, with the output of one layer's feed-forward at a time, before it is added to the residual stream.
 
     >>> from loupe import load, patch_feed_forwards
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -111,7 +111,7 @@ def patch_feed_forwards(
 
 
 def n_parts(config: ModelConfig, part: Part) -> int:
-    """Number of parts of this kind in a layer: 1 feed-forward, a `part` of each head, or keys or values of each group."""
+    """Number of activations that `patch_layer` replaces one at a time: 1 feed-forward, else heads, or groups that share k or v."""
     if part == FEED_FORWARD:
         return 1
     n_key_heads = config.family.parts.n_key_heads if part in ("k", "v") else None
@@ -126,7 +126,7 @@ def patch_layer(
     part: Part,
     answer: AnswerRead = None,
 ) -> Float32[np.ndarray, "part answer"]:
-    """Answers with one part of one layer from the source: `patch_heads` or `patch_feed_forwards` of this layer alone."""
+    """The row of `patch_heads`, or of `patch_feed_forwards`, for one layer; `part` says which activation is replaced."""
     (answers,) = _patch_layers(loaded, model_input, source, range(layer, layer + 1), part, answer)
     return answers
 
@@ -139,10 +139,10 @@ def _patch_layers(
     part: Part,
     answer: AnswerRead,
 ) -> Iterator[Float32[np.ndarray, "part answer"]]:
-    """Yields the answers of each of the `layers`, which are consecutive.
+    """Yields the answers of `patch_layer` for each of the consecutive `layers`.
 
-    A head's q, k and v have an effect on its own z alone. So attention runs once with those of all heads replaced, and of
-    that each variant takes the z of the heads of one part.
+    The q, k and v of a head change its own z alone. So attention runs once with those of all heads replaced, and each variant
+    takes from it the z of one head, or of the heads that share a key or value.
     """
     if part not in _HOOKS:
         raise ValueError(f"a part is one of {', '.join(_HOOKS)}, got {part!r}")
@@ -178,7 +178,7 @@ def _patch_layers(
 def _watched(
     model: Transformer, x: Tensor, mask: FullMask | None, layer: int, names: Sequence[str]
 ) -> tuple[list[Tensor], Tensor]:
-    """The activations at the hook points `names` of one layer whose input is `x`, and the layer's output."""
+    """The activations at the hook points `names` of a layer for its input `x`, and the layer's output."""
     seen: dict[str, Tensor] = {}
     with watch(model, {name: partial(seen.__setitem__, name) for name in names}):
         output = model.run_blocks(x, mask, layer, layer + 1)
@@ -195,7 +195,7 @@ def _answers_by_part(
     inputs: Tensor,
     answer: AnswerRead,
 ) -> Float[Tensor, "part answer"]:
-    """Answers with `patched_z` in place of `z` for the heads of one of `n` parts at a time, of one input."""
+    """Answers for one input, with `patched_z` in place of `z` in one of `n` equal groups of neighbouring heads at a time."""
     block, config = model.blocks[layer], model.config
     attended, mask = block.attention.project(z), model.full_mask(inputs)
     # the rows of W_O that belong to a head: [head, d_v, d_model]
@@ -210,7 +210,7 @@ def _answers_by_part(
 
 
 class StageAnswers(NamedTuple):
-    """Answers with the state of one position replaced at a time, for several positions at one stage."""
+    """Answers for several positions at one stage; `answers[i]` is the answer with the state of `positions[i]` replaced."""
 
     stage: int
     positions: list[int]
@@ -279,7 +279,7 @@ def _answers_from_stage(
     inputs: Tensor,
     answer: AnswerRead,
 ) -> Float[Tensor, "variant answer"]:
-    """Answers with each of the `patched` states in place of those at `stage`; `states` is the unchanged residual stream."""
+    """Answers with each of the `patched` states in place of those at `stage`; `states` is the residual stream without patches."""
     layer, is_post = divmod(stage - 1, 2) if stage else (-1, 1)
     if not is_post:  # what attention returns does not matter then; the block's input does, in B2T
         block_input = repeated(states[stage - 1 : stage], len(patched))

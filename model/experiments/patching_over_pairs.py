@@ -1,11 +1,12 @@
-"""Mean effects of activation patching over many pairs of inputs, and effects as a share of the way to the other answer.
+"""Mean effects of activation patching over many pairs of inputs, also normalised by the difference of the two answers.
 
 The effect of a patch is the change of the answer: of the log-odds of the class that is predicted for the first input, of
-log P of a masked word, or the cosine distance of the pooled state. As a share of the way it is (patched − clean) / (other −
-clean), where clean and other are the answers to the two inputs: 0 as for the first, 1 as for the second (Zhang & Nanda
+log P of a masked word, or the cosine distance of the pooled state. The normalised effect is (patched − clean) / (other −
+clean), where clean and other are the answers to the first and second input: 0 if the answer stays that to the first input, 1
+if it becomes that to the second (Zhang & Nanda
 2024, "Towards best practices of activation patching"; Heimersheim & Nanda 2024, "How to use and interpret activation
-patching"). A cosine distance does not say in which direction a state moves, so the share of a pooled state is measured by its
-similarity with the other one: (cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other)), below 0 where it moves away.
+patching"). A cosine distance has no direction, so the normalised effect on a pooled state is measured by the similarity with the
+pooled state of the second input: (cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other)), below 0 if it decreases.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,10 +49,10 @@ class MeanEffects(NamedTuple):
 
     @property
     def p(self) -> Float64[np.ndarray, "layer part"]:
-        """p-value of a t-test of each mean against 0, corrected after Holm for all parts that are tested; NaN for others.
+        """p-value of a t-test of each mean against 0, with Holm's correction over all parts that are tested.
 
-        Not tested are distances, which are above 0 without any effect, a single pair, and parts whose effect does not vary
-        between pairs.
+        It is NaN for cosine distances, whose mean is above 0 even without an effect, for a single pair, and for parts whose
+        effect does not vary between pairs.
         """
         from scipy.stats import t as student_t  # a second to import, which not every page shall wait for
 
@@ -69,7 +70,7 @@ class MeanEffects(NamedTuple):
 
     @property
     def is_shown(self) -> Bool[np.ndarray, "layer part"]:
-        """Whether each part has an effect, by its p-value; False where it is not tested."""
+        """Whether the p-value of each part is below 0.05; False where it is not tested."""
         return self.p < SIGNIFICANT
 
 
@@ -80,7 +81,10 @@ def shares_of_the_way(
     answers: Float[np.ndarray, "*patches answer"],
     answer: MaskedWord | None = None,
 ) -> Float64[np.ndarray, "*patches"]:
-    """How far each of `answers` lies on the way from the `clean` answer to the `other` one, as this module's docstring says."""
+    """Normalised effect of each patch, by the formulas of `model.experiments.patching_over_pairs`; `answers` are the patched ones.
+
+    `clean` and `other` are the answers to the first and second input; `answer` is the masked word that they are of, if any.
+    """
     whole = answer_changes(config, clean, other, answer)
     if config.chooses_class or answer is not None:
         return answer_changes(config, clean, answers, answer) / whole
@@ -90,8 +94,9 @@ def shares_of_the_way(
 def is_too_small(
     config: ModelConfig, whole: float, answer: MaskedWord | None = None, *, of_mean: bool = False
 ) -> bool:
-    """Whether the change `whole` from one input's answer to the other's is too small to be divided by, alone or as one `of_mean`
-    over several pairs, or NaN.
+    """Whether the change `whole` (nats or cosine distance) between the answers to two inputs is NaN or too small to divide by.
+
+    With `of_mean`, for a mean over several pairs, the limit is higher than for a single pair.
     """
     is_in_nats = config.chooses_class or answer is not None
     least = (LEAST_NATS, LEAST_NATS_OF_MEAN) if is_in_nats else (LEAST_DISTANCE, LEAST_DISTANCE_OF_MEAN)
@@ -99,7 +104,7 @@ def is_too_small(
 
 
 def as_read(loaded: Loaded, first: InputLike, second: InputLike) -> tuple[bytes, bytes]:
-    """What the encoder reads of a pair of inputs; two pairs that give equal results are read alike. Raises as `model.inputs.prepare` does."""
+    """The bytes of both input tensors of a pair, by which equal pairs are recognised. Raises as `model.inputs.prepare` does."""
     first_input, second_input = (prepare(loaded, model_input)[0] for model_input in (first, second))
     return first_input.cpu().numpy().tobytes(), second_input.cpu().numpy().tobytes()
 
@@ -111,7 +116,7 @@ def mean_effects(
     n_repeated: int = 0,
     signed: bool = True,
 ) -> MeanEffects:
-    """Mean, standard deviation and 95 % interval of effects, one array for each pair. Raises ValueError without any."""
+    """Mean, standard deviation and 95 % interval over the pairs; `effects` has an array for each pair. Raises ValueError if empty."""
     if not len(effects):
         raise ValueError("there is no pair to average over")
     values, n = np.stack(effects).astype(np.float64), len(effects)
@@ -128,15 +133,16 @@ def patch_pairs(
     *,
     normalised: bool = False,
     answer_of: Callable[[InputLike], MaskedWord] | None = None,
-    step: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> MeanEffects:
-    """Mean effect of each part, taken from the second input of a pair, on the answer to the first.
+    """Mean effects, over the pairs, of patching one part at a time of the first input with that of the second.
 
-    `part` is that of `model.experiments.patching.patch_heads`, or "feed-forward" (one part a layer). `normalised` effects
-    are shares of the way; pairs whose two answers are too close (`LEAST_NATS_OF_MEAN`) are left out of them. Pairs that are the
-    same to the encoder count once. `answer_of` makes the masked word that
-    is measured from the first input. `step` is called with the share that is done. Raises ValueError, with the number of the
-    pair, for an input that cannot be read, and where no pair is left.
+    `part` is that of `model.experiments.patching.patch_heads`, or "feed-forward" (one per layer). `normalised` effects are
+    (patched − clean) / (other − clean), as in this module's docstring; pairs whose two answers are too close
+    (`LEAST_NATS_OF_MEAN`) are left out. Pairs with equal input tensors count once. `answer_of(first input)` returns the masked
+    word whose log P is measured; without it the log-odds of the predicted class, or the pooled state, is. `progress` is called with
+    the share of the work that is done, 0 to 1. Raises ValueError, with the number of the pair, for an input that cannot be read,
+    and if no pair remains.
 
     >>> from loupe import load, patch_pairs
     >>> pairs = [("A gripping film.", "A dull film."), ("The best of all.", "The worst of all.")]
@@ -148,7 +154,9 @@ def patch_pairs(
     def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
         return patch_layer(loaded, first, second, layer, part, answer)
 
-    return effects_of_patches(loaded, pairs, patch, normalised=normalised, answer_of=answer_of, step=step)
+    return effects_of_patches(
+        loaded, pairs, patch, normalised=normalised, answer_of=answer_of, progress=progress
+    )
 
 
 def patch_pairs_in_all_parts(
@@ -159,10 +167,10 @@ def patch_pairs_in_all_parts(
     *,
     normalised: bool = False,
 ) -> MeanEffects:
-    """Mean effects [layer, part] as those of `patch_pairs`: of `part` of each head, and last of the feed-forward.
+    """Mean effects as in `patch_pairs`, [layer, part]: first those of `part` of each head, last that of the feed-forward.
 
-    Measured is log P of the `word` in place of [MASK], of the first guess where it is "", else the predicted class or the pooled state.
-    Raises as `effects_of_patches` does.
+    With a `word` they are effects on log P of it in place of [MASK] ("": the most probable token); with None on the predicted
+    class or the pooled state. Raises as `effects_of_patches` does.
     """
 
     def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
@@ -174,7 +182,7 @@ def patch_pairs_in_all_parts(
 
 
 class PairError(ValueError):
-    """A pair that cannot be read, by its `index`."""
+    """Error of the pair with this `index`, one of whose inputs cannot be read."""
 
     def __init__(self, index: int, error: ValueError) -> None:
         super().__init__(f"pair {index + 1}: {error}")
@@ -188,11 +196,11 @@ def effects_of_patches(
     *,
     normalised: bool = False,
     answer_of: Callable[[InputLike], MaskedWord] | None = None,
-    step: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> MeanEffects:
-    """Mean effects as those of `patch_pairs`, of any parts: `patch(first, second, layer, answer)` returns answers [part, answer].
+    """Like `patch_pairs`, for any patches of a layer: `patch(first, second, layer, answer)` returns the answers [part, answer].
 
-    Raises PairError for a pair that cannot be read, and ValueError where no pair is left.
+    Raises PairError for a pair that cannot be read, and ValueError if no pair remains.
     """
     config, effects, n_equal, pairs_read = loaded.config, [], 0, set()
     for index, (first, second) in enumerate(pairs):
@@ -210,8 +218,8 @@ def effects_of_patches(
             layers = []
             for layer in range(config.n_layers):
                 layers.append(patch(first, second, layer, answer or LOGITS))
-                if step is not None:
-                    step((index + (layer + 1) / config.n_layers) / len(pairs))
+                if progress is not None:
+                    progress((index + (layer + 1) / config.n_layers) / len(pairs))
         except ValueError as error:
             raise PairError(index, error) from error
         answers = np.stack(layers)

@@ -1,7 +1,8 @@
-"""How an encoder knows positions, kind by kind, measured in the encoder itself: rotations, biases, windows, and terms of
-relative positions.
+"""How an encoder represents positions, measured in the encoder itself: rotary positions, biases on scores, windows, and the
+terms of disentangled scores.
 
-Offsets are key minus query, in positions, or in rows and columns of patches.
+An offset is key minus query, in positions, or in rows or columns of patches. Where contents are held fixed, q and k before
+positions act on them are those of the given query and key, and only their positions vary.
 """
 
 from functools import partial
@@ -30,7 +31,7 @@ LONGEST = 513  # positions of an input on which moved pairs are measured
 
 
 def position_kinds(loaded: Loaded) -> tuple[PositionKind, ...]:
-    """The kinds of positions that the encoder has; several may work together, and none may be there."""
+    """The ways in which the encoder represents positions: none, one, or several together."""
     config = loaded.config
     parts = config.family.parts
     is_masked = _allowed_by_layer(loaded, min(2, config.n_positions)) is not None
@@ -46,7 +47,7 @@ def position_kinds(loaded: Loaded) -> tuple[PositionKind, ...]:
 
 
 def furthest_offset(config: ModelConfig) -> int:
-    """The largest distance of curves over the distance: `FURTHEST`, or less for an encoder with fewer positions."""
+    """The largest distance, in positions, at which curves are computed: `FURTHEST`, or less for an encoder with fewer positions."""
     return min(FURTHEST, config.n_positions - 1)
 
 
@@ -54,7 +55,7 @@ def furthest_offset(config: ModelConfig) -> int:
 
 
 class RotaryScore(NamedTuple):
-    """The score of one query and one key, split by the pairs of numbers that are rotated together, at every offset."""
+    """The score of one query and one key at every offset, divided among the pairs of components that are rotated together."""
 
     offsets: Int[np.ndarray, " offset"]
     own_offset: int  # of this query and this key
@@ -69,17 +70,20 @@ class RotaryScore(NamedTuple):
 
     @property
     def own(self) -> float:
-        """The score at the offset of this query and this key."""
+        """The score at the actual offset of the query and the key."""
         return float(self.total[self.offsets == self.own_offset][0])
 
     def in_groups(self, n_groups: int) -> dict[tuple[int, int], Float[np.ndarray, " offset"]]:
-        """Sums over neighbouring pairs, by the first and the last pair of each of at most `n_groups` groups of about one size."""
+        """`by_pair` summed over at most `n_groups` groups of neighbouring pairs, of about equal size.
+
+        The keys are the indices of the first and the last pair of a group.
+        """
         groups = [group for group in np.array_split(np.arange(len(self.by_pair)), n_groups) if len(group)]
         return {(int(group[0]), int(group[-1])): self.by_pair[group].sum(axis=0) for group in groups}
 
 
 class GridScore(NamedTuple):
-    """The score of two patches: one part follows the offset in rows, the other that in columns, and they add up."""
+    """The score of two patches, the sum of a part that depends on the offset in rows and one that depends on that in columns."""
 
     by_row: RotaryScore
     by_column: RotaryScore  # its `not_rotated` is 0: what is not rotated is counted once
@@ -91,7 +95,7 @@ class GridScore(NamedTuple):
 
     @property
     def own(self) -> float:
-        """The score at the offset of these two patches."""
+        """The score at the actual offset of the two patches."""
         return self.by_row.own + self.by_column.own
 
 
@@ -100,7 +104,7 @@ def rotary_score(
 ) -> RotaryScore:
     """The score of a query and a key of a text with their contents held fixed, at every offset and split by frequency.
 
-    With the rotated numbers of each pair as complex numbers, a pair of frequency ω adds Re(q k̄ e^(−iωδ)) / sqrt(d_k) at the
+    With each pair of rotated components as one complex number, a pair of frequency ω adds Re(q k̄ e^(−iωδ)) / sqrt(d_k) at the
     offset δ (Su et al. 2021, eq. 12 and 16). `head` is (layer, head). Raises ValueError as `model.capture.capture` does.
     """
     products, not_rotated, frequencies = _products(loaded, model_input, head, query, key)
@@ -115,7 +119,7 @@ def grid_score(
     """The score of two patches with their contents held fixed, at every offset in rows and columns (`rotary_score`).
 
     Half of the pairs are rotated by the row, the others by the column (Siméoni et al. 2025). Raises ValueError as
-    `model.capture.capture` does, and for a position that is no patch, which is not rotated.
+    `model.capture.capture` does, and for a position that is not a patch, since only patches are rotated.
     """
     config = loaded.config
     assert config.patch_grid is not None, "an encoder of texts"
@@ -141,7 +145,7 @@ def grid_score(
 
 
 class MovedScores(NamedTuple):
-    """Scores of one query and one key whose contents are moved along together, as the encoder computes them."""
+    """Scores that the encoder computes for one query and one key at all pairs of positions with the same offset."""
 
     queries: Int[np.ndarray, " placement"]  # positions of the query
     keys: Int[np.ndarray, " placement"]
@@ -156,10 +160,10 @@ class MovedScores(NamedTuple):
 def moved_scores(
     loaded: Loaded, model_input: InputLike, head: tuple[int, int], query: int, key: int
 ) -> MovedScores:
-    """Scores of a query and a key, contents held fixed, at all placements with the same offset, rotated by the encoder itself.
+    """Scores of a query and a key, contents held fixed, at all pairs of positions with the same offset.
 
-    A text is measured at positions below `LONGEST`, patches at all places in the grid. Raises ValueError as
-    `model.capture.capture` does.
+    The encoder's own module rotates them. In a text these are positions below `LONGEST`, of patches all of the grid. Raises
+    ValueError as `model.capture.capture` does.
     """
     layer, _ = head
     config, attention = loaded.config, loaded.model.blocks[layer].attention
@@ -176,7 +180,7 @@ def moved_scores(
 def _placements(
     config: ModelConfig, n: int, query: int, key: int
 ) -> tuple[Int[np.ndarray, " placement"], Int[np.ndarray, " placement"]]:
-    """All positions of query and key with the same offset."""
+    """All positions of a query and of its key with the same offset as `query` and `key`, in an input of `n` positions."""
     if config.patch_grid is None:
         queries = np.arange(max(0, query - key), n - max(0, key - query))
         return queries, queries + key - query
@@ -205,7 +209,7 @@ def _contents(
 def _products(
     loaded: Loaded, model_input: InputLike, head: tuple[int, int], query: int, key: int
 ) -> tuple[np.ndarray, float, Float[np.ndarray, " pair"]]:
-    """The complex products q k̄ of all rotated pairs, scaled; what the other numbers add; and the pairs' frequencies."""
+    """The scaled complex products q k̄ of all rotated pairs, the sum of the other components' products, and the frequencies."""
     attention = loaded.model.blocks[head[0]].attention
     rotated = attention.q
     assert isinstance(rotated, Rotated)
@@ -238,22 +242,22 @@ def _score_over(
 
 
 class DistanceBias(NamedTuple):
-    """What is added to the scores of one layer, for each head, by the offset of key and query."""
+    """The bias on the scores of one layer, for each head and each offset of key and query."""
 
     offsets: Int[np.ndarray, " offset"]
     by_head: Float[np.ndarray, "head offset"]
 
 
 class GridBiases(NamedTuple):
-    """What is added to the scores of one layer, for each head, by the offset of two patches in rows and columns."""
+    """The bias on the scores of one layer, for each head and each offset of two patches in rows and columns."""
 
     by_offset: Float[np.ndarray, "head row_offset column_offset"]  # the middle is the patch itself
     of_class_token: Float[np.ndarray, "head 3"]  # as the query of a patch, as the key of a patch, and both
 
 
 def distance_bias(loaded: Loaded, layer: int) -> DistanceBias:
-    """The bias on the scores of a text in `layer`, as the encoder adds it, at all offsets up to `furthest_offset` and to that from
-    which on the bias stays the same (`shared_from`).
+    """The bias that `layer` adds to the scores of a text at all offsets up to `furthest_offset`, or to `shared_from` if that is
+    larger.
     """
     config = loaded.config
     furthest = min(config.n_positions - 1, max(FURTHEST, shared_from(config)))
@@ -262,14 +266,14 @@ def distance_bias(loaded: Loaded, layer: int) -> DistanceBias:
 
 
 def shared_from(config: ModelConfig) -> int:
-    """The distance from which on all keys of one side share a bucket, and so a bias."""
+    """The distance from which on all keys before the query share one bias, and all after it another."""
     family = config.family
     assert family.n_relative_buckets is not None, "an encoder without such a bias"
     return last_bucket_from(family.n_relative_buckets, family.furthest_bucket)
 
 
 def grid_biases(loaded: Loaded, layer: int) -> GridBiases:
-    """The bias on the scores of patches in `layer` at all offsets in rows and columns, as the encoder adds it."""
+    """The bias that `layer` adds to the scores of patches at all offsets in rows and columns."""
     config = loaded.config
     assert config.patch_grid is not None, "an encoder of texts"
     n_rows, n_columns = config.patch_grid
@@ -285,7 +289,7 @@ def grid_biases(loaded: Loaded, layer: int) -> GridBiases:
 
 
 def is_bias_shared(config: ModelConfig) -> bool:
-    """Whether all layers add the same bias by distance to their scores."""
+    """Whether all layers add the same bias to their scores."""
     family = config.family
     if family.n_relative_buckets:
         return not family.relative_bias_by_layer
@@ -293,7 +297,7 @@ def is_bias_shared(config: ModelConfig) -> bool:
 
 
 def _bias(loaded: Loaded, layer: int, n: int) -> Float[np.ndarray, "head query key"]:
-    """What `layer` adds to scores of 0 for `n` positions."""
+    """The bias that `layer` adds to the scores of an input of `n` positions."""
     no_scores = torch.zeros(1, loaded.config.n_heads, n, n, device=loaded.device)
     with torch.inference_mode():
         return loaded.model.blocks[layer].attention.scores(no_scores)[0].cpu().numpy()
@@ -303,7 +307,11 @@ def _bias(loaded: Loaded, layer: int, n: int) -> Float[np.ndarray, "head query k
 
 
 class Reach(NamedTuple):
-    """How many positions before and after a token count, by layer, in the middle of a text of 2 · `half` + 1 tokens."""
+    """How many positions before and after the middle token of a text of 2 · `half` + 1 tokens can influence it, by layer.
+
+    `sees` is the distance of the furthest key to which the token can attend in the layer, `holds` that of the furthest position
+    on which its state after the layer can depend.
+    """
 
     half: int  # no distance is larger
     # the furthest key to which the layer lets a query attend, before and after it
@@ -313,7 +321,7 @@ class Reach(NamedTuple):
 
 
 def reach(loaded: Loaded) -> Reach:
-    """How far each layer sees by its window or the causal mask, and from how far a token can hold news after it."""
+    """How far a query can attend in each layer under the encoder's windows or causal mask, and on what its state can depend."""
     config, parts = loaded.config, loaded.config.family.parts
     half = (config.n_positions - 1) // 2
     windows = parts.windows or (None,) * config.n_layers
@@ -344,7 +352,7 @@ def _allowed_by_layer(loaded: Loaded, n: int) -> Bool[np.ndarray, "layer query k
 
 
 class PositionTerms(NamedTuple):
-    """The score of one query and one key, split into its terms, at every offset; None for a term that the encoder lacks."""
+    """The terms of the disentangled score of one query and one key, at every offset; None for a term that the encoder lacks."""
 
     offsets: Int[np.ndarray, " offset"]
     own_offset: int  # of this query and this key
@@ -367,10 +375,10 @@ class PositionTerms(NamedTuple):
 def position_terms(
     loaded: Loaded, model_input: InputLike, head: tuple[int, int], query: int, key: int
 ) -> PositionTerms:
-    """The score of a query and a key with their contents held fixed, at every offset, split into its terms.
+    """The disentangled score of a query and a key with their contents held fixed, at every offset, split into its terms.
 
-    The encoder's own attention scores an input whose every query is this query, and whose every key is this key (He et al.
-    2021, eq. 4). Raises ValueError as `model.capture.capture` does.
+    Computed by the encoder's own attention with the same q at every query and the same k at every key (He et al. 2021, eq. 4).
+    `head` is (layer, head). Raises ValueError as `model.capture.capture` does.
     """
     layer, head_index = head
     attention = _disentangled(loaded, layer)
@@ -401,7 +409,7 @@ def position_terms(
 
 
 def map_sizes(loaded: Loaded, model_input: InputLike, layer: int) -> dict[str, Float[np.ndarray, " head"]]:
-    """Mean absolute value of each map that adds up to the scores of `layer`, over all queries and keys, by the map's name.
+    """Mean absolute value, over all queries and keys, of each term of the disentangled scores of `layer`, by the term's name.
 
     Raises ValueError as `model.capture.capture` does.
     """

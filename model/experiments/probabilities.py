@@ -1,4 +1,4 @@
-"""Class probabilities of many inputs under many interventions, in as few forward passes as possible."""
+"""Answers (by default class probabilities) to many inputs under many interventions, in as few forward passes as possible."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -30,10 +30,10 @@ def probabilities(
     """Class probabilities, from 0 to 1, of each input under each intervention.
 
     For an encoder that does not choose one of several classes, the pooled state [d_pooled] is returned instead; for a
-    masked word as the `answer` of all inputs, log P of it in nats [1]; for "logits" the logits, of which log-odds can be
-    made that have no end near a probability of 0 or 1 (`model.measures.changes.log_odds`). Inputs of equal length share a batch, and so do
-    interventions that begin in the same layer; the layers before it run once. Raises as `model.capture.capture` and
-    `model.experiments.masked_word.check_answer` do.
+    masked word as the `answer` of all inputs, log P of it in nats [1]; for "logits" the logits, from which
+    `model.measures.changes.log_odds` are precise also near a probability of 0 or 1. Inputs of equal length share a batch, and so
+    do interventions whose first changed layer is the same; the layers before it run once. Raises as `model.capture.capture`
+    and `model.experiments.masked_word.check_answer` do.
 
     >>> from loupe import Intervention, load, probabilities, without_keys
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -58,7 +58,7 @@ def probabilities(
 def _answers(
     model: Transformer, inputs: Tensor, interventions: dict[int, Intervention], answer: AnswerRead
 ) -> Iterator[tuple[list[int], Float32[Tensor, "intervention input answer"]]]:
-    """Yields, for a few interventions at a time, their keys in `interventions` and the answers under them."""
+    """Yields, for a few of the `interventions` at a time, their keys in that dict and the answers under them."""
 
     def first_layer(key: int) -> int:
         return interventions[key].first_layer(model.config)
@@ -82,12 +82,12 @@ def _answers_in_one_batch(
     inputs: Tensor,
     interventions: Sequence[Intervention],
     states: Float32[Tensor, "input position d_model"] | None,
-    first: int,
+    first_layer: int,
     answer: AnswerRead,
 ) -> Float32[Tensor, "intervention input answer"]:
-    """Answers under each intervention, computed from the block `first` onwards.
+    """Answers under each intervention, computed from the block `first_layer` onwards.
 
-    `states` are the input of that block, None if an intervention changes the embedding, which is then computed as well.
+    `states` are the input of that block; None if an intervention changes the embedding, which is then computed as well.
     """
     n = len(interventions)
     masks = [intervention.mask(model, inputs) for intervention in interventions]
@@ -96,7 +96,7 @@ def _answers_in_one_batch(
     ]
     with watch(model, _split_watchers(watchers)):
         states = model.embed(repeated(inputs, n)) if states is None else repeated(states, n)
-        return answers_from(model, first, states, inputs, _stack_masks(masks, inputs), answer)
+        return answers_from(model, first_layer, states, inputs, _stack_masks(masks, inputs), answer)
 
 
 def _stack_masks(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
@@ -111,7 +111,7 @@ def _stack_masks(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | Non
 
 
 def _split_watchers(watchers: Sequence[dict[str, Watcher]]) -> dict[str, Watcher]:
-    """Watchers that split a batch into equal parts, and apply the first of `watchers` to the first part, and so on."""
+    """Watchers that split a batch into as many equal parts as there are `watchers`, and apply each of these to its part."""
 
     def watch_parts(name: str, activation: Tensor) -> Tensor:
         parts = activation.chunk(len(watchers))

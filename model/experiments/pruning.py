@@ -31,7 +31,7 @@ BAND = 2.0  # standard errors; below it a difference may be chance
 
 
 class PruningStep(NamedTuple):
-    """Accuracy and loss after `step` heads were removed, last the head (`layer`, `head`), which is None at step 0."""
+    """Accuracy and mean loss (nats) after `step` heads were removed, the last of which is (`layer`, `head`); None at step 0."""
 
     step: int
     layer: int | None
@@ -49,7 +49,7 @@ class PruningStep(NamedTuple):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `change`, a mean of -1, 0 and 1 over the inputs; NaN for fewer than two inputs."""
+        """Standard error of `change`, the mean over the inputs of 1 (turned right), -1 (turned wrong) or 0; NaN below two inputs."""
         if self.n < 2:
             return math.nan
         n_changed, net_change = self.turned_right + self.turned_wrong, self.turned_right - self.turned_wrong
@@ -70,11 +70,11 @@ def greedy(
     removed: Sequence[HeadName] = (),
     judged: tuple[Sequence[InputLike], Sequence[int]] | None = None,
 ) -> Iterator[PruningStep]:
-    """Yields the steps of a pruning that ablates heads (`ablate_heads`) one after the other until none is left.
+    """Yields the steps of a pruning that ablates heads (`ablate_heads`) one after the other until all are removed.
 
     At each step every remaining head is tried on all `inputs`, and the head without which the mean loss is smallest is
-    removed. Accuracy and loss are measured on the `judged` inputs and labels, by default on the same `inputs`, which
-    flatters the result. Each step is yielded as soon as it is computed. Pruning continues after the heads already
+    removed. Accuracy and loss are measured on the `judged` inputs and labels, by default on the same `inputs`, where both
+    look better than on other inputs. Each step is yielded as soon as it is computed. Pruning continues after the heads already
     `removed`, in this order; if there are none, it begins with step 0. Raises ValueError if there are no inputs, or not one
     valid class label for each input.
 
@@ -91,13 +91,13 @@ def greedy(
     judged_inputs = choice_inputs if judged is None else _LabelledBatches(loaded, *judged)
     right_at_start, loss = judged_inputs.answers((), means)
     if not removed_heads:
-        yield _step(0, None, right_at_start, right_at_start, loss)
+        yield _pruning_step(0, None, right_at_start, right_at_start, loss)
     config = loaded.config
     remaining = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
     while remaining := [head for head in remaining if head not in removed_heads]:
         losses = choice_inputs.losses_without_each(removed_heads, remaining, means)
         removed_heads.append(remaining[int(losses.argmin())])
-        yield _step(
+        yield _pruning_step(
             len(removed_heads),
             removed_heads[-1],
             right_at_start,
@@ -105,7 +105,7 @@ def greedy(
         )
 
 
-def _step(
+def _pruning_step(
     step: int,
     last: HeadName | None,
     before: Bool[np.ndarray, " input"],
@@ -149,16 +149,15 @@ class _LabelledBatches:
         ]
 
     def answers(
-        self, gone: Sequence[HeadName], means: Means | None
+        self, removed: Sequence[HeadName], means: Means | None
     ) -> tuple[Bool[np.ndarray, " input"], float]:
-        """Whether each input is classified correctly without the heads `gone`, in the order of the batches, and the mean
-        loss in nats.
+        """Whether each input is classified correctly without the heads `removed`, in the order of the batches; mean loss in nats.
 
-        The output of these heads is replaced by their `means`, or by zeros if that is None.
+        The output of these heads is replaced by their `means` [layer, head, d_v], or by zeros if that is None.
         """
         is_right: list[Tensor] = []
         loss = 0.0
-        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(gone, means):
+        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(removed, means):
             for batch, labels in self.batches:
                 states, mask = self.model.embed(batch), self.model.full_mask(batch)
                 answers = answers_from(self.model, 0, states, batch, mask, LOGITS)[0].cpu()
@@ -167,24 +166,28 @@ class _LabelledBatches:
         return torch.cat(is_right).numpy(), loss / self.n_inputs
 
     def losses_without_each(
-        self, gone: Sequence[HeadName], left: Sequence[HeadName], means: Means | None
-    ) -> Float64[np.ndarray, " left"]:
-        """Mean loss in nats without the heads `gone` and one more head, for each head in `left`."""
-        loss_sums = dict.fromkeys(left, 0.0)
+        self, removed: Sequence[HeadName], remaining: Sequence[HeadName], means: Means | None
+    ) -> Float64[np.ndarray, " remaining"]:
+        """Mean loss in nats without the heads `removed` and one more head, for each head in `remaining`."""
+        loss_sums = dict.fromkeys(remaining, 0.0)
         mean_vectors = None if means is None else torch.as_tensor(means)
 
         def replace(layer: int, z: HeadOutputs) -> Tensor:
             return torch.zeros_like(z) if mean_vectors is None else mean_vectors[layer, :, None].to(z)
 
-        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(gone, means):
+        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(removed, means):
             for batch, labels in self.batches:
-                for layer, heads, answers in change_each_head(self.model, batch, replace, set(left), LOGITS):
+                for layer, heads, answers in change_each_head(
+                    self.model, batch, replace, set(remaining), LOGITS
+                ):
                     for head, loss in zip(heads, _loss(answers.cpu(), labels).sum(dim=-1), strict=True):
                         loss_sums[layer, head] += loss.item()
-        return np.array([loss_sums[head] for head in left]) / self.n_inputs
+        return np.array([loss_sums[head] for head in remaining]) / self.n_inputs
 
-    def _watch_without(self, gone: Sequence[HeadName], means: Means | None) -> AbstractContextManager[None]:
-        return watch(self.model, ablated(heads=gone, means=means).watchers(self.model, None))
+    def _watch_without(
+        self, removed: Sequence[HeadName], means: Means | None
+    ) -> AbstractContextManager[None]:
+        return watch(self.model, ablated(heads=removed, means=means).watchers(self.model, None))
 
 
 def _loss(logits: Tensor, labels: Tensor) -> Tensor:

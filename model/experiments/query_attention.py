@@ -1,7 +1,7 @@
-"""The attention of one query, recomputed in double precision, with the positions of every kind that act within a head.
+"""The attention of one query in one head, recomputed in double precision, with rotary positions, biases or disentangled terms.
 
-Cross-attention, as in a decoder, takes queries from one input, keys and values from another. The encoders here were never trained
-for this; the formula of a head is applied to other vectors.
+Also cross-attention, as in a decoder: queries from one input, keys and values from another. The encoders were not trained for
+this; only the formula of a head is applied to vectors of two inputs.
 """
 
 import math
@@ -24,7 +24,9 @@ BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT = "bias", "content_to_position", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rotation:
-    """Query and keys before they are rotated by their positions (RoPE, Su et al. 2021, eq. 34), and the angles."""
+    """Query and keys before they are rotated by their positions (RoPE, Su et al. 2021, eq. 34), the indices of the two
+    components of each pair that is rotated, and its angle at each position, in radians.
+    """
 
     q: Float[np.ndarray, " d_k"]
     k: Float[np.ndarray, "key d_k"]
@@ -68,19 +70,19 @@ class AttentionSteps:
         return float(self.scores.max(where=self.mask, initial=-np.inf))
 
     def allowed(self, values: Float[np.ndarray, " key"]) -> Float[np.ndarray, " key"]:
-        """The values, with NaN at the keys that the mask forbids."""
+        """A copy of `values` with NaN at the keys that the mask forbids."""
         return np.where(self.mask, values, np.nan)
 
-    def strongest(self, at_most: int) -> list[int]:
-        """Up to `at_most` keys with the largest weights, the largest first."""
-        return largest_indices(self.pattern, at_most)
+    def strongest(self, max_keys: int) -> list[int]:
+        """Up to `max_keys` keys with the largest weights, the largest first."""
+        return largest_indices(self.pattern, max_keys)
 
     def share(self, keys: Sequence[int]) -> float:
-        """Sum of the weights of `keys`, from 0 to 1."""
+        """Sum of the attention weights of `keys`, from 0 to 1."""
         return float(self.pattern[list(keys)].sum())
 
     def remaining(self, keys: Sequence[int]) -> tuple[Float[np.ndarray, " d_v"], float]:
-        """Weighted sum of the values of all keys except `keys`, and the sum of the weights of these keys."""
+        """Over all keys except `keys`: the sum of their values times their weights, and the sum of their weights."""
         other_keys = np.delete(np.arange(len(self.pattern)), list(keys))
         return self.weighted[other_keys].sum(axis=0), self.share(other_keys.tolist())
 
@@ -92,7 +94,10 @@ def attention_steps(
     head: int,
     query: int,
 ) -> AttentionSteps:
-    """The steps of `attention` for its input `x`; `mask` is that of the query in each head."""
+    """The steps of the module `attention` for its input `x`, for one `query` and, before the output, one `head`.
+
+    `mask` is True at the keys to which the query may attend in each head.
+    """
     q, k, v = (
         _split_heads(apply_linear(x, layer), attention.n_heads)
         for layer in (attention.w_q, attention.w_k, attention.w_v)
@@ -172,7 +177,7 @@ def _added_terms(
     k: Float[np.ndarray, "head position d_k"],
     query: int,
 ) -> dict[str, Float[np.ndarray, "head key"]]:
-    """What is added to the scaled products of the query, by name."""
+    """The terms that are added to the query's scaled dot products q·k, by name: a bias, or those of relative positions."""
     if isinstance(attention, DisentangledAttention):
         return _position_terms(attention, q, k, query)
     if type(attention.scores) is HookPoint:

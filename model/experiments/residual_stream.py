@@ -1,5 +1,7 @@
-"""Measures of the residual stream: norms of the states, shares of the sublayers, how much the tokens' states differ, and
-similarity of states between the stages of one encoder, and between two encoders over many examples.
+"""Measures of the residual stream: norms of states, how much each sublayer contributes, how much the states of tokens differ,
+and how similar states are between the stages of one encoder or between two encoders over many examples.
+
+A stage is the embedding, or a point after an attention or feed-forward (embed, L0 mid, L0 post, …).
 """
 
 from collections.abc import Sequence
@@ -19,7 +21,7 @@ SUBLAYERS = ("attention", "feed_forward")
 def residual_stream(
     loaded: Loaded, inputs: Sequence[InputLike]
 ) -> Float32[np.ndarray, "stage example position d_model"]:
-    """The residual stream of inputs of equal length, its stages in the order of `ForwardRecord.stages`.
+    """The residual stream of inputs of equal length; its stages are in the order of `ForwardRecord.stages`.
 
     Raises as `model.capture.activations` does.
     """
@@ -59,7 +61,10 @@ def sublayer_outputs(
 def skip_terms(
     model: Transformer, residual: Float[np.ndarray, "stage position d_model"]
 ) -> Float[np.ndarray, "sublayer_of_all position d_model"]:
-    """The term to which each sublayer's output is added, before any norm; sublayers are in the order of computation."""
+    """Term of the skip connection to which each sublayer's output is added, before any norm.
+
+    Sublayers are in the order of computation: attention and feed-forward of layer 0, then of layer 1, and so on.
+    """
     skipped = model.blocks[0].skip * residual[:-1]  # sublayer s reads stage s
     if model.config.norm_placement == "b2t":
         skipped[1::2] += residual[:-1:2]  # the layer's input skips both sublayers
@@ -70,35 +75,38 @@ def shares(
     skipped: Float[np.ndarray, "sublayer_of_all position d_model"],
     outputs: Float[np.ndarray, "layer sublayer position d_model"],
 ) -> Float[np.ndarray, " sublayer_of_all"]:
-    """Share of each sublayer, mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖), where F is its output and x the skip term (`skip_terms`).
+    """For each sublayer mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖) over the positions i; F is its output, x its skip term (`skip_terms`).
 
-    It is 0 if the sublayer adds nothing, 0.5 if both are equally long, and 1 if the skip term is zero. Directions do not
-    matter: an output may also cancel some of the skip term.
+    It is 0 if the sublayer adds nothing, 0.5 if the norms of F and x are equal, and 1 if x is zero. Directions do not matter: an
+    output may also cancel a part of the skip term.
     """
     output_norms = norms(outputs).reshape(-1, outputs.shape[2])
     return (output_norms / (norms(skipped) + output_norms)).mean(axis=-1)
 
 
 def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarray, " sublayer_of_all"]:
-    """How much each sublayer adds to the residual stream on one input, 0 to 1 (`shares`). Raises as `activations` does."""
+    """For each sublayer the norm of its output as a share of output and skip term, 0 to 1 (`shares`), on one input.
+
+    Raises as `model.capture.activations` does.
+    """
     skipped = skip_terms(loaded.model, residual_stream(loaded, [text_or_image])[:, 0])
     return shares(skipped, sublayer_outputs(loaded, text_or_image))
 
 
 def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:
-    """How much tokens differ: ‖X − 1 x̄ᵀ‖ / ‖X‖ (Frobenius), x̄ the mean state; 0 if all states are equal, 1 if x̄ is 0.
+    """How much the states X of a stage differ: ‖X − 1 x̄ᵀ‖ / ‖X‖ (Frobenius), x̄ the mean state; 0 if all are equal, 1 if x̄ is 0.
 
     Dong et al. 2021 show, with another norm, that attention alone drives this number to 0, and that skip connections and
-    feed-forward sublayers counteract that.
+    feed-forwards counteract this.
     """
     centred = residual - residual.mean(axis=1, keepdims=True)
     return np.linalg.norm(centred, axis=(1, 2)) / np.linalg.norm(residual, axis=(1, 2))
 
 
 def predicted_probability(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
-    """Probability of the predicted class, from 0 to 1, if the classifier were applied to the stream at each stage.
+    """Probability, from 0 to 1, of the class predicted at the end, if the classifier is applied to the states of each stage.
 
-    It is the softmax of `logits_by_layer` at the class with the largest of `logits`, for encoders with classes only.
+    It is the softmax of `logits_by_layer` at the class with the largest of `logits`; only for encoders with classes.
     """
     return read_answers(record.logits_by_layer, "choice")[:, record.logits.argmax()]
 
@@ -106,7 +114,7 @@ def predicted_probability(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
 def cosine_by_stage(
     residual: Float[np.ndarray, "stage position d_model"],
 ) -> Float[np.ndarray, "stage stage"]:
-    """Cosine similarity of the states of a position at two stages, averaged over the positions, for each pair of stages."""
+    """For each pair of stages, the cosine similarity of a position's states at both stages, averaged over the positions."""
     directions = residual / np.linalg.norm(residual, axis=-1, keepdims=True)
     return np.einsum("apd,bpd->ab", directions, directions) / residual.shape[1]
 
@@ -114,7 +122,7 @@ def cosine_by_stage(
 def digit_states(
     loaded: Loaded, images: UInt8[np.ndarray, "digit height width"]
 ) -> Float32[np.ndarray, "stage digit d_model"]:
-    """State that represents each image, at each stage: that of the class token, or the mean over the patches if the encoder reads those."""
+    """State of each image at each stage: that of the class token, or the mean over the patches if the encoder pools the patches."""
     states, config = residual_stream(loaded, list(images)), loaded.config
     return (
         states[:, :, 0] if config.reads_class_token else states[:, :, config.n_before_patches :].mean(axis=2)
@@ -128,7 +136,7 @@ def linear_cka(
     """Linear CKA of each pair of stages: ‖Yᵀ X‖² / (‖Xᵀ X‖ ‖Yᵀ Y‖) in Frobenius norms, X and Y centred over the examples.
 
     CKA is from 0 to 1 (equal up to rotation, reflection and scale). Kornblith et al. 2019, equation 5 and section 3.2. If
-    there are few examples compared with the widths, unrelated states come out well above 0: compare with `cka_by_chance`.
+    there are few examples compared with the widths, the CKA of unrelated states is well above 0: compare with `cka_by_chance`.
     NaN at a stage where all examples have the same state.
     """
     first, second = _centred(first), _centred(second)
@@ -150,6 +158,6 @@ def cka_by_chance(
 
 
 def _centred(states: Float[np.ndarray, "stage example width"]) -> Float[np.ndarray, "stage example width"]:
-    """The states minus their mean; exactly 0 where all are equal, since a rounded mean would leave noise to correlate."""
+    """The states minus their mean over the examples; exactly 0 at a stage where all are equal, without rounding noise."""
     is_constant = (states == states[:, :1]).all(axis=(1, 2))
     return np.where(is_constant[:, None, None], 0, states - states.mean(axis=1, keepdims=True))

@@ -1,8 +1,8 @@
 """Steps of a norm and of the feed-forward at one position, recomputed in numpy and in double precision.
 
-Layer normalisation and batch normalisation are one formula, averaged over different axes; RMSNorm is it without the mean. Ba,
-Kiros & Hinton 2016, equation 4; Ioffe & Szegedy 2015, algorithm 1. Both use the population variance, divided by n and not by
-n - 1. RMSNorm: Zhang & Sennrich 2019, equation 4.
+Layer normalisation and batch normalisation are one formula, averaged over different axes; RMSNorm is the same without
+subtracting the mean. Ba, Kiros & Hinton 2016, equation 4; Ioffe & Szegedy 2015, algorithm 1; Zhang & Sennrich 2019, equation 4.
+The variance is that of the population, divided by n and not by n - 1.
 """
 
 import math
@@ -27,8 +27,8 @@ Over = Literal["features", "batch"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Norm:
-    """A norm gain * (x - mean) / deviation + shift at one position: LayerNorm (Ba et al. 2016, eq. 4), or RMSNorm, which
-    subtracts nothing and adds nothing (Zhang & Sennrich 2019, eq. 4).
+    """The steps of a norm, gain * (x - mean) / deviation + shift, at one position: LayerNorm (Ba et al. 2016, eq. 4), or RMSNorm,
+    in which `mean` and `shift` are 0 (Zhang & Sennrich 2019, eq. 4).
     """
 
     name: Literal["LayerNorm", "RMSNorm"]
@@ -41,7 +41,7 @@ class Norm:
 
     @property
     def variance(self) -> float:
-        """Mean of (x - mean)²: the variance of x, divided by d_model, or in RMSNorm its mean square."""
+        """Mean of (x - mean)² over d_model: the variance of x, or in RMSNorm its mean square."""
         return float(np.square(self.x - self.mean).mean())
 
     @property
@@ -55,7 +55,7 @@ class Norm:
 
 
 def norm_steps(x: Float[np.ndarray, " d_model"], layer: NormLayer) -> Norm:
-    """The steps of `layer`, a norm and not the identity, for the vector `x`."""
+    """The steps of the norm `layer`, which must not be an identity, for the vector `x`."""
     norm = linear_norm(layer, len(x))
     assert norm.eps is not None, "the identity is no norm"
     mean = float(x.mean()) if norm.subtracts_mean else 0.0
@@ -71,7 +71,7 @@ def norm_steps(x: Float[np.ndarray, " d_model"], layer: NormLayer) -> Norm:
 
 
 def apply_norm(x: Float[np.ndarray, "row d_model"], layer: NormLayer) -> Float[np.ndarray, "row d_model"]:
-    """Each row of `x` behind the norm; `x` itself where there is none."""
+    """The norm `layer` of each row of `x`; `x` itself if `layer` is an identity."""
     if isinstance(layer, nn.Identity):
         return x
     return np.array([norm_steps(row, layer).out for row in x])
@@ -81,7 +81,7 @@ def apply_norm(x: Float[np.ndarray, "row d_model"], layer: NormLayer) -> Float[n
 class FeedForwardSteps:
     """Steps of the feed-forward, activation(x W_1 + b_1) W_2 + b_2, at one position (Vaswani et al. 2017, 3.3).
 
-    With a gate, each activation is multiplied by the same unit of another linear map, x W_3 + b_3 (Shazeer 2020).
+    With a gate, the activation of each hidden unit is multiplied by that unit of x W_3 + b_3 (Shazeer 2020).
     `by_unit` is the contribution of each hidden unit; its sum over the d_ff units, plus `bias`, is `out`.
     """
 
@@ -104,13 +104,13 @@ class FeedForwardSteps:
         """Sum of `by_unit` over the hidden units: `out` without the bias."""
         return self.by_unit.sum(axis=0)
 
-    def strongest(self, at_most: int) -> list[int]:
-        """Up to `at_most` hidden units with the largest |h|, the largest first."""
-        return largest_indices(np.abs(self.hidden), at_most)
+    def strongest(self, max_units: int) -> list[int]:
+        """Up to `max_units` hidden units with the largest |h|, the largest first; h is `hidden`."""
+        return largest_indices(np.abs(self.hidden), max_units)
 
-    def largest_contributions(self, at_most: int) -> list[int]:
-        """Up to `at_most` hidden units whose contributions to `out` have the largest norms, the largest first."""
-        return largest_indices(np.linalg.norm(self.by_unit, axis=1), at_most)
+    def largest_contributions(self, max_units: int) -> list[int]:
+        """Up to `max_units` hidden units whose contributions to `out` have the largest norms, the largest first."""
+        return largest_indices(np.linalg.norm(self.by_unit, axis=1), max_units)
 
     def share(self, units: Sequence[int]) -> float:
         """Share of the hidden units `units` in the sum of |h| over all hidden units, from 0 to 1."""
@@ -119,7 +119,7 @@ class FeedForwardSteps:
 
 
 def feed_forward_steps(x: Float[np.ndarray, " d_model"], layer: FeedForward) -> FeedForwardSteps:
-    """The steps of `layer` for its input `x`."""
+    """The steps of the feed-forward `layer` for its input `x`."""
     before = apply_linear(x, layer.expand)
     activated = apply_activation(before, layer.activation)
     gate = apply_linear(x, layer.gate) if isinstance(layer, GatedFeedForward) else None
@@ -138,9 +138,9 @@ def feed_forward_steps(x: Float[np.ndarray, " d_model"], layer: FeedForward) -> 
     )
 
 
-def largest_indices(strengths: Float[np.ndarray, " item"], at_most: int) -> list[int]:
-    """Up to `at_most` indices of the largest numbers, the largest first; of equal numbers the first."""
-    return np.argsort(-strengths, kind="stable")[:at_most].tolist()
+def largest_indices(values: Float[np.ndarray, " item"], max_indices: int) -> list[int]:
+    """Up to `max_indices` indices of the largest of `values`, the largest first; equal values keep their order."""
+    return np.argsort(-values, kind="stable")[:max_indices].tolist()
 
 
 def as_float64(values: Tensor) -> Float[np.ndarray, "..."]:
@@ -149,9 +149,9 @@ def as_float64(values: Tensor) -> Float[np.ndarray, "..."]:
 
 
 def weight_and_bias(layer: nn.Linear) -> tuple[Float[np.ndarray, "inner outer"], Float[np.ndarray, " outer"]]:
-    """The weight, transposed so that y = x W + b as in the papers, and the bias, zeros where the map has none.
+    """Weight W and bias b of a linear map, with y = x W + b as in the papers; b is zeros if the map has none.
 
-    Of keys and values that heads share, each head gets its own copy.
+    If several heads share a key or value, W and b hold a copy of it for each head.
     """
     return as_float64(weight_by_head(layer)).T, as_float64(bias_by_head(layer))
 
@@ -177,7 +177,7 @@ def apply_activation(x: Float[np.ndarray, " d_ff"], activation: nn.Module) -> Fl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normalised:
-    """Output (input - mean) / deviation of a normalisation, and the statistics, in which the averaged axis has length 1."""
+    """Output (values - mean) / deviation of a normalisation, and its statistics, in which the averaged axis has length 1."""
 
     mean: Float[np.ndarray, "..."]
     variance: Float[np.ndarray, "..."]  # the mean of (input - mean)²
@@ -199,7 +199,7 @@ def normalise(
 ) -> Normalised:
     """Layer normalisation (over "features") or batch normalisation (over "batch") of `values` by their own statistics.
 
-    Unless it `subtracts_mean`, the mean counts as 0: over the features that is RMSNorm, whose variance is the mean square.
+    Unless `subtracts_mean`, the mean is taken as 0: over "features" that is RMSNorm, and the variance is the mean square.
     Raises ValueError for empty `values`.
     """
     if values.size == 0:
@@ -212,5 +212,5 @@ def normalise(
 
 
 def sample_deviation(vector: Float[np.ndarray, " feature"]) -> float:
-    """Standard deviation with n - 1 in the denominator, of at least two numbers; neither normalisation uses it."""
+    """Standard deviation with n - 1 in the denominator, of at least two numbers; no normalisation uses it."""
     return float(vector.std(ddof=1))

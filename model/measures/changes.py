@@ -48,34 +48,34 @@ class ClassUnderInterventions(NamedTuple):
 
 
 def class_under_interventions(
-    answers: Float[np.ndarray, "intervention class"], followed: int
+    answers: Float[np.ndarray, "intervention class"], class_index: int
 ) -> ClassUnderInterventions:
-    """Statistics of the class `followed` over the answers under one or more interventions."""
-    probability = answers[:, followed]
-    n_predicted = int((answers.argmax(axis=1) == followed).sum())
+    """Statistics of the class `class_index` over the answers under one or more interventions."""
+    probability = answers[:, class_index]
+    n_predicted = int((answers.argmax(axis=1) == class_index).sum())
     return ClassUnderInterventions(n_predicted, float(probability.min()), float(probability.max()))
 
 
 def class_changes(
-    before: ForwardRecord, answers: Float[np.ndarray, "*interventions class"], followed: int
+    before: ForwardRecord, answers: Float[np.ndarray, "*interventions class"], class_index: int
 ) -> Float[np.ndarray, " *interventions"]:
-    """Change of the log-odds of class `followed` from the record to each of `answers`, which are logits, in nats.
+    """Change of the log-odds of class `class_index` from the record to each of `answers`, which are logits, in nats.
 
     Log-odds show changes that are hardly visible in probabilities near 0 or 1.
     """
-    return log_odds(answers, followed) - log_odds(before.logits, followed)
+    return log_odds(answers, class_index) - log_odds(before.logits, class_index)
 
 
-def log_odds(logits: Float[np.ndarray, "*axes class"], followed: int) -> Float64[np.ndarray, "*axes"]:
-    """Log-odds ln(p_c / Σ_{k≠c} p_k) of the class `followed`, in nats, of which there are two or more.
+def log_odds(logits: Float[np.ndarray, "*axes class"], class_index: int) -> Float64[np.ndarray, "*axes"]:
+    """Log-odds ln(p_c / Σ_{k≠c} p_k) of the class `class_index`, in nats, of which there are two or more.
 
     They are read from the logits, l_c − ln Σ_{k≠c} exp(l_k): a probability in single precision is 0 or 1 where a logit
     exceeds the others by more than about 100 nats. Any logarithm of the probabilities will do as logits.
     """
     logits = np.asarray(logits, np.float64)
-    others = np.delete(logits, followed, axis=-1)
+    others = np.delete(logits, class_index, axis=-1)
     with np.errstate(invalid="ignore"):  # the answer to what has no partner is NaN
-        return np.asarray(logits[..., followed] - np.logaddexp.reduce(others, axis=-1))
+        return np.asarray(logits[..., class_index] - np.logaddexp.reduce(others, axis=-1))
 
 
 def largest_indices(

@@ -1,1 +1,1 @@
-"""Why two inputs are similar, which patches a text means, and which patches of a picture resemble each other."""
+"""The cosine similarity of two inputs divided among their tokens, a text's logit among patches, and similarity between patches."""

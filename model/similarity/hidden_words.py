@@ -1,11 +1,11 @@
-"""`hidden_words`: what becomes of the cosine similarity of two texts when a word of one, a word of the other, or both are hidden.
+"""`hidden_words`: how the cosine similarity of two texts changes when a word of one, a word of the other, or both are hidden.
 
 For a word i of text a and a word j of text b the cell is
 
     s(a, b) − s(a∖i, b) − s(a, b∖j) + s(a∖i, b∖j),
 
-where s is the cosine similarity of the pooled states, and a∖i is a with the word i hidden: how far s falls without i, and how much
-less it falls where j is hidden too. No query attends to a hidden word, in all layers and heads, and pooling leaves it out; all
+where s is the cosine similarity of the pooled states, and a∖i is a with the word i hidden. It is the fall of s without i, minus the
+fall of s without i if j is hidden as well. A hidden word is masked as key in all layers and heads, and left out of the pooling; all
 other tokens keep their positions.
 
 A pooled state is computed once for each hidden word, n + m + 2 in all. With the unit vectors u of these states, the cell is
@@ -32,7 +32,10 @@ from .similarity_parts import SimilarityParts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenWords:
-    """Changes of the cosine similarity of two texts without one word of each. Special tokens are never hidden."""
+    """How much more the cosine similarity of two texts depends on two words together than on each alone; cells as in this module.
+
+    Special tokens are never hidden.
+    """
 
     a: Positions  # the words of the first text that were hidden, one after the other
     b: Positions  # those of the second
@@ -53,9 +56,9 @@ class HiddenWords:
         return self.b.labels
 
     def spearman(self, parts: SimilarityParts) -> float:
-        """Rank correlation of all cells with those of `parts` of the same two texts, by words: from -1 to 1.
+        """Spearman's rank correlation, -1 to 1, of all cells with the cells of `parts`, of the same two texts and by words.
 
-        NaN where all cells of one side are equal.
+        NaN if all cells of one of the two are equal.
         """
         from scipy.stats import spearmanr  # a second to import, which not every page shall wait for
 
@@ -71,13 +74,13 @@ class HiddenWords:
 
 
 def hidden_words(
-    loaded: Loaded, a: InputLike, b: InputLike, *, step: Callable[[float], None] | None = None
+    loaded: Loaded, a: InputLike, b: InputLike, *, progress: Callable[[float], None] | None = None
 ) -> HiddenWords:
-    """What each word of `a` and word of `b` bring to the cosine similarity only together, by hiding them.
+    """What each pair of a word of `a` and a word of `b` adds to the cosine similarity only together, measured by hiding them.
 
-    For the formula see `model.similarity.hidden_words`. `step` is called with the share that is done. Raises ValueError as
-    `model.inputs.prepare` does, for pictures, for a text without words, for a pooled state without a finite length above 0, and where
-    nothing is left of a text without one of its words.
+    For the formula see `model.similarity.hidden_words`. `progress` is called with the share of the work that is done, 0 to 1. Raises
+    ValueError as `model.inputs.prepare` does, for pictures, for a text without words, for a pooled state whose length is 0 or not
+    finite, and if a text has no token left without one of its words.
 
     >>> from loupe import hidden_words, load
     >>> effects = hidden_words(load("checkpoints/imdb-pre-ln"), "A gripping film.", "A dull film.")
@@ -92,8 +95,8 @@ def hidden_words(
         for hidden in side.hidden.split(batch_size(loaded.config, side.hidden.shape[1])):
             pooled.append(_directions(loaded, side.inputs, hidden))
             done += len(hidden)
-            if step is not None:
-                step(done / n_forwards)
+            if progress is not None:
+                progress(done / n_forwards)
         vectors.append(np.concatenate(pooled))
     u, v = vectors
     cosines = u @ v.T
@@ -107,7 +110,7 @@ def hidden_words(
 
 
 class _Variants(NamedTuple):
-    """One text, and which of its positions are hidden: none in the first variant, then one word after the other."""
+    """Variants of one text: which of its positions are hidden, none in variant 0, then those of one word in each variant."""
 
     inputs: Tensor
     words: Positions

@@ -2,18 +2,18 @@
 Attribution Method for Siamese Encoders").
 
 e(x) is the pooled state divided by its length, as a function of the embedding x, the sum of token and position that enters the first
-layer; so s(a, b) = e(a) · e(b). The reference r of a text has padding in the place of each token of a word, at the same position, to
-which queries attend as to any token. Special tokens are in it too, so they add 0. (Of an encoder without a padding token, r has zeros
-in the place of tokens.) Along the straight line from r to a, the token i moves e by
+layer; so s(a, b) = e(a) · e(b). The reference r of a text has the padding token in place of each token of a word, unmasked and at the
+same position. Special tokens are the same in r and in the text, so they add 0. (For an encoder without a padding token, r has zeros
+in place of the content.) Along the straight line from r to a, the token i changes e by
 
     u_i = ∫ ∂e/∂x_i (r + α (a − r)) (a_i − r_i) dα,  α from 0 to 1,
 
-and these sum to e(a) − e(r). With the v_j of b, the cell is u_i · v_j, and all cells sum to
+and the u_i sum to e(a) − e(r). With v_j the same for b, the cell is u_i · v_j, and all cells sum to
 
     s(a, b) − s(r, b) − s(a, r) + s(r, r),
 
-where r is in each place the reference of that text. The integral is the mean over the middles of equal steps. In each, u_i is a derivative
-in the direction of one token, for all tokens together: one for each token, and not one for each number of the pooled state.
+where r in s(r, b) is the reference of a, and in s(a, r) that of b. The integral is approximated by the mean over the middles of equal
+steps. At each of these, there is one directional derivative for each token, not one gradient for each number of the pooled state.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ STEPS = 32  # with MiniLM the gap is below 0.001 then
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegratedJacobians(SimilarityParts):
-    """What pairs of input tokens add to the cosine similarity beyond that of references; `recorded` is what all cells should add up to."""
+    """Cells of `integrated_jacobians`, whose sum should be `recorded`: s(a, b) − s(r, b) − s(a, r) + s(r, r)."""
 
     terms: tuple[float, float, float, float]  # s(a, b), s(r, b), s(a, r) and s(r, r)
     reference: Baseline  # what it has in the place of words: "padding", or "zeros"
@@ -53,14 +53,14 @@ def integrated_jacobians(
     b: InputLike,
     *,
     steps: int = STEPS,
-    step: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> IntegratedJacobians:
     """What each pair of an input token of `a` and one of `b` adds to the cosine similarity of their pooled states.
 
-    Rows and columns of special tokens are 0. More `steps` make the `gap` smaller. For the formulas see
-    `model.similarity.integrated_jacobians`. `step` is called with the share that is done. Raises ValueError as
-    `model.inputs.prepare` does, for fewer than 1 `steps`, for pictures, for a text without words, and for a pooled state without a
-    finite length above 0.
+    Rows and columns of special tokens are 0. More `steps` of the integral make the `gap` smaller. For the formulas see
+    `model.similarity.integrated_jacobians`. `progress` is called with the share of the work that is done, 0 to 1. Raises ValueError
+    as `model.inputs.prepare` does, for fewer than 1 `steps`, for pictures, for a text without words, and for a pooled state whose
+    length is 0 or not finite.
 
     >>> from loupe import integrated_jacobians, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -76,8 +76,8 @@ def integrated_jacobians(
     def count(n: int) -> None:
         nonlocal done
         done += n
-        if step is not None:
-            step(done / n_derivatives)
+        if progress is not None:
+            progress(done / n_derivatives)
 
     middles = (np.arange(steps) + 0.5) / steps
     u, v = (
@@ -102,7 +102,7 @@ def integrated_jacobians(
 
 
 class _Line(NamedTuple):
-    """The straight line from a reference to a text."""
+    """The straight line from the embedding of a reference to that of its text."""
 
     inputs: Tensor
     positions: Positions
@@ -130,7 +130,7 @@ class _Line(NamedTuple):
     def pooled(
         self, loaded: Loaded, embedded: Float[Tensor, "1 position d_model"]
     ) -> Float[Tensor, "1 d_pooled"]:
-        """The pooled state as a function of the embedding."""
+        """The pooled state as a function of the embedding `embedded`."""
         model = loaded.model
         with watch(model, {"embedding.output": lambda _: embedded}):
             return model.pool(model.encode(self.inputs), self.inputs)
@@ -138,8 +138,10 @@ class _Line(NamedTuple):
     def derivatives(
         self, loaded: Loaded, share: float, count: Callable[[int], None]
     ) -> Float64[np.ndarray, "position d_pooled"]:
-        """∂e/∂x_i (a_i − r_i) for each position i, at this share of the line; calls `count` with how many of them are new."""
+        """∂e/∂x_i (a_i − r_i) for each position i, at the point α = `share` of the line.
 
+        After each batch of positions, `count` is called with their number.
+        """
         result = np.zeros((len(self.positions), self.ends.shape[1]))
         with torch.inference_mode(False), torch.enable_grad(), evaluation_mode(loaded.model):
             x = (self.reference + share * self.direction).requires_grad_()

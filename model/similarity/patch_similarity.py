@@ -1,10 +1,10 @@
-"""What the patches of a picture resemble: cosines of their states, colours of their principal components, and their lengths.
+"""Similarity of the patches of a picture: cosines of their states, principal components as colours, and norms.
 
-All are of the residual stream behind one layer, as a record holds it: in pre-LN before the next norm.
+All are of the residual stream after one layer, as a record holds it: in pre-LN before the next norm.
 
-Some patches have states far longer than all others; they hold what belongs to the whole picture (Darcet et al. 2024, "Vision Transformers
-Need Registers"). Here those are outliers whose length is above the layer's median by more than six median absolute deviations; the
-rule is this project's.
+The states of some patches have far larger norms than all others, and hold information on the whole picture (Darcet et al. 2024,
+"Vision Transformers Need Registers"). Here a patch is such an outlier if its norm is above the median of the layer by more than
+six median absolute deviations, a rule of this project.
 """
 
 from collections.abc import Iterator
@@ -27,10 +27,10 @@ ROUNDING = 1e-6  # of the median: by less no length is above it
 def patch_similarity(
     record: ForwardRecord, layer: int, other: ForwardRecord | None = None
 ) -> Float64[np.ndarray, "patch other_patch"]:
-    """Cosine similarity of the states of every two patches behind a layer, -1 to 1; with `other`, of this picture's and the other's.
+    """Cosine similarity, -1 to 1, of the states after `layer` of every two patches of a picture, or of a picture and the `other` one.
 
-    Patches go row by row; NaN for a state of zeros. Raises ValueError for a layer that there is not, a record of a text, and one of
-    states of another width.
+    Patches are in order row by row; NaN for a state of zeros. Raises ValueError for a layer that does not exist, for a record of a
+    text, and for two records whose states differ in width.
 
     >>> import numpy as np
     >>> from loupe import capture, load, patch_similarity
@@ -45,7 +45,7 @@ def patch_similarity(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PatchColours:
-    """The first three principal components of the patches' states behind one layer, as red, green and blue."""
+    """Coordinates of the patches' states after one layer along their first three principal components, shown as red, green, blue."""
 
     colours: Float64[
         np.ndarray, "patch 3"
@@ -54,12 +54,12 @@ class PatchColours:
 
 
 def patch_colours(record: ForwardRecord, layer: int, other: ForwardRecord | None = None) -> PatchColours:
-    """Three colours of each patch: the coordinates of its state along the directions of largest variance over the picture.
+    """The colour of each patch: coordinates of its state after `layer` along the three directions of largest variance over patches.
 
-    With `other` the directions are those of the patches of both pictures, whose colours are so comparable: this picture's come first.
-    A component's sign is arbitrary. In layer 0 the coordinate farthest from 0 is positive; in each further layer a component has the
-    sign by which its coordinates agree best with those of the layer before, so that colours do not flip. Raises ValueError as
-    `patch_similarity` does.
+    With `other` the directions are those of the patches of both pictures together, so that colours are comparable, and the patches
+    of `other` follow those of `record`. A component's sign is arbitrary. In layer 0 the coordinate farthest from 0 is positive; in
+    each further layer the sign of a component is that by which its coordinates agree best with those of the layer before, so that
+    colours do not flip. Raises ValueError as `patch_similarity` does.
 
     >>> import numpy as np
     >>> from loupe import capture, load, patch_colours
@@ -75,7 +75,7 @@ def patch_colours(record: ForwardRecord, layer: int, other: ForwardRecord | None
 def patch_colours_by_layer(
     record: ForwardRecord, other: ForwardRecord | None = None
 ) -> tuple[PatchColours, ...]:
-    """`patch_colours` of all layers, which takes no longer than those of the last one."""
+    """`patch_colours` of every layer; takes no longer than `patch_colours` of the last one, which computes them all."""
     return tuple(_colours_by_layer(record, other))
 
 
@@ -94,7 +94,7 @@ def _colours_by_layer(record: ForwardRecord, other: ForwardRecord | None) -> Ite
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PatchNorms:
-    """Lengths of the states behind one layer, and the patches whose states are far longer than the others."""
+    """Euclidean norms of the states after one layer, and the patches with far larger norms than the others (`outliers`)."""
 
     patches: Float64[np.ndarray, " patch"]
     registers: Float64[np.ndarray, " register"]
@@ -103,7 +103,7 @@ class PatchNorms:
 
 
 def patch_norms(record: ForwardRecord, layer: int) -> PatchNorms:
-    """Euclidean lengths of the states of patches and registers behind a layer. Raises ValueError as `patch_similarity` does.
+    """Euclidean norms of the states of patches and registers after `layer`. Raises ValueError as `patch_similarity` does.
 
     >>> import numpy as np
     >>> from loupe import capture, load, patch_norms
@@ -120,7 +120,7 @@ def patch_norms(record: ForwardRecord, layer: int) -> PatchNorms:
 
 
 def _states(record: ForwardRecord, layer: int) -> Float64[np.ndarray, "patch d_model"]:
-    """The residual stream behind a layer, at the patches."""
+    """The residual stream after `layer`, at the patches."""
     if record.patch_grid is None:
         raise ValueError("the record is of a text, which has no patches")
     if layer not in range(record.config.n_layers):
@@ -138,7 +138,10 @@ def _need_one_width(a: np.ndarray, b: np.ndarray | None = None) -> None:
 def _principal_components(
     states: Float64[np.ndarray, "patch d_model"],
 ) -> tuple[Float64[np.ndarray, "patch 3"], Float64[np.ndarray, " 3"]]:
-    """Coordinates of the states along the first three components, and each one's share of the variance; zeros where there is none."""
+    """Coordinates of the states along the first three principal components, and the share of the variance along each.
+
+    Zeros for components along which the states do not vary.
+    """
     centred = states - states.mean(axis=0)
     width = states.shape[1]
     n = min(3, width)

@@ -18,7 +18,7 @@ from ..record.from_arrays import positions as fields_of
 
 
 def pooled_states(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.ndarray, "input d_pooled"]:
-    """The pooled state of each input; inputs of one length share a forward pass. Raises ValueError as `model.inputs.prepare` does."""
+    """The pooled state of each input; inputs of equal length share a forward pass. Raises ValueError as `model.inputs.prepare` does."""
     model = loaded.model
     states: dict[int, np.ndarray] = {}
     with torch.inference_mode(), evaluation_mode(model):
@@ -30,7 +30,7 @@ def pooled_states(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.nda
 
 
 def pooled_length(loaded: Loaded, pooled: Float[Tensor, " d_pooled"]) -> Float[Tensor, ""]:
-    """The length of a pooled state. Raises ValueError where it is 0 or not finite, so that there is no cosine."""
+    """The Euclidean norm of a pooled state. Raises ValueError if it is 0 or not finite, so that there is no cosine."""
     length = pooled.norm()
     if not 0 < length < torch.inf:
         raise ValueError(
@@ -42,7 +42,10 @@ def pooled_length(loaded: Loaded, pooled: Float[Tensor, " d_pooled"]) -> Float[T
 def sum_by_source(
     parts: Sequence[Part], values: Float[Tensor, "part number"], n: int, layer: int | None = None
 ) -> Float64[np.ndarray, "position_and_rest number"]:
-    """Sums of the values of what heads read from each of the `n` positions, in one `layer` or in all; in a last row that of all else."""
+    """Sums of the `values` of parts: a row for what heads read from each of the `n` positions, and a last row for all other parts.
+
+    With `layer`, the heads of other layers count as other parts.
+    """
     sources = [
         n if part.read_from is None or layer not in (None, part.layer) else part.read_from for part in parts
     ]

@@ -1,9 +1,9 @@
-"""`rank_texts`: which of several texts are most similar to a query; `similarity_difference`: by which of its words it is nearer to one of
-two texts than to the other.
+"""`rank_texts`: which of several texts are most similar to a query; `similarity_difference`: which words of the query make it more
+similar to one of two texts than to the other.
 
-The cosine with each text is a sum over pairs of a word of the query and a word of the text (`similarity_parts`), so each word of the query
-has a share in it: the sum of its row. The shares in the cosine with one text minus those in the cosine with the other add up to the
-difference of the two cosines.
+The cosine with a text is a sum over pairs of a word of the query and a word of the text (`similarity_parts`), so each word of the query
+adds the sum of its row. What the words add to the cosine with one text minus what they add to that with the other sums to the difference
+of the two cosines.
 """
 
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ MOST_TEXTS = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedTexts:
-    """Cosine similarities of a query with several texts, of the pooled states, -1 to 1."""
+    """Cosine similarities, -1 to 1, of the pooled state of a query with those of several texts."""
 
     cosines: Float64[np.ndarray, " text"]  # in the order in which the texts were given
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Indices of the texts, the most similar one first; of equal ones the one that was given first."""
+        """Indices of the texts, the most similar one first; equally similar texts keep their order."""
         return tuple(np.argsort(-self.cosines, kind="stable").tolist())
 
 
@@ -50,7 +50,7 @@ def rank_texts(loaded: Loaded, query: InputLike, texts: Sequence[InputLike]) -> 
 
 
 def ranked(loaded: Loaded, states: Float[np.ndarray, "query_and_text d_pooled"]) -> RankedTexts:
-    """What `rank_texts` returns, of pooled states that are known already: that of the query, then those of the texts."""
+    """The result of `rank_texts`, from the pooled state of the query (row 0) and those of the texts."""
     directions = np.stack(
         [
             state.astype(float) / float(pooled_length(loaded, torch.from_numpy(state.astype(float))))
@@ -74,19 +74,20 @@ class SimilarityDifference:
 
     @property
     def total(self) -> float:
-        """The sum of all values and of what belongs to no token."""
+        """The sum of all `values` and of `elsewhere`."""
         return float(self.values.sum()) + self.elsewhere
 
     @property
     def gap(self) -> float:
-        """How far the sum is from what was recorded."""
+        """|`total` - `recorded`|."""
         return abs(self.total - self.recorded)
 
 
 def similarity_difference(first: SimilarityParts, second: SimilarityParts) -> SimilarityDifference:
-    """What each word of a query adds to its cosine with one text minus what it adds to that with another.
+    """What each word of a query adds to its cosine with one text, minus what the word adds to the cosine with another text.
 
-    Both are `similarity_parts` of the same query, `a`, by words or both by tokens. Raises ValueError where they are not.
+    `first` and `second` are `similarity_parts` of the same query as `a`, both by words or both by tokens. Raises ValueError
+    otherwise.
 
     >>> from loupe import load, similarity_difference, similarity_parts
     >>> encoder, query = load("checkpoints/imdb-pre-ln"), "A gripping film."

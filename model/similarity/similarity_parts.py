@@ -4,12 +4,12 @@ Mean pooling makes the pooled state of n states h_i their mean h̄. So for the n
 
     cos(h̄, ḡ) = Σ_i Σ_j u_i · v_j,  u_i = h_i / (n ‖h̄‖),  v_j = g_j / (m ‖ḡ‖).
 
-Layers behind pooling are followed: a linear map W makes W h_i of each state, and its bias is a row of its own. An activation is held as
-its ratio for each unit, a LayerNorm by the mean and the σ of the pooled state, a vector's length by that of the whole vector; maximum
-pooling keeps the positions that it chose.
+Layers after the pooling are included: a linear map W makes W h_i of each state, and its bias is a row of its own. To make them linear
+the following is held constant: the ratio a(u) / u of each unit of an activation function, the σ of a LayerNorm, the length by which a
+vector is divided, and the positions that maximum pooling chose.
 
-Where one token stands for the input, such as [CLS], its last state is divided: into what its heads read from each token in the last
-layer, and "its own state", which is the rest: its state before that layer, and what the feed-forward and biases there add.
+If the pooled state is that of one token, such as [CLS], its final state is divided: into what its heads read from each token in the last
+layer, and "its own state", which is the rest: its state before that layer, and what the feed-forward and biases of the layer add.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float64
 
 from ..capture import evaluation_mode
-from ..decompositions.state_parts import POOLING_FEED_FORWARD, Held, divide, forward_pass
+from ..decompositions.state_parts import POOLING_FEED_FORWARD, Linearised, divide, forward_pass
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
@@ -34,7 +34,7 @@ MOST_NUMBERS = 2**22  # of gradients that are held at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimilarityParts:
-    """The cosine similarity of two inputs, divided among pairs of a row of the first and a column of the second."""
+    """The cosine similarity of two inputs as a sum over cells: a row for each token of the first, a column for each of the second."""
 
     quantity: str  # what is divided: "cosine similarity of the pooled states"
     divided: str  # what a row is: "last states", or "what [CLS] read in the last layer"
@@ -52,16 +52,16 @@ class SimilarityParts:
 
     @property
     def gap(self) -> float:
-        """How far the sum of the cells is from what was recorded."""
+        """|`total` - `recorded`|: how far the sum of the cells is from the cosine of the pooled states."""
         return abs(self.total - self.recorded)
 
     @property
     def others(self) -> tuple[int, int]:
-        """Numbers of rows and of columns, the last ones, that belong to no token."""
+        """How many of the last rows, and of the last columns, belong to no token."""
         return len(self.rows) - len(self.a), len(self.columns) - len(self.b)
 
     def by_word(self) -> "SimilarityParts":
-        """The same sum by words: the cells of the pieces of a word are added."""
+        """The same sum by words: the cells of all pieces of a word are added up."""
         a, b = in_words(self.a), in_words(self.b)
         rows, columns = (
             [*(whole.position_of(side.number(index)) for index in range(len(side))), *range(len(whole), n)]
@@ -80,20 +80,21 @@ class SimilarityParts:
 def similarity_parts(loaded: Loaded, a: InputLike, b: InputLike) -> SimilarityParts:
     """What each pair of a token (patch) of `a` and a token of `b` adds to the cosine similarity of their pooled states.
 
-    Special tokens have rows too. For the formulas see `model.similarity.similarity_parts`. Raises ValueError as `model.inputs.prepare`
-    does, for a pooled state without a finite length above 0.
+    Special tokens have rows and columns too. For the formulas see `model.similarity.similarity_parts`. Raises ValueError as
+    `model.inputs.prepare` does, and for a pooled state whose length is 0 or not finite.
 
     >>> from loupe import load, similarity_parts
     >>> parts = similarity_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.", "A dull film.")
     >>> parts.values.shape, parts.rows[-2:], parts.gap < 1e-5
     ((7, 7), ('5 [SEP]', 'its own state'), True)
     """
-    first, second = sides = [_last_states(loaded, model_input) for model_input in (a, b)]
+    first, second = sides = [_sum_of_last_states(loaded, model_input) for model_input in (a, b)]
     divided = "last states"
     if all(len(side.read) == 1 for side in sides) and max(len(side.positions) for side in sides) > 1:
         divided = f"what {first.positions.tokens[first.read[0]]} read in the last layer"
         first, second = (
-            _last_reads(loaded, model_input, side) for model_input, side in zip((a, b), sides, strict=True)
+            _sum_of_head_reads(loaded, model_input, side)
+            for model_input, side in zip((a, b), sides, strict=True)
         )
     lengths = np.linalg.norm(first.pooled) * np.linalg.norm(second.pooled)
     classified = ", which the classifier reads" if loaded.config.n_classes else ""
@@ -109,7 +110,7 @@ def similarity_parts(loaded: Loaded, a: InputLike, b: InputLike) -> SimilarityPa
     )
 
 
-class _Side(NamedTuple):
+class _PooledSum(NamedTuple):
     """A pooled state as a sum of vectors: one for each position, then one for each of the `others`."""
 
     positions: Positions
@@ -119,8 +120,8 @@ class _Side(NamedTuple):
     read: Sequence[int]  # positions whose states are pooled
 
 
-def _last_states(loaded: Loaded, model_input: InputLike) -> _Side:
-    """What each state behind the final norm adds to the pooled state."""
+def _sum_of_last_states(loaded: Loaded, model_input: InputLike) -> _PooledSum:
+    """The pooled state as a sum of what each state after the final norm, the biases, and so on add to it."""
     model, n_layers = loaded.model, loaded.config.n_layers
     forward = forward_pass(loaded, model_input, n_layers, [POOLING_FEED_FORWARD], by_token=False)
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
@@ -129,12 +130,12 @@ def _last_states(loaded: Loaded, model_input: InputLike) -> _Side:
         pooled_length(loaded, pooled)
         one = states.new_ones(1).requires_grad_()
         others = {
-            name: forward.seen[name].clone().requires_grad_()
-            for name in {POOLING_FEED_FORWARD} & forward.seen.keys()
+            name: forward.activations[name].clone().requires_grad_()
+            for name in {POOLING_FEED_FORWARD} & forward.activations.keys()
         }
         leaves = (states, *others.values())
         added = {name: lambda _, fed=fed: fed[None] for name, fed in others.items()}
-        with torch.enable_grad(), Held(one), watch(model, added):
+        with torch.enable_grad(), Linearised(one), watch(model, added):
             u = model.pool(states[None], forward.inputs)[0] + 0 * one
         columns = []
         for chunk in torch.eye(len(u), device=u.device).split(max(1, MOST_NUMBERS // states.numel())):
@@ -149,11 +150,13 @@ def _last_states(loaded: Loaded, model_input: InputLike) -> _Side:
     if not vectors[-1].any():
         names, vectors = names[:-1], vectors[:-1]
     read = np.flatnonzero(vectors[: len(states)].any(axis=1)).tolist()
-    return _Side(forward.positions, names, vectors, pooled.double().cpu().numpy(), read)
+    return _PooledSum(forward.positions, names, vectors, pooled.double().cpu().numpy(), read)
 
 
-def _last_reads(loaded: Loaded, model_input: InputLike, side: _Side) -> _Side:
-    """The side whose one state is divided by what its heads read from each position in the last layer."""
+def _sum_of_head_reads(loaded: Loaded, model_input: InputLike, side: _PooledSum) -> _PooledSum:
+    """The same `side`, whose pooled state is that of one token, as a sum of what its heads read from each position in the last layer,
+    and the rest.
+    """
     model, n_layers = loaded.model, loaded.config.n_layers
     forward = forward_pass(loaded, model_input, n_layers, by_token=True)
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):

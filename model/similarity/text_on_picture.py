@@ -1,9 +1,9 @@
-"""`text_on_picture`: which patches of a picture a text means to CLIP or SigLIP.
+"""`text_on_picture`: which patches of a picture the logit of a text comes from, in CLIP or SigLIP.
 
-The logit of a text is s · cos(u, t) + b: u and t are the pooled states of picture and text, s the model's own scale, and b its bias
-(CLIP has none). u is a sum of parts of the residual stream (`model.decompositions`), and what the heads of all layers read from a patch
-is that patch's share of the logit (Gandelsman et al. 2024, "Interpreting CLIP's Image Representation via Text-Based Decomposition").
-What no patch carries is one number: what heads read from the class token, the embedding, feed-forwards, biases, and b.
+The logit of a text is s · cos(u, t) + b: u and t are the pooled states of picture and text, s is the model's learned scale, and b its
+bias (CLIP has none). u is a sum of parts of the residual stream (`model.decompositions`); what the heads of all layers read from a patch
+is that patch's part of the logit (Gandelsman et al. 2024, "Interpreting CLIP's Image Representation via Text-Based Decomposition").
+The rest is one number: what heads read from the class token, the embedding, feed-forwards, biases, and b.
 """
 
 import math
@@ -47,21 +47,21 @@ class TextOnPicture:
 
     @property
     def totals(self) -> Float64[np.ndarray, " text"]:
-        """The sum of each text's map and of what no patch carries."""
+        """The sum of each text's map and its `elsewhere`."""
         return self.maps.sum(axis=1) + self.elsewhere
 
     @property
     def gap(self) -> float:
-        """The largest distance of a sum from the logit that was recorded."""
+        """The largest |`totals` - `recorded`| of all texts."""
         return float(np.abs(self.totals - self.recorded).max())
 
     @property
     def probabilities(self) -> Float32[np.ndarray, " text"]:
-        """Of the texts, by the model's own rule (`kind`)."""
+        """Probability of each text: softmax over the texts, or a logistic function for each of them, by `kind`."""
         return read_answers(self.recorded.astype(np.float32), self.kind)
 
     def falls(self, pooled: Float[np.ndarray, "*pictures d_pooled"]) -> Float64[np.ndarray, "*pictures text"]:
-        """How far each text's logit falls from the recorded one to those of other pooled states, such as of a changed picture."""
+        """`recorded` minus the logits of the texts for other pooled states of pictures, such as those of changed pictures."""
         cosines = pooled @ self.directions.T / np.linalg.norm(pooled, axis=-1, keepdims=True)
         return self.recorded - self.scale * cosines - self.bias
 
@@ -72,13 +72,13 @@ def text_on_picture(
     picture: InputLike,
     sentences: Sequence[str],
     *,
-    step: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> TextOnPicture:
     """What each patch of a `picture` adds to the logit of each of the `sentences`.
 
     `pictures` and `texts` are the two encoders of one folder: `load("my-clip/vision_model")` and `load("my-clip/text_model")`. All
-    divisors are held as in `answer_parts`. `step` is called with the share that is done. Raises ValueError for any
-    other two encoders, for fewer than 1 and more than 20 sentences, and as `model.inputs.prepare` does.
+    divisors are held constant as in `answer_parts`. `progress` is called with the share of the work that is done, 0 to 1. Raises
+    ValueError for any other two encoders, for fewer than 1 and more than 20 sentences, and as `model.inputs.prepare` does.
 
     >>> from loupe import text_on_picture
     >>> text_on_picture(pictures, texts, picture, ["a cat", "a dog"]).maps.shape  # doctest: +SKIP
@@ -91,20 +91,20 @@ def text_on_picture(
     for number, sentence in enumerate(sentences, start=1):
         t = activations(texts, [sentence], ["logits"])["logits"][0]
         directions.append(t / pooled_length(texts, t))
-        if step is not None:
-            step(number / (len(sentences) + 1))  # the picture takes about as long as a sentence
+        if progress is not None:
+            progress(number / (len(sentences) + 1))  # the picture takes about as long as a sentence
     model, n_layers = pictures.model, pictures.config.n_layers
     forward = forward_pass(
         pictures, picture, n_layers, (POOLING_FEED_FORWARD, POOLING_PATTERN, "logits"), by_token=True
     )
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
-        pooled = forward.seen["logits"].clone()  # of an encoder without classes it is the pooled state
+        pooled = forward.activations["logits"].clone()  # of an encoder without classes it is the pooled state
         factors = scale * torch.stack(directions).to(pooled) / pooled_length(pictures, pooled)
         parts, values = divide(
             forward, n_layers, lambda x: factors @ model.pool(model.final_norm(x)[None], forward.inputs)[0]
         )
     shares = sum_by_source(parts, values, len(forward.positions)).T
-    weights = forward.seen.get(POOLING_PATTERN)
+    weights = forward.activations.get(POOLING_PATTERN)
     return TextOnPicture(
         forward.positions,
         maps=shares[:, forward.positions.patches],
@@ -119,7 +119,7 @@ def text_on_picture(
 
 
 def _scale(pictures: Loaded, texts: Loaded) -> tuple[float, float, Answers]:
-    """The factor and the bias of the logits, and how these are read."""
+    """Scale s and bias b of the logits, and how logits become probabilities: "choice" (softmax) or "each" (logistic function)."""
     (folder, first), (other, second) = (split_path(loaded.folder or Path()) for loaded in (pictures, texts))
     is_pair = folder == other and (first, second) == (VISION, TEXT)
     if not is_pair or pictures.config.d_pooled != texts.config.d_pooled:

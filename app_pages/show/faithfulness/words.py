@@ -22,7 +22,7 @@ from model.experiments.faithfulness import (
     N_SHUFFLES,
     N_STEPS,
     SIGNIFICANT,
-    Deletion,
+    DeletionAreas,
     OtherAttention,
     Undecidable,
     Verdict,
@@ -124,11 +124,11 @@ def _reply(of_map: Verdict, answer: Answer) -> str:
     if of_map.undecidable is not None:
         reason = _WHY[of_map.undecidable].format(units=units, answer=answer.noun)
         return f"That **cannot be told** from this input: {reason}."
-    if of_map.area is None or of_map.deleted is None:
+    if of_map.area is None or of_map.deletion_areas is None:
         return "Not decided yet: hiding more and more of the input, in the order of this map, takes a while. A button starts it."
     strong = f"the {units} that it shows as strong are"
     spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {units}"
-    area = f"deletion area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deleted)}"
+    area = f"deletion area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deletion_areas)}"
     if of_map.readable:
         return f"**Yes**: {strong} those without which it changes ({spearman}; {area})."
     if math.isnan(of_map.spearman):
@@ -169,9 +169,9 @@ def uncertainty_text(of_map: Verdict) -> str:
 
 def areas_sentence(of_map: Verdict) -> str:
     """Sentence on the areas under the deletion curves; "" where they were not computed."""
-    if of_map.area is None or of_map.deleted is None:
+    if of_map.area is None or of_map.deletion_areas is None:
         return ""
-    curve = of_map.deleted
+    curve = of_map.deletion_areas
     comparison = "above" if of_map.passes_deletion else "not above"
     perfect = "above it as well" if curve.perfect > curve.bound else "not above it either"
     area, bound = told_apart(of_map.area, curve.bound, ".3f")
@@ -252,7 +252,7 @@ def _correlation_text(spearman: float) -> str:
     return format_number(spearman, ".4f" if rounded else ".2f")
 
 
-def _random_areas_text(curve: Deletion) -> str:
+def _random_areas_text(curve: DeletionAreas) -> str:
     """Mean ± standard deviation of the areas under the deletion curves of random orders."""
     mean, sd = float(curve.random.mean()), float(curve.random.std(ddof=1))
     return f"{format_number(mean, '.3f')} ± {format_number(sd, '.3f')}"

@@ -10,7 +10,13 @@ from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.words import OverData
 from app_pages.subject.answer import whole_answer
 from model.capture import capture
-from model.experiments.faithfulness import Deletion, OtherAttention, Undecidable, Verdict, undecidable_reason
+from model.experiments.faithfulness import (
+    DeletionAreas,
+    OtherAttention,
+    Undecidable,
+    Verdict,
+    undecidable_reason,
+)
 from tests.app_pages.sentences.turns import Row, row, table
 from tests.model import tiny
 
@@ -30,7 +36,7 @@ def judged(**changed: Any) -> Verdict:
         "n": 12,
         "correlates": True,
         "area": 0.9,
-        "deleted": Deletion(0.95, random),
+        "deletion_areas": DeletionAreas(0.95, random),
         "undecidable": None,
     }
     return Verdict(**values | changed)
@@ -87,7 +93,7 @@ TABLE: dict[str, list[Row]] = {
         ),
         row(
             "curves are missing",
-            lambda: words.conclusion_sentence(judged(area=None, deleted=None), TEXT),
+            lambda: words.conclusion_sentence(judged(area=None, deletion_areas=None), TEXT),
             "Not decided yet: hiding more and more of the input",
         ),
         row(
@@ -111,7 +117,9 @@ TABLE: dict[str, list[Row]] = {
         ),
         row(
             "the perfect map fails too",
-            lambda: words.areas_sentence(judged(deleted=Deletion(0.6, np.array([0.4, 0.5, 0.6])))),
+            lambda: words.areas_sentence(
+                judged(deletion_areas=DeletionAreas(0.6, np.array([0.4, 0.5, 0.6])))
+            ),
             "0.600, is not above it either",
         ),
         row("no curves", lambda: f"[{words.areas_sentence(judged(area=None))}]", "[]"),
@@ -164,19 +172,25 @@ TABLE: dict[str, list[Row]] = {
         ),
         row(
             "the perfect map passes",
-            lambda: str(undecidable_reason(np.arange(1.0, 13.0), Deletion(0.95, np.array([0.4, 0.5, 0.6])))),
+            lambda: str(
+                undecidable_reason(np.arange(1.0, 13.0), DeletionAreas(0.95, np.array([0.4, 0.5, 0.6])))
+            ),
             "None",
         ),
         row(
             "the perfect map has no small p",
             lambda: str(
-                undecidable_reason(np.array([0.0, 0, 0, 0, 3, 3]), Deletion(0.95, np.array([0.4, 0.5, 0.6])))
+                undecidable_reason(
+                    np.array([0.0, 0, 0, 0, 3, 3]), DeletionAreas(0.95, np.array([0.4, 0.5, 0.6]))
+                )
             ),
             "TOO_EQUAL",
         ),
         row(
             "it is no sooner",
-            lambda: str(undecidable_reason(np.arange(1.0, 13.0), Deletion(0.5, np.array([0.4, 0.5, 0.6])))),
+            lambda: str(
+                undecidable_reason(np.arange(1.0, 13.0), DeletionAreas(0.5, np.array([0.4, 0.5, 0.6])))
+            ),
             "NO_SOONER",
         ),
         row("nothing moves", lambda: str(undecidable_reason(np.zeros(12), None)), "UNMOVED"),

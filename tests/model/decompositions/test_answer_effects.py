@@ -209,7 +209,7 @@ def test_a_class_that_there_is_not_is_refused():
 def test_the_share_that_is_done_rises_to_all_of_it():
     shares: list[float] = []
     loaded = tiny.loaded(replace(tiny.TEXT, n_layers=3))
-    effects = answer_effects(loaded, SENTENCE, step=shares.append)
+    effects = answer_effects(loaded, SENTENCE, progress=shares.append)
     assert shares == sorted(set(shares))
     assert len(shares) > 1
     assert shares[-1] == 1

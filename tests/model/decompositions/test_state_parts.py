@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from model.activations import OUTPUT_ACTIVATIONS
-from model.decompositions.state_parts import Held
+from model.decompositions.state_parts import Linearised
 from model.parts.pooling import FirstNumbers, UnitLength
 
 MODULES = {
@@ -31,7 +31,7 @@ def test_what_a_module_makes_is_the_sum_of_gradients_times_what_it_reads(module)
             parameter.add_(torch.randn_like(parameter))
     x, one = torch.randn(3, 6), torch.ones(1, requires_grad=True)
     x[0, 0] = 0.0
-    with Held(one):
+    with Linearised(one):
         y = module(x.requires_grad_())
     np.testing.assert_allclose(y.detach(), module(x).detach(), rtol=1e-5, atol=1e-5)
     weights = torch.randn_like(y)
@@ -43,7 +43,7 @@ def test_what_a_module_makes_is_the_sum_of_gradients_times_what_it_reads(module)
 def test_a_norms_divisor_is_held():
     norm = nn.LayerNorm(4, bias=False)
     x = torch.tensor([[1.0, 2.0, 4.0, 9.0]], requires_grad=True)
-    with Held(torch.ones(1)):
+    with Linearised(torch.ones(1)):
         (weights,) = torch.autograd.grad(norm(x)[0, 0], x)
     part = np.array([3.0, 1.0, 0.0, 0.0])
     expected = (part[0] - part.mean()) / np.sqrt(x.detach().numpy().var() + 1e-5)
@@ -52,6 +52,6 @@ def test_a_norms_divisor_is_held():
 
 def test_the_ratio_of_tanh_at_zero_is_one():
     x = torch.zeros(1, 2, requires_grad=True)
-    with Held(torch.ones(1)):
+    with Linearised(torch.ones(1)):
         (ratios,) = torch.autograd.grad(nn.Tanh()(x).sum(), x)
     assert ratios.flatten().tolist() == [1.0, 1.0]

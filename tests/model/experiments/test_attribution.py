@@ -11,7 +11,7 @@ from model.checkpoint import load
 from model.experiments import attribution as module
 from model.experiments.attribution import (
     Explained,
-    OnPath,
+    PathPoints,
     Similarity,
     explained_answer,
     gradient_times_input,
@@ -80,9 +80,9 @@ def test_the_output_is_the_log_odds_of_the_prediction(loaded, given_input):
         assert attributed.output == pytest.approx(expected, abs=1e-5)
 
 
-def linear(alphas: np.ndarray) -> OnPath:
+def linear(alphas: np.ndarray) -> PathPoints:
     """F(x) = 3 x_0 - 2 x_1 + 5 from the baseline (1, 1) to the input (2, 5): 6 at first, 1 at the end."""
-    return OnPath(6 - 5 * alphas, np.tile([3.0, -8.0], (len(alphas), 1)))
+    return PathPoints(6 - 5 * alphas, np.tile([3.0, -8.0], (len(alphas), 1)))
 
 
 def test_of_a_linear_function_it_is_the_gradient_times_input_minus_baseline():
@@ -95,16 +95,16 @@ def test_of_a_linear_function_it_is_the_gradient_times_input_minus_baseline():
 
 def test_of_a_product_each_factor_has_half():
     """F = x y at (2, 3) from zeros: ∂F/∂x · x = α 3 · 2, with the integral 3, and so for y."""
-    attributed = integrate(lambda alphas: OnPath(6 * alphas**2, 6 * alphas[:, None] * np.ones(2)))
+    attributed = integrate(lambda alphas: PathPoints(6 * alphas**2, 6 * alphas[:, None] * np.ones(2)))
     np.testing.assert_allclose(attributed.values, [3, 3], rtol=1e-12)
 
 
 def test_a_steep_place_is_refined():
     """F = tanh(200 (α - 0.3)): all of its change is in a hundredth of the path."""
 
-    def steep(alphas: np.ndarray) -> OnPath:
+    def steep(alphas: np.ndarray) -> PathPoints:
         inner = 200 * (alphas - 0.3)
-        return OnPath(np.tanh(inner), 200 / np.cosh(inner)[:, None] ** 2)
+        return PathPoints(np.tanh(inner), 200 / np.cosh(inner)[:, None] ** 2)
 
     attributed = integrate(steep)
     assert attributed.is_complete
@@ -114,7 +114,7 @@ def test_a_steep_place_is_refined():
 
 def test_what_stays_incomplete_says_so():
     """The products leave out a half: no number of points makes their integral the difference."""
-    attributed = integrate(lambda alphas: OnPath(alphas, np.full((len(alphas), 1), 0.5)))
+    attributed = integrate(lambda alphas: PathPoints(alphas, np.full((len(alphas), 1), 0.5)))
     assert (attributed.total, attributed.difference) == pytest.approx((0.5, 1))
     assert not attributed.is_complete
     assert attributed.n_gradients <= module.MOST_GRADIENTS
@@ -300,7 +300,7 @@ def test_the_words_of_shipped_encoders_are_complete():
 
 def test_what_is_allowed_is_a_thousandth_of_the_difference_or_of_the_least_one():
     of_nats, of_cosines = (
-        integrate(lambda alphas: OnPath(alphas / 50, np.full((len(alphas), 1), 0.02)), least)
+        integrate(lambda alphas: PathPoints(alphas / 50, np.full((len(alphas), 1), 0.02)), least)
         for least in (1.0, 0.1)
     )
     assert (of_nats.allowed, of_cosines.allowed) == pytest.approx((1e-3, 1e-4))

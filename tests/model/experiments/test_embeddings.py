@@ -275,16 +275,16 @@ def test_t_sne_keeps_groups_together_and_repeats_itself():
     rng = np.random.default_rng(0)
     vectors = np.concatenate([rng.normal(centre, 0.1, size=(10, 5)) for centre in (0, 9)])
     first, second = (t_sne(vectors, perplexity=5, seed=3) for _ in range(2))
-    np.testing.assert_array_equal(first.places, second.places)
-    near = np.linalg.norm(first.places[:, None] - first.places, axis=-1)
+    np.testing.assert_array_equal(first.coordinates, second.coordinates)
+    near = np.linalg.norm(first.coordinates[:, None] - first.coordinates, axis=-1)
     assert near[:10, :10].max() < near[:10, 10:].min()
 
 
 def test_a_pair_in_every_spot_still_gets_places():
-    assert np.isfinite(t_sne(np.repeat(np.eye(3), 4, axis=0), perplexity=5, seed=0).places).all()
+    assert np.isfinite(t_sne(np.repeat(np.eye(3), 4, axis=0), perplexity=5, seed=0).coordinates).all()
 
 
 def test_numbers_get_places_as_vectors_do():
-    positions = t_sne(np.array([[0.0], [0.1], [9.0], [9.1]]), perplexity=2, seed=0).places
+    positions = t_sne(np.array([[0.0], [0.1], [9.0], [9.1]]), perplexity=2, seed=0).coordinates
     assert positions.shape == (4, 2)
     assert np.isfinite(positions).all()

@@ -266,8 +266,8 @@ def test_both_parts_of_the_rule_must_hold(spearman, p, area_under, readable):
     assert judged.undecidable is None
     assert judged.readable is readable
     assert judged.area == pytest.approx(area_under)
-    assert judged.deleted.bound == pytest.approx(areas.mean() + BAND * areas.std(ddof=1))
-    assert judged.passes_deletion == (area_under > judged.deleted.bound)
+    assert judged.deletion_areas.bound == pytest.approx(areas.mean() + BAND * areas.std(ddof=1))
+    assert judged.passes_deletion == (area_under > judged.deletion_areas.bound)
 
 
 def test_where_the_perfect_map_fails_nothing_can_be_told():

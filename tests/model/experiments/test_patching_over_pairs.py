@@ -241,7 +241,7 @@ def test_a_pair_that_cannot_be_read_is_named(tmp_path):
 
 def test_steps_lead_to_1(text_loaded):
     shares = []
-    patch_pairs(text_loaded, PAIRS[:2], step=shares.append)
+    patch_pairs(text_loaded, PAIRS[:2], progress=shares.append)
     assert shares == [0.25, 0.5, 0.75, 1]
 
 

@@ -98,7 +98,7 @@ def test_of_equal_texts_the_cells_are_symmetric_and_no_fall_is_negative(pooled: 
 def test_the_share_that_is_done_grows_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.similarity.hidden_words.batch_size", lambda *_: 2)
     loaded, shares = tiny.loaded(tiny.TEXT), []
-    result = hidden_words(loaded, "great film", "not", step=shares.append)
+    result = hidden_words(loaded, "great film", "not", progress=shares.append)
     assert shares == pytest.approx([2 / 5, 3 / 5, 1])
     monkeypatch.undo()
     np.testing.assert_allclose(result.values, hidden_words(loaded, "great film", "not").values, atol=1e-7)

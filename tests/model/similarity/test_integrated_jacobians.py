@@ -132,7 +132,7 @@ def test_without_padding_the_reference_has_zeros(architecture: str, tmp_path: Pa
 def test_nothing_is_watched_and_no_gradient_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded, shares = tiny.loaded(tiny.TEXT), []
     before = activations(loaded, ["great film"], ["logits"])["logits"]
-    integrated_jacobians(loaded, "great film", "not", steps=2, step=shares.append)
+    integrated_jacobians(loaded, "great film", "not", steps=2, progress=shares.append)
     assert shares == pytest.approx([2 / 6, 4 / 6, 5 / 6, 1])
     assert torch.equal(activations(loaded, ["great film"], ["logits"])["logits"], before)
     assert all(parameter.grad is None for parameter in loaded.model.parameters())

@@ -69,7 +69,7 @@ def test_maps_and_the_rest_sum_to_the_logits_of_transformers(kind: str, tmp_path
     model = build_with_scale(tmp_path, kind)
     pictures, texts = both(tmp_path)
     image, read = picture(32), []
-    result = text_on_picture(pictures, texts, image, SENTENCES, step=read.append)
+    result = text_on_picture(pictures, texts, image, SENTENCES, progress=read.append)
     assert read == pytest.approx([1 / 3, 2 / 3])
     assert result.scale == pytest.approx(20, rel=1e-6)
     assert result.bias == pytest.approx(-3 if kind == "Siglip" else 0)

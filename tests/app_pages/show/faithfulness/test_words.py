@@ -8,7 +8,7 @@ from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.words import OverData
 from app_pages.subject.answer import whole_answer
 from model.capture import capture
-from model.experiments.faithfulness import Deletion, OtherAttention, Undecidable, Verdict
+from model.experiments.faithfulness import DeletionAreas, OtherAttention, Undecidable, Verdict
 from tests.model import tiny
 
 TEXT = whole_answer(capture(tiny.loaded(tiny.TEXT), "not great film"))
@@ -26,11 +26,11 @@ def judged(
     n: int = 24,
     untold: Undecidable | None = None,
 ) -> Verdict:
-    deleted = Deletion(0.9 if untold is None else 0.6, RANDOM)
+    deleted = DeletionAreas(0.9 if untold is None else 0.6, RANDOM)
     return Verdict(spearman, 0.2, -0.11, 0.64, n, correlates, 0.8 if deletes else 0.25, deleted, untold)
 
 
-WITHOUT_CURVES = judged()._replace(area=None, deleted=None)
+WITHOUT_CURVES = judged()._replace(area=None, deletion_areas=None)
 
 
 def test_how_far_it_agrees_and_with_what():
