@@ -11,18 +11,18 @@ Encoders and inputs: `load`, `available`, `Loaded`, `Text`, `Picture`, `hook_poi
 One forward pass: `capture`, `activations`, `probabilities`, `watch`.
 Changes to it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`, `at_temperature`, `repositioned`.
 Experiments: `ablate_heads`, `importance`, `prune_heads`, `knock_out`, `guess_masked`.
-Parts of another input: `patch_heads`, `patch_feed_forwards`, `patch_positions`, and `patch_pairs`, the mean over pairs.
+Activation patching: `patch_heads`, `patch_feed_forwards`, `patch_positions`, and `patch_pairs`, the mean over pairs of inputs.
 What each token adds to the answer: `integrated_gradients`, `gradient_times_input`; also to a `Similarity` with another text.
 What an answer and a score are made of, to the last digit: `answer_parts`, `score_parts`; and `answer_effects` of taking heads away.
 Why two inputs are similar: `similarity_parts`; by hiding words: `hidden_words`; by input tokens: `integrated_jacobians`.
 Which of several texts are most similar to a query: `rank_texts`, and by which of its words: `similarity_difference`. Which patches a
 text means to CLIP or SigLIP: `text_on_picture`.
 What the patches of a picture resemble: `patch_similarity`, `patch_colours`, `patch_norms`.
-Of a word in place of [MASK]: `masked_word`, an `answer` that the experiments take, and `masked_word_by_layer`.
+A word in place of [MASK]: `masked_word`, which experiments take as their `answer`, and `masked_word_by_layer`.
 Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.
-Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.
+Records of models outside this project: `from_transformers` (a `ModelRecord`), `from_arrays`.
 Measures and other maps: `heads` (a module), `head_table`, `head_relations` over a file of links, `LENSES`, `through`.
-In a notebook's cell, by one line: `show`.
+A figure in a notebook's cell, in one line: `show`.
 Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`, `score_products`, `answer_bars`, `similarity_matrix`,
 `patch_map`, `patch_colour_map`, `patch_norm_map`, `text_map`, `text_ranking`.
 Files: `save_figure` in an `ExportStyle`; `latex_table` of any table.
@@ -48,7 +48,7 @@ _PARENT = f"{__name__}." if find_spec(f"{__name__}.model") else ""
 
 
 class _InClone(MetaPathFinder, Loader):
-    """Finds `loupe.model` and `loupe.viz` in a clone, as the same modules that stand beside this package."""
+    """Import hook for a clone, where `model` and `viz` are beside this package: `loupe.model` is the same module as `model`."""
 
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None

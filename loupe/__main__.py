@@ -35,7 +35,7 @@ INTERRUPTED = 130  # the exit code
 
 
 def main() -> None:
-    """Does what the command line asks for; an error ends it with one sentence."""
+    """Runs the subcommand or opens the app, as the command line says; an error is printed as one sentence."""
     sys.path.insert(0, str(ROOT))
     command, *arguments = sys.argv[1:] or [""]
     from model.files.errors import exit_on_refusal  # which is found from here on
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def command_line(arguments: Sequence[str]) -> Namespace:
-    """The options of the command that serves the app."""
+    """The parsed options of the command that serves the app."""
     parser = ArgumentParser(PROGRAM, description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument(
         "encoder",

@@ -134,7 +134,7 @@ class ModelConfig:
 
     @property
     def norm_name(self) -> str:
-        """What its norms are called: LayerNorm, or RMSNorm, which does not subtract the mean."""
+        """Name of the encoder's norms: LayerNorm, or RMSNorm, which does not subtract the mean."""
         return "RMSNorm" if self.family.parts.norm == "rms" else "LayerNorm"
 
     @property
@@ -195,7 +195,7 @@ class ModelConfig:
 
     @property
     def reads_class_token(self) -> bool:
-        """Whether the answer is made of the class token's state, alone or with others."""
+        """Whether the answer depends directly on the class token's final state, alone or with others."""
         return self.pooling == "class" and not self.family.pools_patches_alone
 
     @property
@@ -256,7 +256,7 @@ def two_sides(size: int | tuple[int, ...] | None) -> tuple[int, int]:
 
 
 def one_size(sides: tuple[int, int]) -> int | tuple[int, int]:
-    """The side of a square, or else (height, width), as a configuration keeps it."""
+    """The side if both are equal, or else (height, width): the form in which a configuration stores a size."""
     return sides[0] if sides[0] == sides[1] else sides
 
 

@@ -53,7 +53,7 @@ def release_memory() -> None:
 
 
 def machine_memory() -> int | None:
-    """Memory of the machine, or of the container if that is limited to less, in bytes; None where neither can be asked."""
+    """Memory of the machine, or of the container if that has less, in bytes; None if the system reports neither."""
     sizes = []
     with suppress(AttributeError, OSError, ValueError):  # Windows has no sysconf
         sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -63,10 +63,10 @@ def machine_memory() -> int | None:
 
 
 def available_memory() -> int | None:
-    """Memory that can still be taken on the machine, or in the container if that is limited to less, in bytes; None where
-    neither can be asked, as outside of Linux.
+    """Free memory of the machine, or of the container if that has less, in bytes; None if the system reports neither, as outside of
+    Linux.
 
-    What the system keeps of files counts as available, since it is given up when memory is wanted.
+    The system's cache of files counts as free.
     """
     sizes = []
     with suppress(OSError, ValueError, KeyError):
@@ -79,13 +79,13 @@ def available_memory() -> int | None:
 
 
 def available_on_gpu(device: torch.device) -> int:
-    """Memory that torch can still take on a GPU, in bytes: what nobody holds, and what torch keeps there for reuse."""
+    """Memory that torch can still allocate on a GPU, in bytes: what is free, and what torch keeps for reuse."""
     free, _ = torch.cuda.mem_get_info(device)
     return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
 def _numbers(path: Path) -> dict[str, int]:
-    """The number behind each name of a file in which every line is a name and a number."""
+    """The number after each name, by name, in a file in which every line is a name and a number."""
     return {name: int(number) for name, number, *_ in map(str.split, path.read_text().splitlines())}
 
 

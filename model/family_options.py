@@ -71,7 +71,7 @@ class Disentangled:
 
     @property
     def span(self) -> int:
-        """Number of vectors for each side of the query."""
+        """Number of vectors of relative positions on each side of the query."""
         return self.n_buckets or self.furthest
 
 

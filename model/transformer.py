@@ -31,7 +31,7 @@ def sinusoidal(n_positions: int, d_model: int) -> Float[Tensor, "{n_positions} {
 
 
 def fixed_positions(config: ModelConfig) -> Float[Tensor, "n_positions d_model"]:
-    """The position vectors that are not learned: sinusoidal, or zeros where none are added to the content."""
+    """Position vectors that are not learned: sinusoidal, or zeros for an encoder without position vectors."""
     if config.positions == "none":
         return torch.zeros(config.n_positions, config.d_model)
     return sinusoidal(config.n_positions, config.d_model)

@@ -1,9 +1,9 @@
 """Captures chosen activations of a batch, or one whole forward pass as a `ForwardRecord`.
 
-Tensors come from a GPU faster than torch copies them by itself (`to_host`). What takes the time is memory of the machine that is
-written to for the first time. numpy gets large pages for it, and several threads touch them at once; the GPU writes to two small
-pieces of pinned memory in turn, from which they copy. Of 417 MB on an H100, `Tensor.cpu` took 265 ms, numpy's memory alone 112,
-this way with four threads 45 and with eight 32. Pinning a whole record took 170.
+Tensors are copied from a GPU faster than by torch (`to_host`). Most of the time goes into the first write to new memory of the
+machine. So numpy allocates it in large pages, to which several threads write at once; the GPU writes to two small buffers of pinned
+memory in turn, from which the threads copy. For 417 MB on an H100, `Tensor.cpu` took 265 ms, memory of numpy alone 112, this way
+with four threads 45 and with eight 32. Pinning a whole record took 170.
 """
 
 import math
@@ -76,9 +76,9 @@ def capture(
 ) -> ForwardRecord:
     """The record of one forward pass on one text or one picture, a uint8 array [height, width] or [height, width, 3].
 
-    Text beyond the encoder's positions is left out (`model.inputs.text.encode` counts it). Under an `intervention` the
+    Tokens beyond the encoder's positions are left out (`model.inputs.text.encode` counts them). Under an `intervention` the
     record holds the changed activations, and reordered content in its new order. Replacements by a `watch` around this call
-    come first. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed, MemoryError
+    are applied before the intervention. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed, MemoryError
     for a record that the free memory cannot hold, and `torch.OutOfMemoryError` where that of the GPU cannot.
 
     >>> from loupe import capture, load
@@ -203,7 +203,7 @@ def _activations(
 
 
 def _shapes(config: ModelConfig, n: int) -> dict[str, tuple[int, ...]]:
-    """Shapes, by name, of a record's arrays for `n` positions, which are filled as the forward pass goes along."""
+    """Shapes, by name, of those arrays of a record of `n` positions that are filled during the forward pass."""
     layers, heads = config.n_layers, config.n_heads
     return {
         **dict.fromkeys(("scores", "pattern"), (layers, heads, n, n)),
@@ -214,7 +214,7 @@ def _shapes(config: ModelConfig, n: int) -> dict[str, tuple[int, ...]]:
 
 
 def _flat_buffer(shapes: Mapping[str, tuple[int, ...]], device: torch.device) -> Float[Tensor, " number"]:
-    """One uninitialised tensor for all arrays of these shapes. Stacking the layers afterwards would take a quarter longer.
+    """One uninitialised tensor with room for all arrays of these `shapes`. Stacking layers afterwards would take a quarter longer.
 
     Raises as `capture` does for what the free memory cannot hold.
     """
@@ -231,16 +231,16 @@ def _flat_buffer(shapes: Mapping[str, tuple[int, ...]], device: torch.device) ->
 def _by_name(
     flat_buffer: Float[Tensor, " number"], shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, Tensor]:
-    """Views of the buffer by array name, in the shapes that were asked for."""
+    """Views of the buffer, by array name, that have these `shapes`."""
     parts = flat_buffer.split([math.prod(shape) for shape in shapes.values()])
     return {name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
 
 
 def _need_memory(n_bytes: int, what: str, device: torch.device) -> None:
-    """Raises MemoryError if fewer bytes are free than these and what is computed beside them, and OutOfMemory if fewer are on
-    the GPU.
+    """Raises MemoryError if `n_bytes`, and what is computed besides, do not fit into free memory, OutOfMemory if not on the GPU.
 
-    Without it the system would end the process: it hands out more memory than there is, and counts when it is written to.
+    Without this check the system would kill the process: it grants more memory than there is, and runs out on the first write.
+    `what` names the result in the error message.
     """
     if n_bytes < SMALL:
         return
@@ -284,10 +284,10 @@ def copy_by_pieces(
     pieces: Sequence[UInt8[Tensor, " piece"]],
     start_transfer: Callable[[Bytes, Bytes], Callable[[], None]],
 ) -> None:
-    """Copies `source` to `target` by way of two pieces, which are filled in turn: while one is filled, the other is copied on.
+    """Copies `source` to `target` through two buffers (`pieces`): while one is filled, the other is copied to the target.
 
-    `start_transfer(chunk, piece)` begins to fill a piece with a chunk of the source, and returns a function that waits until
-    it is filled.
+    `start_transfer(chunk, piece)` begins to fill a buffer with a chunk of the source, and returns a function that waits until
+    the buffer is filled.
     """
     size = len(pieces[0])
     chunks = source.split(size)

@@ -1,6 +1,6 @@
-"""`from_transformers(model, tokenizer, input)` makes a record with a model object of Hugging Face, of any family.
+"""`from_transformers(model, tokenizer, input)` makes a record of one input in a Hugging Face model object of any family.
 
-`transformers` itself is not imported: the object that is handed over brings its code along.
+`transformers` itself is not imported: only methods of the given objects are called.
 """
 
 import inspect
@@ -34,9 +34,9 @@ _OF_ONE_INPUT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ModelRecord(AttentionRecord):
-    """The attention of one input in a model from elsewhere, with the states and logits that the model offers.
+    """The attention of one input in a model outside this project, with hidden states and logits if the model returns them.
 
-    `save_record` stores the attention, which is what the app shows of it.
+    `save_record` stores the attention alone, which is all that the app shows.
     """
 
     hidden_states: Float32[np.ndarray, "state query d_model"] | None = None
@@ -48,11 +48,11 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
 
     `tokenizer` is the model's tokenizer, and `model_input` a text or a pair of texts; or else its image processor and a picture
     (a PIL image or an array); or `model_input` holds the model's arguments by name, as tensors of a batch of 1. The
-    model runs with eager attention, in evaluation mode; both are afterwards as they were. Keys to which no head of a
-    layer attends at all, as those behind a causal mask or outside of Longformer's window, are masked in the record.
+    model runs with eager attention, in evaluation mode; both settings are restored afterwards. Keys to which no head of a
+    layer attends at all, as those after the query under a causal mask or outside of Longformer's window, are masked in the record.
 
-    Patches of a picture are on the grid that the model's configuration says. What is neither token nor patch (frames of sound,
-    steps of time, latents, patches of a film) is a row, numbered from 0.
+    The grid of a picture's patches is taken from the model's configuration. Positions that are neither tokens nor patches of a
+    picture (audio frames, time steps, latents, patches of a video) are numbered from 0.
 
     Raises ValueError if the model cannot run on the input, or if it returns no attention weights, or others than
     [head, query, key] in each layer.
@@ -62,7 +62,7 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
     ModelRecord(6 tokens '[CLS] a gripping film . [SEP]', 12 layers × 12 heads)
     """
     _check_kinds(model, tokenizer)
-    part, name = _part_that_reads(model, model_input), type(model).__name__
+    part, name = _encoder_for(model, model_input), type(model).__name__
     arguments = _arguments(part, tokenizer, model_input)
 
     refuse_blocks(model)
@@ -111,7 +111,7 @@ def _check_kinds(model: Any, tokenizer: Any) -> None:
         )
 
 
-def _part_that_reads(model: Any, model_input: Any) -> Any:
+def _encoder_for(model: Any, model_input: Any) -> Any:
     """The encoder of an encoder-decoder, one of the two encoders of a model for texts and pictures, or the model itself."""
     config = getattr(model, "config", None)
     if getattr(config, "is_encoder_decoder", False) and hasattr(model, "get_encoder"):
@@ -133,7 +133,7 @@ def _is_text(model_input: Any) -> bool:
 
 
 def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, Any]:
-    """The arguments of the model's `forward`: tensors on its device, and what is true or false."""
+    """The arguments by name of the `forward` of `part`: tensors on its device, and Boolean flags."""
     if isinstance(model_input, Mapping):
         arguments = dict(model_input)
     elif _is_text(model_input):
@@ -184,7 +184,7 @@ def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, A
 
 
 def _prepared(tokenizer: Any, *inputs: Any) -> dict[str, Any]:
-    """What the tokenizer, or the processor of pictures or sound, makes of the input. Raises ValueError if it cannot read such an input."""
+    """The output of the tokenizer, or of the image or audio processor, for the input. Raises ValueError if it cannot read it."""
     try:
         return dict(tokenizer(*inputs, return_tensors="pt"))
     except (RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
@@ -195,7 +195,7 @@ def _prepared(tokenizer: Any, *inputs: Any) -> dict[str, Any]:
 
 @contextmanager
 def _eager(model: Any) -> Iterator[None]:
-    """Context manager in which the model computes its attention weights step by step, which alone can return them."""
+    """Context manager in which the model uses eager attention, the only implementation that returns attention weights."""
     before = getattr(getattr(model, "config", None), "_attn_implementation", None)
     if before in (None, "eager") or not hasattr(model, "set_attn_implementation"):
         yield
@@ -254,7 +254,7 @@ def _attention_record(
 
 
 def _stacked_states(states: Any) -> np.ndarray | None:
-    """The states after each layer [state, query, d_model]; None if the model returned no states, or states of different or other shapes."""
+    """The states after each layer, stacked to [state, query, d_model]; None if there are none, or they have other shapes."""
     if not states or len({state.shape for state in states}) > 1 or states[0].ndim != 3:
         return None
     return np.stack([state[0].float().cpu().numpy() for state in states])

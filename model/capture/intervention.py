@@ -1,4 +1,4 @@
-"""Interventions: changes to a forward pass as plain values, which are masks, how masks are applied, and replaced activations.
+"""Interventions: changes to a forward pass as plain values (masks, how they are applied, positions, replaced activations).
 
 An `Intervention` is hashable, so it can be part of a cache key. It works on any encoder that has the layers, heads and
 positions that it names. The encoder itself is not changed: watchers (`model.hooks`) change its activations.
@@ -52,16 +52,16 @@ class MaskChoice:
 
     @property
     def is_same_for_all(self) -> bool:
-        """Whether the same keys are masked for every query in all layers and heads."""
+        """Whether this mask is the same for every query in all layers and heads."""
         return self.kind == "keys" and self.layers is None and self.heads is None
 
     def holds_in(self, layer: int, head: int) -> bool:
-        """Whether it applies to this head, among the chosen `heads` of the chosen `layers`."""
+        """Whether the mask applies to this head: it is among `heads`, and its layer among `layers`."""
         return (self.layers is None or layer in self.layers) and (self.heads is None or head in self.heads)
 
     @property
     def masks_nothing(self) -> bool:
-        """Whether it forbids no key to any query, whatever the encoder and the input; a window may be wide enough to do so too."""
+        """Whether the mask allows every key for any encoder and input; False for a window, even one wider than the input."""
         chosen = {"none": 0, "padding": self.n_padding, "keys": len(self.keys), "cells": len(self.cells)}
         return not chosen.get(self.kind, True)
 
@@ -183,7 +183,7 @@ class Intervention:
         return sum(mask.n_padding for mask in self.masks if mask.kind == "padding" and config.is_text)
 
     def first_layer(self, config: ModelConfig) -> int:
-        """Index of the first block that it changes; -1 if it changes the embedding, and n_layers if it changes nothing."""
+        """Index of the first block that the intervention changes; -1 for the embedding, and n_layers if it changes nothing."""
         masked_layers = (
             range(config.n_layers) if mask.layers is None else mask.layers for mask in self.masks
         )
@@ -257,7 +257,7 @@ class Intervention:
         return self.positions.replacements(config) + self.replacements
 
     def positions_as_read(self, positions: Positions) -> Positions:
-        """The positions with their tokens and roles in the order into which the intervention puts the content."""
+        """The positions with tokens and roles in the order in which the encoder reads them under the intervention."""
         for _, replacement in self.replacements:
             if isinstance(replacement, Reordered):
                 positions = positions.in_order(replacement.checked_order(len(positions)))
@@ -340,10 +340,10 @@ def at_temperature(temperature: float, *, layer: int | None = None, head: int | 
 
 
 def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, shift: int = 0) -> Intervention:
-    """An intervention that reorders the content, takes the positions away, or shifts them by `shift`.
+    """An intervention that reorders the content, removes what represents positions (`zeroed`), or shifts positions by `shift`.
 
-    Reordering moves the content but not its positions, as if the tokens had been typed, or the patches laid out, in that
-    order. With `zeroed`, what tells positions apart is left out, as `PositionChange` says.
+    Reordering is as if the tokens had been typed, or the patches laid out, in that order: order[i] is the position whose content
+    moves to position i. For `zeroed` and `shift` see `PositionChange`.
 
     >>> from loupe import capture, load, repositioned
     >>> encoder = load("checkpoints/imdb-pre-ln")

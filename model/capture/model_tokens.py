@@ -1,9 +1,8 @@
-"""The tokens and positions between which a model object of `transformers` attends, as a record shows them.
+"""The positions of an input of a `transformers` model object, with their tokens and roles, for a record.
 
-Tokens are those of a text that a tokenizer object has read. A grid of patches is taken from the model's configuration and the
-size of the picture, and the model itself says where its patches are: the positions whose vectors move when pixels of some patches
-change. Frames of sound, steps of time, latents and vectors that are given as they are have no grid; they are a row, numbered
-from 0.
+Tokens of a text are those of the tokenizer object. A grid of patches is taken from the model's configuration and the size of the
+picture; which positions are patches is measured: those whose embeddings change when pixels of some patches change. Audio frames,
+time steps, latents and input embeddings have no grid; they are numbered from 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -71,9 +70,9 @@ def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | Non
 
 
 def tokenizer_encoding(tokenizer: Any, model_input: Any, ids: Sequence[int]) -> Encoding | None:
-    """What the tokenizer says of the words of an input that it read as `ids`; None if it says nothing of them.
+    """The tokenizer's `Encoding` of the input, which holds its words, if that has the same `ids`; else None.
 
-    Of ids alone it is what it says of the text that they stand for, if that is read as the same ids.
+    If the input is given as ids alone, they are decoded to a text first.
     """
     backend = _backend(tokenizer)
     if backend is None:
@@ -106,7 +105,7 @@ def _spelling(tokenizer: Any) -> Spelling | None:
 
 
 def numbered(n: int) -> Positions:
-    """A row of `n` positions, which have numbers for names."""
+    """`n` positions whose tokens are the numbers from 0."""
     roles: list[Role] = ["word"] * n
     return Positions(tokens=tuple(map(str, range(n))), roles=tuple(roles))
 
@@ -118,7 +117,7 @@ def picture_positions(
     n: int,
     states: Any,
 ) -> Positions:
-    """The `n` positions of a picture: a grid, with what stands before and after it, or else a row.
+    """The `n` positions of a picture: patches on a grid with the positions before and after them, or else numbers (`numbered`).
 
     `states` are the hidden states that the model returned for `arguments`, and `first_states` returns the first of them,
     [1, position, d_model], for other arguments.

@@ -122,7 +122,7 @@ def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "pos
 
 @dataclass(frozen=True, slots=True)
 class Renumbered:
-    """Replaces the numbers of positions, which relative positions are made of, by numbers that are `by` higher.
+    """Replaces the position indices, from which relative positions are computed, by indices that are `by` higher.
 
     Patches on a grid, numbered by row and column, are moved `by` rows; positions before the first patch keep their numbers.
     """
@@ -177,7 +177,7 @@ class Permuted:
 
 @dataclass(frozen=True, slots=True)
 class OtherTokens:
-    """Replaces `embedding.content` at `positions` by that of the tokens `ids`, numbered as by `model.inputs.prepare`."""
+    """Replaces `embedding.content` at `positions` by that of the tokens `ids`, in the numbering of `model.inputs.prepare`."""
 
     positions: tuple[int, ...]
     ids: tuple[int, ...]

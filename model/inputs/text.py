@@ -53,8 +53,8 @@ def encode(
 ) -> Encoded:
     """Tokens of a text, special tokens included; tokens beyond the truncation length are left out and counted.
 
-    A token with the id `padding_id` gets the role of padding; what the tokenizer itself fills up with is read like other
-    tokens, and special. `second` is the second text of a pair.
+    A token with the id `padding_id` has the role padding; padding that the tokenizer itself adds has the role special, and is
+    not masked. `second` is the second text of a pair.
     Raises ValueError, with a one-sentence message, if the tokenizer cannot read the text.
     """
     texts = _as_unicode(text, second)
@@ -88,7 +88,7 @@ def encode(
 
 
 def spelling_of(tokenizer: Tokenizer) -> Spelling:
-    """How the tokenizer spells text in its pieces, as it shows on a letter outside ASCII and a space."""
+    """How the tokenizer writes bytes and spaces in its pieces, found by encoding a letter outside ASCII and a space."""
     text = "".join(_split(tokenizer, "ж ж"))
     byte_level = "Ð¶" in text  # its two bytes, as letters of Latin-1
     space = BYTE_LEVEL_SPACE if byte_level else SENTENCEPIECE_SPACE
@@ -121,10 +121,10 @@ def vocabulary_texts(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str | Non
 
 
 def continues_word(tokenizer: Tokenizer, encoding: Encoding, spelling: Spelling) -> list[bool]:
-    """Whether each token goes on with the word before it, by the tokenizer's own numbers of words.
+    """Whether each token continues the word of the token before it, by the word indices of the `encoding`.
 
-    A tokenizer that does not split texts at spaces numbers no words: there a space begins one. A piece with the prefix of
-    continuations goes on with a word even if what stood before it was left out.
+    Without word indices, from tokenizers that do not split texts at spaces, a space begins a word. A piece with the prefix of
+    continuations ("##") continues a word even if the pieces before it were left out.
     """
     prefix = continuing_prefix(tokenizer)
     is_split = not spelling.space or len(_split(tokenizer, "ж ж")) > 1
@@ -176,7 +176,7 @@ def _n_tokens(tokenizer: Tokenizer, text: str) -> int:
 def _token_roles(
     tokenizer: Tokenizer, encoding: Encoding, padding_id: int | None, continues: list[bool]
 ) -> tuple[Role, ...]:
-    """Role of each token, derived from the tokenizer's special tokens; of a word's pieces by which of them `continues` it."""
+    """Role of each token, by the tokenizer's special tokens; other tokens are continuations if `continues`, else words."""
     special_marks = encoding.special_tokens_mask
     # Only the name of a special token says that it is the mask, or with a Unigram vocabulary the unknown token.
     role_by_id: dict[int | None, Role] = {

@@ -24,7 +24,7 @@ ROLLOUT, RELEVANCE = "rollout", "gradient × attention"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lens:
-    """Description of a lens for pages: formula, meaning, source, caution, and what it is computed from."""
+    """Description of a lens for pages: formula, meaning (`says`), source, caution, and what it is computed from (`needs`)."""
 
     name: str
     formula: str  # LaTeX
@@ -143,7 +143,7 @@ def through(
     *,
     record: ForwardRecord | None = None,
 ) -> AttentionRecord:
-    """Record of an input whose `pattern` is the map of `lens`, one of `LENSES`, instead of the attention weights.
+    """Record of an input whose `pattern` is the map of `lens`, the name of one of `LENSES`, instead of the attention weights.
 
     A lens without heads has one map per layer, on a head axis of length 1. `class_number` is the class of which the
     gradient lens takes the gradient, by default the predicted one. `record` is the result of `capture` for this input, if

@@ -3,17 +3,18 @@
 f(x_j) = (x_j W_V + b_V) W_O is the transformed value of key j in one head, where x_j is the input of attention (in pre-LN
 the LayerNorm of the residual stream). The biases of W_O and of the LayerNorm belong to no key and are left out.
 
-ALTI (Ferrando, Gállego & Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the Transformer") is how close
-what one token brings is to the whole state. The state of query i after attention, y_i, is the sum of the vectors t_ij that its
-keys bring and of biases, which belong to no key. A key counts by how much nearer its vector lies to y_i than the zero vector
-does, in l1:
+ALTI (Ferrando, Gállego & Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the Transformer") measures how
+close the contribution of a key is to the whole state. The state of query i after attention, y_i, is the sum of a vector t_ij
+for each key j and of biases, which belong to no key. A key's weight is by how much t_ij is nearer to y_i than the zero vector
+is, in the l1 norm:
 
     c_ij = max(0, |y_i| - |y_i - t_ij|) / Σ_k max(0, |y_i| - |y_i - t_ik|)
 
-Unlike a norm, this counts what cancels in the sum for little. The sum is exact in both placements of the norm: in post-LN the
-LayerNorm of the sum is linear in the t_ij once its σ is known, and t_ij and y_i are those behind it; in pre-LN there is no norm
-behind the sum, and the one before the attention reads each key by itself. The authors' encoders were post-LN; they took the
-same formula to pre-LN decoders in 2023 ("Explaining How Transformers Use Context to Build Predictions").
+Unlike a norm, this gives little weight to vectors that cancel each other in the sum. The sum is exact in both placements of the
+norm: in post-LN the LayerNorm of the sum is linear in the t_ij if its σ is held constant, and t_ij and y_i are taken after it;
+in pre-LN no norm follows the sum, and the norm before the attention acts on each key separately. The authors' encoders were
+post-LN; in 2023 they applied the same formula to pre-LN decoders ("Explaining How Transformers Use Context to Build
+Predictions").
 """
 
 from typing import NamedTuple
@@ -45,8 +46,9 @@ def with_residual_and_norm(model: Transformer, record: ForwardRecord) -> Attenti
 
 
 def vector_norms(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head query key"]:
-    """Norms ‖A_ij f(x_j)‖ = A_ij ‖f(x_j)‖ of the vectors that each head sums, in the unit of the residual stream; f as in
-    this module's docstring.
+    """Norms ‖A_ij f(x_j)‖ = A_ij ‖f(x_j)‖ of the vectors that each head sums, in the unit of the residual stream.
+
+    f(x_j) = (x_j W_V + b_V) W_O is the transformed value of key j.
     """
     with torch.inference_mode():
         value_norms = [
@@ -108,7 +110,7 @@ def to_model_device(model: nn.Module, values: np.ndarray) -> Tensor:
 
 
 class LayerTerms(NamedTuple):
-    """The vectors t_ij of one layer, in float64, before they are summed over the keys; biases are left out."""
+    """Factors of the vectors t_ij of one layer (`vector_norms_with_residual`), in float64; biases are left out."""
 
     pattern: Float[Tensor, "head query key"]
     terms: Float[Tensor, "key head d_model"]  # to be weighted by the pattern, and divided
@@ -151,12 +153,12 @@ def _term_norms(terms: LayerTerms) -> Float[np.ndarray, "query key"]:
 
 
 def mask_with_diagonal(record: ForwardRecord) -> np.ndarray:
-    """The mask of any head, with the diagonal allowed, since the skip connection is not masked."""
+    """For each layer, the cells that the mask of any head allows, and the diagonal, since the skip connection is not masked."""
     return any_head_mask(record) | np.eye(len(record), dtype=bool)
 
 
 def alti(model: Transformer, record: ForwardRecord) -> AttentionRecord:
-    """Record of the contributions c_ij, one map per layer; a row where no vector comes nearer than zero is zeros."""
+    """Record of the ALTI contributions c_ij, one map per layer; a row in which no t_ij is nearer to y_i than zero is zeros."""
     layers = range(model.config.n_layers)
     closeness = np.stack([closeness_in_layer(model, record, layer)[None] for layer in layers])
     return as_record(record, normalise_rows(closeness), mask_with_diagonal(record))
@@ -165,7 +167,7 @@ def alti(model: Transformer, record: ForwardRecord) -> AttentionRecord:
 def closeness_in_layer(
     model: Transformer, record: ForwardRecord, layer: int
 ) -> Float[np.ndarray, "query key"]:
-    """max(0, |y_i| - |y_i - t_ij|) in l1, in the unit of the residual stream."""
+    """ALTI before rows are normalised: max(0, |y_i| - |y_i - t_ij|) in the l1 norm, in the unit of the residual stream."""
     with torch.inference_mode():
         states = to_model_device(model, record.residual[2 * layer + 1])
         of_layer = layer_terms(model, record, layer)

@@ -1,5 +1,5 @@
-"""Attention rollout, the product of attention over the layers (Abnar & Zuidema 2020), and relevance, for which attention is
-weighted by how much the answer depends on it (the generic method of Chefer et al. 2021).
+"""Attention rollout, the product of attention over the layers (Abnar & Zuidema 2020), and relevance, which weights attention by
+the gradient of the answer with respect to it (the generic method of Chefer et al. 2021).
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
 
 
 def roll_out(maps: AttentionRecord) -> AttentionRecord:
-    """Record of the product C_l … C_0 for each layer l, of the `maps` C of ALTI or value zeroing.
+    """Record of the product C_l … C_0 for each layer l, where the `maps` C_l are those of ALTI or value zeroing.
 
     Unlike in `rollout` no identity is added, since these maps include the residual connection.
     """
@@ -49,9 +49,9 @@ def products_over_layers(
 
 
 def reachable_keys(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
-    """Mask of the attention rollout, and of other products over layers.
+    """Mask of the attention rollout and of other products over layers.
 
-    True if the allowed attention and the residual connections of the layers up to this one connect the key to the query.
+    True if a path of allowed attention and residual connections leads from the key to the query in the layers up to this one.
     """
     is_reachable = any_head_mask(record) | np.eye(len(record), dtype=bool)
     for layer_mask, previous_layer in zip(is_reachable[1:, 0], is_reachable[:-1, 0], strict=True):
@@ -97,13 +97,15 @@ def gradient_target(
     return answer[class_index]
 
 
-def relevance(record: AttentionRecord, steps: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
-    """Record of relevance, R ← R + Ā R from layer to layer, beginning with R = I; `steps` holds Ā
+def relevance(
+    record: AttentionRecord, weighted_attention: Float[np.ndarray, "layer query key"]
+) -> AttentionRecord:
+    """Record of relevance, R ← R + Ā R from layer to layer, beginning with R = I; `weighted_attention` holds Ā of each layer
     (`gradient_weighted_attention`).
 
     The map of a layer is R − I divided by its largest value, so rows keep their relative sizes and do not sum to 1.
     """
     identity = np.eye(len(record))
-    gained_relevance = products_over_layers(steps + identity) - identity
+    gained_relevance = products_over_layers(weighted_attention + identity) - identity
     largest_values = gained_relevance.max(axis=(1, 2, 3), keepdims=True)
     return as_record(record, gained_relevance / np.maximum(largest_values, LEAST), reachable_keys(record))

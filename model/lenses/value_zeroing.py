@@ -19,7 +19,7 @@ ROUNDING = 1e-10  # of the sum of a row: two float32 states that should be the s
 
 
 def zeroing_record(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
-    """Record of value zeroing, one map per layer: the result of `changes_of_layers` with each row divided by its sum.
+    """Record of value zeroing, one map per layer: `changes`, the result of `changes_of_layers`, with rows divided by their sums.
 
     Zeroing the value of a position does not change the attention weights. A row without any change is zeros.
     """
@@ -33,7 +33,7 @@ def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.nda
 
 
 def steps(config: ModelConfig, n: int) -> list[tuple[int, range]]:
-    """Arguments (layer, keys) for calls of `changes_in_layer` over `n` positions, of a few tenths of a second each."""
+    """Arguments (layer, keys) for calls of `changes_in_layer` that cover `n` positions, each of a few tenths of a second."""
     keys_per_step = max(1, MULTIPLICATIONS_A_STEP // (n * config.d_model * config.d_ff))
     starts = range(0, n, keys_per_step)
     return [
@@ -94,7 +94,7 @@ def changes_in_layer(
 def _apply_centred(
     first_map: nn.Linear, norm: LinearNorm, u: Float[Tensor, "*axes d_model"]
 ) -> Float[Tensor, "*axes d_ff"]:
-    """A first linear map of the feed-forward, applied to the norm of `u` without the division by σ, and without biases."""
+    """A first linear map of the feed-forward, without bias, of `u` after the norm, without its division by σ and its shift."""
     return functional.linear(norm.centre(u) * norm.gain, first_map.weight)
 
 

@@ -1,4 +1,4 @@
-"""Differences between two results: predictions, pooled states, log-odds under interventions, or arrays."""
+"""Differences between two results: class probabilities, pooled states, log-odds under interventions, or arrays."""
 
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ class ClassUnderInterventions(NamedTuple):
 def class_under_interventions(
     answers: Float[np.ndarray, "intervention class"], class_index: int
 ) -> ClassUnderInterventions:
-    """Statistics of the class `class_index` over the answers under one or more interventions."""
+    """Statistics of the class `class_index` over `answers`, class probabilities under one or more interventions."""
     probability = answers[:, class_index]
     n_predicted = int((answers.argmax(axis=1) == class_index).sum())
     return ClassUnderInterventions(n_predicted, float(probability.min()), float(probability.max()))
@@ -81,8 +81,9 @@ def log_odds(logits: Float[np.ndarray, "*axes class"], class_index: int) -> Floa
 def largest_indices(
     changes: Float[np.ndarray, "*axes"], rounding: float = ROUNDING
 ) -> Int[np.ndarray, " change"]:
-    """Indices, in the flat array, of the changes that are largest in size: all that are equal but for `rounding`, and none if
-    no change is larger than that.
+    """Indices, in the flattened array, of the changes whose absolute value is within `rounding` of the largest one.
+
+    There are none if the largest is at most `rounding`.
     """
     sizes = np.abs(changes).ravel()
     largest = float(sizes.max(initial=0))
@@ -98,7 +99,7 @@ class LostWeight(NamedTuple):
 
 
 def weight_lost_to_mask(before: Float[np.ndarray, " key"], allowed: Bool[np.ndarray, " key"]) -> LostWeight:
-    """Weights that one query gave, `before` the mask, to the keys that are not `allowed`, the largest first."""
+    """Weights of one query, before the mask (`before`), on the keys that the mask does not allow, the largest first."""
     masked_keys = np.flatnonzero(~allowed)
     keys = masked_keys[np.argsort(-before[masked_keys], kind="stable")]
     return LostWeight(float(before[masked_keys].sum()), tuple(keys.tolist()), tuple(before[keys].tolist()))

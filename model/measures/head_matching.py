@@ -15,7 +15,7 @@ HeadIndex = tuple[int, int]  # layer and head
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """For each head of a first encoder, its partner among the heads of a second encoder."""
+    """For each head of a first encoder, its partner among the heads of a second encoder; heads are numbered layer by layer."""
 
     shapes: tuple[tuple[int, int], tuple[int, int]]  # (layers, heads) of the first encoder and of the second
     partners: Int[np.ndarray, " one"]  # heads of the second, numbered layer by layer; -1 for none
@@ -45,6 +45,7 @@ class Pairing:
 
     @property
     def n_pairs(self) -> int:
+        """Number of heads with a partner."""
         return int((self.partners >= 0).sum())
 
     @property
@@ -95,7 +96,7 @@ def pair_by_distance(
 
 
 def with_matrix(pairing: Pairing, n_examples: int, matrix: Float[np.ndarray, "one other"]) -> Pairing:
-    """Copy of `pairing` that was matched over `n_examples` examples, with the distances on one input as its `matrix`."""
+    """Copy of `pairing`, which was matched over `n_examples` examples, with the distances on one input as its `matrix`."""
     return replace(pairing, matrix=matrix, n_examples=n_examples)
 
 

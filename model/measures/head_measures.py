@@ -48,9 +48,9 @@ def entropy(
 
 
 def n_allowed_keys(mask: Bool[np.ndarray, "*axes query key"]) -> Int[np.ndarray, "*some query_or_one"]:
-    """Number of keys that each query may attend to; the shape broadcasts to that of `mask` without its last axis.
+    """Number of keys to which each query may attend; the result broadcasts to the shape of `mask` without its last axis.
 
-    Axes along which the mask only repeats itself (stride 0) have length 1.
+    Axes along which the mask is broadcast (stride 0) have length 1.
     """
     distinct_mask = mask[tuple(slice(None if stride else 1) for stride in mask.strides)]
     return np.count_nonzero(distinct_mask, axis=-1) * (
@@ -73,21 +73,22 @@ def weight_sums(weights: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*
 def odd_rows(
     pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
 ) -> Float[np.ndarray, " row"]:
-    """Sums of those rows that do not sum to 1; rows of queries that may attend to no key are ignored."""
+    """Sums of those rows of the pattern that do not sum to 1; rows of queries that may attend to no key are ignored."""
     row_sums = weight_sums(pattern)[mask.any(axis=-1)]
     return row_sums[np.abs(row_sums - 1) > ROUNDING]
 
 
 def softmax_normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
-    """Denominator Z = sum_j e^(s_j) of the softmax of each row, with no key masked."""
+    """Denominator Z = sum_j e^(s_j) of the softmax of each row of scores, with no key masked."""
     return np.asarray(np.exp(scores.astype(float)).sum(axis=-1))
 
 
 def combine_heads(
     weights: Float[np.ndarray, "head ..."], how: Literal["mean", "maximum"] = "mean"
 ) -> Float[np.ndarray, "..."]:
-    """One map from many heads: the mean over the heads, whose rows still sum to 1, or the largest weight in each cell. Raises
-    ValueError for another word.
+    """One map from many heads: the mean over the heads, or the maximum over the heads in each cell, by `how`.
+
+    Raises ValueError for another `how`.
     """
     if how not in ("mean", "maximum"):
         raise ValueError(f"heads are combined by their 'mean' or 'maximum', got {how!r}")
@@ -133,7 +134,7 @@ def mean_distance(
 def _flat_distances(
     n: int, patch_grid: tuple[int, int] | None, first_patch: int | None, dtype: np.dtype
 ) -> tuple[Float[np.ndarray, " query_key"], int]:
-    """Distances of all pairs, 0 from or to positions without coordinates, and how many positions have coordinates."""
+    """Distances of all pairs of `n` positions, 0 where one has no coordinates; and how many positions have coordinates."""
     distances = position_distances(n, patch_grid, first_patch)
     n_with_coordinates = int(np.count_nonzero(~np.isnan(np.diagonal(distances))))
     flat_distances = np.nan_to_num(distances).astype(dtype).ravel()

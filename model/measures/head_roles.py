@@ -1,9 +1,9 @@
 """Roles of heads, such as "previous-token head", by thresholds on the statistics of `model.measures.head_statistics`.
 
-The rules apply to the statistics of one input or to their means over a data set. On one input a role must also exceed
+The rules apply to the statistics of one input or to their means over a data set. On one input a statistic must also exceed
 chance: with even weights, a token and its two neighbours get 78, 52 and 31 % of the weight in texts of 3, 5 and 9 tokens.
-So a share must also be twice that of even weights over the same keys, and heads have no roles on inputs of fewer than
-`FEWEST` positions.
+So a share of attention must also be twice the share with even weights over the same keys, and heads have no roles on inputs
+of fewer than `FEWEST` positions.
 
 Clark et al. 2019 (section 3) describe heads that on average put more than half of their attention on the previous token,
 the next one or the separator; the rules here use the share of the weight as well. Voita et al. 2019 call a head positional
@@ -39,7 +39,10 @@ HeadNumbers = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadRole:
-    """A role that a head can have, by name, and the rule that decides whether it has it."""
+    """A role that a head can have: its name, its rule in words, and the function that decides it.
+
+    `holds(numbers, chance)` takes a head's statistics by name, and those of even weights on the same input.
+    """
 
     name: str
     rule: str  # in words
@@ -48,6 +51,7 @@ class HeadRole:
 
 
 def _majority_role(name: str, statistic: str, target: str) -> HeadRole:
+    """The role of a head with most of its weight on `target`, such as "the previous token", measured by `statistic`."""
     return HeadRole(
         name=name,
         rule=f"at least half of its weight is on {target}",
@@ -136,7 +140,7 @@ def roles_from_numbers(
     head: int,
     chance: Mapping[str, Float[np.ndarray, "#layer #head"]] | None = None,
 ) -> tuple[HeadRole, ...]:
-    """Roles of one head, which is often none, decided by its statistics `numbers`.
+    """Roles of one head, often none, decided by its entries in the statistics `numbers`.
 
     If `numbers` are those of a single input, `chance` holds the statistics of even weights (`statistics_of_even_weights`)
     on it; if they are means over many inputs, it is None.
@@ -158,10 +162,10 @@ def has_too_few_positions(positions: Positions) -> bool:
 
 
 def head_table(record: AttentionRecord) -> pd.DataFrame:
-    """A row for each head, layer by layer: `layer`, `head`, `role` (several are joined by commas; often none) and the
-    `statistics` of that head, those that the record has.
+    """A row for each head, layer by layer: `layer`, `head`, `role` (several are joined by commas; often empty), and a column for
+    each of `model.measures.head_statistics.statistics` that is defined for the record.
 
-    They are shares from 0 to 1, but for the distance, whose column says in which unit it is: `distance (tokens)`.
+    These are from 0 to 1, except the mean distance, whose column names the unit: `distance (tokens)`.
 
     >>> from loupe import from_arrays, head_table
     >>> table = head_table(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]))

@@ -14,8 +14,7 @@ A is the pattern [query, key] of a head, whose rows sum to 1 over the keys that 
 Statistics that are undefined for an input are left out, and so are `entropy`, `confidence`, `distance` and `sink` if rows
 do not sum to 1.
 
-Beside them: shares of a head's attention on kinds of keys, with their names, and the positions on which an answer can depend
-under a mask.
+Also here: a head's attention divided among kinds of keys, and the positions on which an answer can depend under a mask.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,12 +72,13 @@ def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.nd
 
 
 def _replace_weights(record: AttentionRecord, pattern: np.ndarray, mask: np.ndarray) -> AttentionRecord:
+    """A record with the positions of `record`, and another pattern and mask."""
     fields_of_record = {field.name: getattr(record, field.name) for field in fields(AttentionRecord)}
     return AttentionRecord(**fields_of_record | {"pattern": pattern, "mask": mask})
 
 
 def _offsets(record: AttentionRecord) -> dict[str, int]:
-    """Offset of the key from the query, by the name of the statistic."""
+    """Key minus query for the statistics that follow a diagonal: `previous` −1, `next` 1, `same` 0, where they are defined."""
     if record.keys is not None:
         return {}
     return {"previous": -1, "next": 1, "same": 0} if record.unit == "token" else {"same": 0}
@@ -97,11 +97,12 @@ def _attention_shares(
 
 
 def first_token(keys: Positions) -> int | None:
-    """Position of the first token or class token, to which `first` refers; None for patches without class token."""
+    """Position of the first token of a text, or of the class token of a picture; None for a picture without class token."""
     return 0 if keys.unit == "token" or keys.roles[:1] == ("class",) else None
 
 
 def _received_weights(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.ndarray, "*axes key"]:
+    """Sum over the queries of the weight on each key."""
     return np.asarray(pattern.sum(axis=-2))
 
 
@@ -148,7 +149,7 @@ def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> Attenti
 
 
 def shares_by_kind(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Share of each head's weight, from 0 to 1, by kind of key, such as "the next token", which patches do not have."""
+    """Share of each head's weight, from 0 to 1, by kind of key, such as "the next token"."""
     name_by_statistic = _kind_names(record)
     return {name_by_statistic[name]: share for name, share in attention_shares(record).items()}
 
@@ -198,7 +199,7 @@ def reachable_positions(
 
 
 def can_depend_on_input(record: ForwardRecord) -> bool:
-    """Whether the answer can depend on the input at all, which means on a position other than the class token."""
+    """Whether, under the record's mask, the answer can depend on any position other than the class token."""
     if not record.has_class_token:
         return True
     return bool(reachable_positions(record.mask, [0])[1:].any())

@@ -1,4 +1,4 @@
-"""The class that a label names, and predicted classes of examples beside the right ones and those of another encoder, and how difficult the examples are."""
+"""Predicted classes of examples compared with their labels and with another encoder's, difficult examples, and labels read from text."""
 
 import re
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ def hardest_first(indices: ExampleIndices, losses: Sequence[Float[np.ndarray, " 
 def predicted_differently(
     indices: ExampleIndices, first: UInt8[np.ndarray, " example"], second: UInt8[np.ndarray, " example"]
 ) -> Int[np.ndarray, " different"]:
-    """Those of the `indices` for which the classes that two encoders predict, `first` and `second`, differ."""
+    """Those of the `indices` at which `first` and `second`, the classes predicted by two encoders, differ."""
     return indices[first[indices] != second[indices]]
 
 
 def class_index_of(label: object, names: tuple[str, ...]) -> int:
-    """Index of the class with this name, in upper or lower case, or with this index, given as text: "1", or "1.0" as pandas
-    writes a column in which labels are missing.
+    """Index of the class that `label` names, in upper or lower case, or whose index it is: "1", or "1.0" as pandas writes a column
+    in which labels are missing.
 
     Raises ValueError if there is no such class.
     """

@@ -3,9 +3,9 @@
 Attention to a word is the sum over its pieces, attention from a word the mean over its pieces (Clark et al. 2019, section
 4.1). If tokens are hidden, rows are not renormalised, so they sum to less than 1.
 
-Where two tokenizers split one text into different tokens, words correspond by their characters in the text, and special tokens
-by their role. If the words of one tokenizer end inside those of the other ("is" and "n't" in "isn't"), they are joined until
-the ends are the same.
+Where two tokenizers split one text into different tokens, the words of both are matched by their characters in the text, and
+special tokens by their role. If a word of one tokenizer ends inside a word of the other ("is" and "n't" in "isn't"), words are
+joined until both end at the same character.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _Key = tuple[str, int, int]  # equal for words that correspond: role, text, and 
 
 
 def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False) -> AttentionRecord:
-    """Attention of `record` with the pieces of each word merged (`merged`), or without special tokens (`hidden`).
+    """Attention of `record` with the pieces of each word merged (`merged`), without special tokens (`hidden`), or both.
 
     The field `numbers` of the result holds the positions in the original input. A word may attend to another if one of its
     pieces may. Special tokens are kept if there are no others, and patches are never merged. If nothing changes, `record`
@@ -47,7 +47,7 @@ def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False)
 def merge_from(record: AttentionRecord, starts: Sequence[int]) -> AttentionRecord:
     """Attention of `record`, which is not cross-attention, by words that begin at the positions `starts`, the first at 0.
 
-    As in `view`, attention to a word is a sum and attention from it a mean; its `numbers` are `starts`.
+    As in `view`, attention to a word is a sum and attention from it a mean; the field `numbers` of the result is `starts`.
     """
     words = _Words(read=record, starts=np.array(starts), shown=np.arange(len(starts)), merged=True)
     return _merged(record, words, words)
@@ -75,7 +75,7 @@ def hidden_positions(positions: Positions) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
-    """Positions of an input grouped into words, with the indices of those groups that are shown."""
+    """Positions of an input (`read`) grouped into words that begin at `starts`, and the indices of the groups that are shown."""
 
     read: Positions
     starts: Int[np.ndarray, " group"]
@@ -135,7 +135,7 @@ class _Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignedWords:
-    """The positions of an input in words, and which of these have a counterpart in another tokenizer's input.
+    """The words of an input, by the positions at which they begin, and which have a counterpart in another tokenizer's input.
 
     A special token is a word of its own.
     """
@@ -155,7 +155,7 @@ class AlignedWords:
         return tuple(sorted(set(range(len(self.starts))) - set(self.matched)))
 
     def merge(self, record: AttentionRecord) -> AttentionRecord:
-        """The record by words, matched or not: weights to the pieces of a word are summed, those from them averaged."""
+        """The record by words, with or without counterpart: weights to a word's pieces are summed, those from them averaged."""
         return merge_from(record, self.starts)
 
     def matched_states(
@@ -169,13 +169,13 @@ class AlignedWords:
     def matched_weights(
         self, merged: Float[np.ndarray, "*axes query key"]
     ) -> Float[np.ndarray, "*axes word word"]:
-        """The cells of a map by words (`merge`) between words that have a counterpart."""
+        """The cells of a map by words (`merge`) whose query and key both have a counterpart."""
         return merged[..., self.matched, :][..., self.matched]
 
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of one side: its first position, and its characters or, for a special token, its key; it may have neither."""
+    """A word of one tokenizer: its first position, and its characters or, for a special token, a key to match it; or neither."""
 
     start: int
     span: Span | None = None
@@ -188,10 +188,10 @@ def align_words(
     first_spans: Sequence[Span | None],
     second_spans: Sequence[Span | None],
 ) -> tuple[AlignedWords, AlignedWords]:
-    """The words of one text in the positions of two tokenizers, whose spans are those of `character_spans`.
+    """The words of one text for two tokenizers, whose positions are `first` and `second`; spans are those of `character_spans`.
 
-    A class token corresponds to the other's, and a separator to the one behind the same text; adjacent separators count as
-    one.
+    A class token is matched with the other class token, a separator with the one after the same text; adjacent separators
+    count as one.
     """
     sides = _words(first, first_spans), _words(second, second_spans)
     clusters = _clusters([[word.span for word in side] for side in sides])
@@ -212,7 +212,7 @@ def align_words(
 
 
 def _words(positions: Positions, spans: Sequence[Span | None]) -> list[_Word]:
-    """The words of one side, as its own tokenizer splits the text."""
+    """The words of an input, as its own tokenizer splits the text."""
     words: list[_Word] = []
     text = -1  # of which the last token was
     for position, (role, span) in enumerate(zip(positions.roles, spans, strict=True)):
@@ -236,7 +236,7 @@ def _words(positions: Positions, spans: Sequence[Span | None]) -> list[_Word]:
 
 
 def _clusters(sides: Sequence[Sequence[Span | None]]) -> list[list[_Key | None]]:
-    """For each word of both sides the key of its cluster: words that have characters in common, also by way of others."""
+    """For each word span of both tokenizers (`sides`), the key of its cluster: words connected by common characters."""
     keys: list[list[_Key | None]] = [[None] * len(spans) for spans in sides]
     ordered_spans = sorted(
         (span, side, index)
@@ -255,7 +255,7 @@ def _clusters(sides: Sequence[Sequence[Span | None]]) -> list[list[_Key | None]]
 
 
 def _joined(words: Sequence[_Word], clusters: Sequence[_Key | None]) -> list[tuple[int, _Key | None]]:
-    """First position and key of each word of one side, after adjacent words of one cluster were joined."""
+    """First position and cluster of each word of one tokenizer, with adjacent words of the same cluster joined."""
     joined: list[tuple[int, _Key | None]] = []
     for word, cluster in zip(words, clusters, strict=True):
         if cluster is None or not joined or joined[-1][1] != cluster:
@@ -268,9 +268,9 @@ def distributions(
     second: Float[np.ndarray, "*others other_query other_key"],
     words: tuple[AlignedWords, AlignedWords],
 ) -> tuple[Float[np.ndarray, "*axes word key"], Float[np.ndarray, "*others word key"]]:
-    """Rows of two maps by words that sum to 1 over the same keys: the words with a counterpart, in order.
+    """Rows of two maps by words as distributions over the same keys: the words with a counterpart, in order.
 
-    If there are words without one, a last key holds the weight on all of these together.
+    If some words have no counterpart, a last key holds the weight on all of them together. Rows sum to 1.
     """
     maps = [side.matched_weights(merged) for side, merged in zip(words, (first, second), strict=True)]
     if any(side.unmatched for side in words):

@@ -1,5 +1,5 @@
-"""Puts into a block the parts that an encoder's family has in the place of those of `model.transformer`; gated feed-forwards, heads
-that share keys and values, and norms: LayerNorm with and without a bias (Ba et al. 2016), and RMSNorm (Zhang & Sennrich 2019).
+"""Replaces parts of a block (`model.transformer.Block`) by those of other families: gated feed-forwards, heads that share keys and
+values, LayerNorm with and without a bias (Ba et al. 2016), and RMSNorm (Zhang & Sennrich 2019).
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ def norm_layer(config: ModelConfig, width: int | None = None) -> NormLayer:
 
 
 class LinearNorm(NamedTuple):
-    """A norm for states whose divisor is known: gain · (x − mean, where it is subtracted) / divisor + shift."""
+    """The parts of a norm's formula, gain · (x − mean) / divisor + shift; RMSNorm does not subtract the mean."""
 
     subtracts_mean: bool  # LayerNorm does, RMSNorm does not
     eps: float | None  # added to the mean square; None for a place without a norm, whose divisor is 1
@@ -50,7 +50,7 @@ class LinearNorm(NamedTuple):
 
 
 def linear_norm(norm: NormLayer, width: int) -> LinearNorm:
-    """Gain, shift and divisor of a norm, as its formula has them."""
+    """The parts of the formula of `norm` over `width` numbers; those of an identity are gain 1, shift 0 and divisor 1."""
     if isinstance(norm, nn.Identity):
         return LinearNorm(False, None, torch.ones(width), torch.zeros(width))
     assert norm.weight is not None, "norms without a gain do not occur"
@@ -107,7 +107,7 @@ class GatedFeedForward(FeedForward):
 
 
 class GroupedLinear(nn.Linear):
-    """A linear map to `n_groups` heads, each of which is handed on `n_heads // n_groups` times in a row."""
+    """A linear map to the keys or values of `n_groups` groups; its output repeats each for the `n_heads // n_groups` heads of a group."""
 
     def __init__(self, d_model: int, n_heads: int, n_groups: int, d_head: int) -> None:
         super().__init__(d_model, n_groups * d_head)

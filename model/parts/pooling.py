@@ -23,9 +23,9 @@ from .block import norm_layer
 def pool_tokens(
     poolings: Sequence[SentencePooling], states: States, is_real: Bool[Tensor, "batch position"] | None
 ) -> Float[Tensor, "batch pooled"]:
-    """The results of all `poolings` of the states, concatenated; without `is_real` no position is padding.
+    """The results of all `poolings` of the states, concatenated. `is_real` is False at padding; None means no padding.
 
-    Padding alone is pooled to zeros.
+    An input of padding alone is pooled to zeros.
     """
     if is_real is None:
         is_real = states.new_ones(states.shape[:2], dtype=torch.bool)

@@ -1,5 +1,5 @@
-"""A learned bias on each score, by the distance between key and query (Raffel et al. 2020, 2.1), or, of two patches, by the rows
-and columns between them (BEiT, Bao et al. 2022), where scores of the class token have three biases of their own.
+"""A learned bias on each score, which depends on the distance between key and query (Raffel et al. 2020, 2.1), or for patches on the
+rows and columns between them (BEiT, Bao et al. 2022), where scores of the class token have three biases of their own.
 """
 
 import math
@@ -17,7 +17,7 @@ N_OF_CLASS_TOKEN = 3  # it as the query of a patch, as the key of a patch, and b
 
 
 def numbers_in_batch(point: HookPoint, numbers: Shaped[Tensor, "position ..."], n_inputs: int) -> Numbers:
-    """Numbers of the positions of `n_inputs` inputs as `point` leaves them; one row where all have the same."""
+    """Position indices of `n_inputs` inputs after the hook point `point`, which an intervention may change; one row if all are alike."""
     by_input = point(numbers.expand(n_inputs, *numbers.shape))
     # nothing has changed them, and they need not be computed with again
     is_repeated = by_input.stride(0) == 0

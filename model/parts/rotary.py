@@ -25,7 +25,7 @@ Heads = Float[Tensor, "batch head position width"]
 
 
 class Factors(NamedTuple):
-    """What vectors are multiplied by when they are rotated, for each number of the pairs and not only for each pair."""
+    """Cosine and sine of the rotation angles, for each component of a vector (both components of a pair have the same)."""
 
     cos: Float[Tensor, "*axes position width"]
     sin: Float[Tensor, "*axes position width"]  # negative for the first number of a pair
@@ -56,10 +56,10 @@ def factors(angle: Float[Tensor, "*axes position pair"], *, interleaved: bool = 
 
 
 def rotate(x: Heads, by: Factors, *, interleaved: bool = False) -> Heads:
-    """The vectors `x` with as many of their first numbers rotated as there are factors; the others stay.
+    """The vectors `x`, with their first components rotated, as many as there are factors, and the others unchanged.
 
-    A pair is made of the numbers i and i + width / 2, or, if `interleaved`, of the numbers 2i and 2i + 1. Each number times
-    its cos plus its partner times its sin is the rotation (Su et al. 2021, eq. 34) in the fewest passes over the vectors.
+    A pair consists of the components i and i + width / 2, or, if `interleaved`, of 2i and 2i + 1. Each component times its cosine
+    plus its partner times its sine is the rotation (Su et al. 2021, eq. 34) in the fewest passes over the vectors.
     """
     n_rotated = by.cos.shape[-1]
     if n_rotated < x.shape[-1]:

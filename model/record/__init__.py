@@ -50,10 +50,12 @@ class Positions:
 
     @property
     def unit(self) -> Literal["token", "patch"]:
+        """What a position is: a patch of a picture, or else a token."""
         return "token" if self.patch_grid is None else "patch"
 
     @property
     def units(self) -> Literal["tokens", "words", "patches"]:
+        """What the positions are, in the plural; "words" if pieces are merged."""
         if self.patch_grid is not None:
             return "patches"
         return "words" if self.merged else "tokens"
@@ -70,7 +72,7 @@ class Positions:
         )
 
     def number(self, position: int) -> int:
-        """Index of a `position` in the whole input, of which this may be a view; for a merged word its first index."""
+        """Index in the whole input of a `position` in this view of it; for a merged word the index of its first piece."""
         return position if self.numbers is None else self.numbers[position]
 
     def position_of(self, number: int) -> int:
@@ -98,7 +100,7 @@ class Positions:
 
     @property
     def begins_with_class_token(self) -> bool:
-        """Whether the first position is a class token, whether or not anything reads its state at the end."""
+        """Whether the first position is a class token, even if the encoder's answer does not depend on its final state."""
         return self.roles[:1] == ("class",)
 
     def patch_at(self, position: int) -> int | None:
@@ -128,7 +130,7 @@ def _short_text(positions: Positions) -> str:
 def read_answers(
     logits: Float32[np.ndarray, "*axes class"], kind: Answers
 ) -> Float32[np.ndarray, "*axes class"]:
-    """Probabilities from logits: softmax for a "choice", the logistic function for "each"; "numbers" are returned unchanged."""
+    """Probabilities from logits: softmax for the `kind` "choice", the logistic function for "each"; "numbers" stay unchanged."""
     if kind == "numbers":
         return logits
     if kind == "each":

@@ -37,9 +37,9 @@ class Spelling:
     word_end: str = ""  # the mark of a word's end, such as "</w>"
 
     def decode(self, pieces: Sequence[str], added: Sequence[bool] | None = None) -> list[str]:
-        """The text of each of the consecutive `pieces`, with its white space, which `shown` makes visible.
+        """The text of each of the consecutive `pieces`, white space included, which `shown` makes visible.
 
-        Pieces that were `added` to the vocabulary, such as special tokens, are texts as they are.
+        Where `added` is True, the piece was added to the vocabulary, such as a special token, and is returned unchanged.
         """
         contents = [
             piece if is_added else self._content(piece.removesuffix(self.word_end) or piece)
@@ -49,17 +49,17 @@ class Spelling:
         return texts if len(texts) == len(contents) else _decoded(contents)
 
     def entry(self, piece: str, *, added: bool = False) -> str:
-        """A piece of the vocabulary as it is shown by itself, with "·" for a space before it and for its word's end."""
+        """A piece of the vocabulary as shown outside a text, with "·" for a space before it or for the end of its word."""
         ends_word = not added and bool(self.word_end) and piece.endswith(self.word_end)
         return marked(self.decode([piece], [added])[0] + " " * ends_word)
 
     @property
     def marks_words(self) -> bool:
-        """Whether the pieces say where a word begins or ends, and need no prefix for one that goes on."""
+        """Whether pieces mark where a word begins or ends, so that pieces that continue a word need no prefix."""
         return self.byte_level or bool(self.space or self.word_end)
 
     def separates(self, piece: str, text: str, next_text: str) -> bool:
-        """Whether a word ends between two consecutive pieces: the first of them with its text, and the text of the next."""
+        """Whether a word ends between a `piece`, whose text is `text`, and the next piece, whose text is `next_text`."""
         if self.word_end:
             return piece.endswith(self.word_end)
         return next_text[:1].isspace() or text[-1:] in ("\n", "\r", "\t")
@@ -76,10 +76,10 @@ class Spelling:
 
 
 def infer_spelling(pieces: Sequence[str]) -> Spelling:
-    """The spelling of the `pieces` of a text, by the pieces alone; special tokens are not among them.
+    """The spelling of the `pieces` of a text, without special tokens, inferred from the pieces alone.
 
-    They are byte-level only if all their characters are of that alphabet, their bytes are text without control
-    characters, and a space or a letter of several bytes is among them. "naïve" as it stands is not: its bytes are no text.
+    Pieces are byte-level only if all their characters are of that alphabet, their bytes are valid text without control
+    characters, and they contain a space or a letter of several bytes. The piece "naïve" is not, since its bytes are not valid.
     """
     word_end = WORD_END if any(piece.endswith(WORD_END) for piece in pieces) else ""
     has_prefix = any(piece[:2] == "##" and piece[2:3].isalnum() for piece in pieces)  # as WordPiece's go on
@@ -113,14 +113,14 @@ def marked(text: str) -> str:
 
 
 def joined(texts: Sequence[str], pieces: Sequence[str]) -> str:
-    """The word whose `pieces` are shown as `texts`; the parts of a letter become the letter."""
+    """The word whose consecutive `pieces` are shown as `texts`; letters that were split into pieces are whole in it."""
     if len(texts) > 1 and texts[0] == SPACE and pieces[0] in (SENTENCEPIECE_SPACE, BYTE_LEVEL_SPACE, " "):
         texts = texts[1:]
     return marked(_LETTER_IN_PARTS.sub(lambda parts: chr(int(parts[1], 16)), "".join(texts)))
 
 
 def _decoded(contents: Sequence[str | bytes]) -> list[str]:
-    """The texts of consecutive pieces, of which some are bytes: a letter in several pieces is named in each."""
+    """The texts of consecutive pieces, given as text or bytes; a letter split over pieces appears in each as its code point."""
     with suppress(UnicodeDecodeError):  # most often no letter is in several pieces
         return [content if isinstance(content, str) else content.decode() for content in contents]
     encoded = [

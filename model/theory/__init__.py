@@ -1,1 +1,1 @@
-"""Mathematics of the Transformer, and experiments with untrained encoders, which need no checkpoint."""
+"""Formulas of the Transformer worked out in numbers, and experiments with untrained encoders, which need no checkpoint."""

@@ -135,8 +135,8 @@ def pattern_megabytes(config: ModelConfig) -> float:
 
 
 def multiply_adds_at(config: ModelConfig, n: int) -> tuple[int, int]:
-    """Multiply-adds in all layers for n positions: of scores and weighted sums, which grow with n², and of the products
-    with weight matrices, which grow with n.
+    """Multiply-adds of all layers for `n` positions: those of scores and weighted sums (which grow with n²), and those of the
+    products with weight matrices (which grow with n).
     """
     d, h, d_k, d_v = config.d_model, config.n_heads, config.d_k, config.d_v
     linear = d * (h * (2 * d_k + d_v) + h * d_v + 2 * config.d_ff)

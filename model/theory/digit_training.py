@@ -57,12 +57,12 @@ def digit_encoder(setting: UntrainedConfig, variant: str, n_layers: int, seed: i
 
 
 def warmup_rates(n_steps: int, peak: float, warmup: int) -> list[float]:
-    """Learning rate of each step: a linear rise to `peak` over `warmup` steps, then constant."""
+    """Learning rate of each of `n_steps` steps: a linear rise to `peak` over `warmup` steps, then constant."""
     return [learning_rate(step, n_steps, peak, warmup, falls=False) for step in range(n_steps)]
 
 
 def train_steps(model: Transformer, rates: list[float], *, batch_size: int, seed: int) -> Iterator[float]:
-    """Trains with one step of Adam for each of `rates`, the learning rates; yields each batch's loss (nats) before its step."""
+    """Trains on digits with one step of Adam for each of the learning `rates`; yields each batch's loss (nats) before its step."""
     images, labels = digit_tensors()
     rng = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), betas=BETAS, fused=True)
@@ -89,12 +89,12 @@ def model_update(
     n_steps: int,
     seed: int,
 ) -> Float64[np.ndarray, " step"]:
-    """How far training has moved the output after each step t from 0 to `n_steps`: ‖F(x, θ_t) − F(x, θ_0)‖.
+    """How far the output has changed after each training step t from 0 to `n_steps`: ‖F(x, θ_t) − F(x, θ_0)‖.
 
     F is the final state [d_model] before the classifier; the norm is averaged over positions of held-out digits. The
     learning rate rises linearly over `warmup` steps and then stays constant. DeepNet (Wang et al. 2022, "DeepNet: Scaling
-    Transformers to 1,000 Layers", section 3) attributes the instability of post-LN to this movement rather than to the size
-    of the gradients.
+    Transformers to 1,000 Layers", section 3) attributes the instability of post-LN to this change rather than to the size of
+    the gradients.
     """
     model = digit_encoder(setting, variant, n_layers, seed)
     probes = digit_tensors()[0][-N_PROBES:]

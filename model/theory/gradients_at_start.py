@@ -37,7 +37,7 @@ EPSILON = 0.1  # as Xiong et al. took it, section 3.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UntrainedConfig:
-    """Sizes and initialisation that the compared encoders have in common.
+    """Sizes and initialisation of all untrained encoders that are compared with each other.
 
     The initialisation "theory" is that of Xiong et al. 2020 (section 3.3): W_Q = W_K = 0, and the other matrices are
     Gaussian with variance 2 / (n_in + n_out). Their attention has no W_O, so here W_O is the identity. "Xavier" is the
@@ -219,11 +219,11 @@ def lemma_2(n_layers: int, d_model: int) -> Float64[np.ndarray, "3 layer"]:
 
 
 def n_inside_band(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> int:
-    """Number of layers whose norm, averaged over the seeds, lies within the bounds of `lemma_2` for pre-LN."""
+    """Number of layers whose norm, averaged over the seeds, lies within the pre-LN bounds of `lemma`, the result of `lemma_2`."""
     mean_norms = norms.mean(axis=0)
     return int(((lemma[0] <= mean_norms) & (mean_norms <= lemma[1])).sum())
 
 
 def furthest_from_line(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> float:
-    """Largest relative difference, over the layers, between ‖x‖², averaged over the seeds, and 3d/2, the third row of `lemma_2`."""
+    """Largest relative difference over the layers between `norms`, averaged over the seeds, and 3d/2, the third row of `lemma`."""
     return float(np.abs(norms.mean(axis=0) / lemma[2] - 1).max())

@@ -3,7 +3,7 @@
 The reason is that the softmax works row by row, so softmax(P S Pᵀ) = P softmax(S) Pᵀ, and that Pᵀ P = I (Lee et al. 2019,
 "Set Transformer", property 1).
 
-Inputs with their content reordered, too: order[i] is the position whose content moves to position i.
+Also here: inputs with their content reordered. In an `order`, order[i] is the position whose content moves to position i.
 """
 
 from collections.abc import Sequence
@@ -81,10 +81,10 @@ class ReorderedAttention:
 def attend_reordered(
     loaded: Loaded, text_or_image: InputLike, *, layer: int, head: int, order: Sequence[int], is_causal: bool
 ) -> ReorderedAttention:
-    """Outputs of one head when its layer's attention reads its input in the original order, and in `order`.
+    """Outputs of one head for the input of its layer's attention in the original order, and for the same vectors in `order`.
 
-    If `is_causal`, each position attends to itself and to those before it, in either order. `order` is a permutation of
-    the positions. Raises as `model.inputs.prepare` does.
+    If `is_causal`, a causal mask is applied in both cases. `order` is a permutation of the positions. Raises as
+    `model.inputs.prepare` does.
     """
     model = loaded.model
     outputs: list[torch.Tensor] = []
@@ -99,7 +99,7 @@ def attend_reordered(
 
 
 def shuffled_order(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
-    """A random order of the positions with these roles; class token, separators, padding and special tokens keep their positions."""
+    """A random order of positions with the given `roles`; those of class token, separators, padding and special tokens stay."""
     order, moved_positions = np.arange(len(roles)), movable_positions(roles)
     order[moved_positions] = np.random.default_rng(seed).permutation(moved_positions)
     return tuple(order.tolist())
@@ -115,9 +115,7 @@ def movable_positions(roles: Sequence[Role]) -> list[int]:
 def restore_order(
     weights: Shaped[np.ndarray, "*axes query key"], order: Order
 ) -> Shaped[np.ndarray, "*axes query key"]:
-    """The rows and columns of attention weights or of a mask, computed for content in `order`, put back into the original
-    order.
-    """
+    """Attention weights or a mask, computed for content in `order`, with rows and columns back in the original order."""
     inverse = np.argsort(order)
     return weights[..., inverse[:, None], inverse]
 

@@ -1,4 +1,4 @@
-"""Positions by distance: rotated vectors (RoPE), biases on the scores (ALiBi, T5) and windows, worked out in numpy."""
+"""Relative positions: rotated vectors (RoPE), biases on the scores (ALiBi, T5) and attention windows, computed in numpy."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ FURTHEST = 128  # tokens, as T5 has it: all that are further apart share a bucke
 
 
 def rotary_frequencies(width: int, base: float) -> Float64[np.ndarray, " pair"]:
-    """Radians per position of each pair of a head's numbers: base^(−2i/width) (Su et al. 2021, 3.2.2)."""
+    """Frequency of each pair i of components of a query or key, in radians per position: base^(−2i/width) (Su et al. 2021, 3.2.2)."""
     return base ** (-np.arange(0, width, 2) / width)
 
 
 def rotated(
     vector: Float64[np.ndarray, " width"], position: int, base: float
 ) -> Float64[np.ndarray, " width"]:
-    """The vector with each pair of numbers 2i and 2i + 1 turned by the position times the frequency of the pair."""
+    """The vector with each pair of components 2i and 2i + 1 rotated by the position times the pair's frequency."""
     angle = rotary_frequencies(len(vector), base) * position
     first, second = vector[::2], vector[1::2]
     turned = (
@@ -30,14 +30,14 @@ def rotated(
 
 
 def rotary_score(offsets: np.ndarray, width: int, base: float) -> Float64[np.ndarray, "pair offset"]:
-    """What each pair adds to the score of two equal unit pairs at each offset: cos(ω φ), from −1 to 1."""
+    """What each pair of components adds to the score if it is the same unit vector in query and key: cos(ω φ) at offset φ."""
     return np.cos(rotary_frequencies(width, base)[:, None] * offsets)
 
 
 def moved_scores(
     positions: Sequence[int], offset: int, width: int, base: float
 ) -> Float64[np.ndarray, " position"]:
-    """The score q·k of one fixed pair of vectors of ones, with the query at each of `positions` and the key `offset` later."""
+    """The score q·k of two vectors of ones, rotated, with the query at each of `positions` and the key `offset` positions later."""
     ones = np.ones(width)
     return np.array(
         [rotated(ones, t, base) @ rotated(ones, t + offset, base) for t in positions], dtype=np.float64
@@ -55,10 +55,10 @@ def t5_buckets(furthest_offset: int, n_buckets: int = 32) -> Int64[np.ndarray, "
 
 
 def reach(n_layers: int, radius: int, every: int) -> Float64[np.ndarray, " layer"]:
-    """How many positions away something may be to reach a token by the end of each layer; infinite after a global layer.
+    """The largest distance, in positions, from which a token's state after each layer can depend; infinite from a global layer on.
 
     Layers 0, `every`, 2·`every`, … attend to all positions, the others to keys at most `radius` away; with `every` = 0, all
-    layers are local. Each layer passes on what the one before has gathered.
+    layers are local.
     """
     layers = np.arange(n_layers)
     is_global = layers % every == 0 if every else np.zeros(n_layers, bool)

@@ -1,4 +1,4 @@
-"""Sinusoidal position vectors: frequencies, similarities of rows, a binary counter beside them, shifts, and adding to content.
+"""Sinusoidal position vectors: frequencies, similarities, comparison with binary digits, shifts, and the sum with content.
 
 A row p_t of the table holds two numbers for each frequency w_k = 10000^(-2k/d_model), k = 0 ... d_model/2 - 1:
 p_t[2k] = sin(w_k t) and p_t[2k+1] = cos(w_k t) (Vaswani et al. 2017, 3.5). `d_model` is even throughout.
@@ -6,7 +6,8 @@ p_t[2k] = sin(w_k t) and p_t[2k+1] = cos(w_k t) (Vaswani et al. 2017, 3.5). `d_m
 For each offset phi, one matrix maps every p_t to p_(t+phi): "for any fixed offset k, PE_(pos+k) can be represented as a linear
 function of PE_pos" (3.5). For sines without cosines there is no such matrix. The parameter `offset` is phi.
 
-A product of position vectors P beside content X with a matrix is Concat[X, P] W = X W1 + P W2, where W consists of W1 above W2.
+Concatenating content X and position vectors P gives Concat[X, P] W = X W1 + P W2, where W consists of W1 above W2; adding them
+is the case W1 = W2.
 """
 
 from collections.abc import Sequence
@@ -111,14 +112,14 @@ def summarise_by_offset(matrix: Float[np.ndarray, "position position"]) -> Offse
 
 
 def largest_deviation(
-    matrix: Float[np.ndarray, "position position"], at_offsets: Float[np.ndarray, " offset"]
+    matrix: Float[np.ndarray, "position position"], expected: Float[np.ndarray, " offset"]
 ) -> float:
     """Largest absolute difference between a cell and the value expected at its offset, column minus row.
 
-    `at_offsets` holds the expected values for the offsets -(n - 1) to n - 1, where n is the number of positions.
+    `expected` holds the expected values for the offsets -(n - 1) to n - 1, where n is the number of positions.
     """
     positions = np.arange(len(matrix))
-    expected_values = at_offsets[positions - positions[:, None] + len(matrix) - 1]
+    expected_values = expected[positions - positions[:, None] + len(matrix) - 1]
     return float(np.abs(matrix - expected_values).max())
 
 
@@ -139,15 +140,13 @@ def binary_digits(positions: Int[np.ndarray, " position"], n_bits: int) -> Int[n
 
 
 def nearest_pairs(periods: Float[np.ndarray, " period"], d_model: int) -> list[int]:
-    """Indices k of those wavelengths that are nearest, in ratio, to the given periods; ascending, without repetition."""
+    """Indices k of the wavelengths whose ratio to one of the `periods` is nearest to 1; ascending, without repetition."""
     log_ratios = np.log(periods[:, None] / wavelengths(d_model))
     return sorted({int(k) for k in np.abs(log_ratios).argmin(axis=1)})
 
 
 def rotation(k: int, offset: int, d_model: int) -> Float[np.ndarray, "2 2"]:
-    """Rotation [[cos a, sin a], [-sin a, cos a]] by a = w_k phi; it maps (sin w_k t, cos w_k t) at t to the same pair at t
-    + phi.
-    """
+    """The matrix [[cos a, sin a], [-sin a, cos a]] with a = w_k phi, which maps (sin w_k t, cos w_k t) to the same pair at t + phi."""
     angle = frequencies(d_model)[k] * offset
     return np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
 
@@ -174,9 +173,9 @@ def shift_errors(
 def sine_shift_errors(
     rows: Float[np.ndarray, "position d_model"], offset: int
 ) -> Float[np.ndarray, "shifted pair"]:
-    """Errors of the shift matrix for rows of sines alone, for which M consists only of the factors cos(w_k phi).
+    """Errors of the shift matrix for rows that hold the sines alone, where only its factors cos(w_k phi) are left.
 
-    The error is the missing contribution of the cosine, -cos(w_k t) sin(w_k phi).
+    The error is the missing contribution of the cosines, -cos(w_k t) sin(w_k phi).
     """
     return _map_errors(rows[:, ::2], shift_matrix(offset, rows.shape[1])[::2, ::2], offset)
 
@@ -186,8 +185,7 @@ def best_map_errors(
 ) -> Float[np.ndarray, "shifted width"]:
     """Errors of the linear map that is fitted by least squares to map each row to the row `offset` positions later.
 
-    If there are only sines, row 0 is zero, and every linear map maps it to zero, so even the best map is wrong by sin(w_k
-    phi).
+    If rows hold only sines, row 0 is zero, and every linear map maps it to zero, so even the best map is off by sin(w_k phi).
     """
     rows_before, rows_after = _rows_before_and_after(rows, offset)
     # Long waves hardly differ over the table. Differences below single precision are rounding, to which the map must
@@ -228,7 +226,7 @@ def _rows_before_and_after(rows: np.ndarray, offset: int) -> tuple[np.ndarray, n
 
 
 class PositionSums(NamedTuple):
-    """Products of content and positions with the two halves of W, and how far sums of these differ from Concat[X, P] W."""
+    """X W1, P W2 and Concat[X, P] W, and the largest difference of the latter from X W1 + P W2 and from (X + P) W1."""
 
     content: Float[np.ndarray, "position d_out"]  # X W1
     positions: Float[np.ndarray, "position d_out"]  # P W2
@@ -244,7 +242,7 @@ def position_sums(
     w1: Float[np.ndarray, "d_model d_out"],
     w2: Float[np.ndarray, "d_model d_out"],
 ) -> PositionSums:
-    """Computes Concat[X, P] W as one product and as X W1 + P W2; if W1 = W2, it equals (X + P) W1, the product for adding."""
+    """Compares Concat[X, P] W, computed as one product, with X W1 + P W2, and with (X + P) W1, which is equal if W1 = W2."""
     content, positions = x @ w1, p @ w2
     product = np.concatenate((x, p), axis=1) @ np.concatenate((w1, w2))
     largest_values = (
