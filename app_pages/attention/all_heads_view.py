@@ -5,7 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.attention.attributed_answer import colouring, draw_row, draw_verdict, take_choice
+from app_pages.attention.attributed_answer import (
+    choice_callback,
+    chosen_colouring,
+    draw_verdict,
+    token_and_verdict_containers,
+)
 from app_pages.attention.detail import draw_cells
 from app_pages.attention.sentence_links import Outlines
 from app_pages.attention.shown_head import ShownHead, head_sentence
@@ -33,15 +38,16 @@ from viz.builders.palette import WeightScale
 
 
 def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
-    """Draws the linked chart of all heads, with the `outlined` links of the sentence, and the sign that says whether the
-    shown map explains the answer.
+    """Draws the maps of all heads beside the chosen head's map in large, and the verdict whether that map explains the answer.
+    The links between words in `outlined` are framed in the maps.
     """
     record, lens = shown.view.record, shown.lens
     is_own_scale = shown.chosen.scale == "own"
-    tokens, verdict = draw_row(record)
+    tokens, verdict = token_and_verdict_containers(record)
     linked, remarks = st.container(key="linked"), st.container()
 
     def check() -> Hiding | None:
+        """Draws the verdict on the chosen map; returns how the answer depends on each token."""
         with verdict:
             pattern = maps(shown.subject, shown.through).pattern[shown.head]
             return draw_verdict(shown, pattern, shown.head)
@@ -49,8 +55,8 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
     with linked:
         linked_view(
             record,
-            Choice(*shown.head, shown.query, colouring()),
-            take_choice(shown, has_heads=lens.has_heads),
+            Choice(*shown.head, shown.query, chosen_colouring()),
+            choice_callback(shown, has_heads=lens.has_heads),
             key="all_heads",
             tokens=tokens,
             measures=shown.view.measures,
@@ -59,7 +65,7 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
             scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
             tops=head_maxima(record) if is_own_scale else None,
             reach="each map's own maximum" if is_own_scale else "1",
-            picture=_picture(shown.subject),
+            picture=_picture_pixels(shown.subject),
             on_picture=SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE,
             links=None if outlined is None else outlined.links,
             hiding=check,
@@ -75,11 +81,11 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
 
 
 def _draw_menu(shown: ShownHead, outlined: Outlines | None) -> None:
-    """Draws the menu that makes files of the chosen head's map with the `outlined` links, of the overview, and of the picture
-    with its patches where the input is one.
+    """Draws the download menu: the chosen head's map with the `outlined` links, the overview of all heads and, for a picture, its
+    patches coloured by the chosen query's weights.
     """
     chosen, view, record, source = shown.chosen, shown.view, shown.view.record, shown.view.source
-    picture = None if _picture(shown.subject) is None else seen_picture(shown.subject)
+    picture = None if _picture_pixels(shown.subject) is None else seen_picture(shown.subject)
     others = {
         "overview": call(
             head_overview,
@@ -125,16 +131,17 @@ def _draw_menu(shown: ShownHead, outlined: Outlines | None) -> None:
     )
 
 
-def _picture(subject: Subject) -> np.ndarray | None:
-    """The picture as the encoder reads it, a blank one where a record of patches has none; None for a text."""
+def _picture_pixels(subject: Subject) -> np.ndarray | None:
+    """Pixels of the picture as the encoder reads it, blank where a record from a file lacks them; None for a text."""
     read = subject.model_input
     return preprocessed_picture(read.array, subject.record) if isinstance(read, Picture) else None
 
 
 def link_to_steps(shown: ShownHead) -> None:
-    """Draws a link from the largest weight of the query to the steps that it comes from, in Inside a head.
+    """Draws a button that opens Inside a head at the chosen query and the key with its largest weight.
 
-    There is none where a lens shows something else, or where words are merged: such a weight is a sum over pieces.
+    Draws nothing under a lens other than attention weights, or where word pieces are merged into words: a merged weight is a sum
+    over pieces.
     """
     record = shown.view.record
     if shown.lens.name != ATTENTION or record.merged or record.keys is not None:
@@ -151,7 +158,7 @@ def link_to_steps(shown: ShownHead) -> None:
 
 
 def sentences_about_heads(shown: ShownHead) -> Sequence[str]:
-    """For each head, layer by layer, its role and what most of its weight goes to."""
+    """A sentence for each head, in order of layer and head: its role and what most of its weight goes to."""
     maps = shown.subject.through(shown.through)
     n_layers, n_heads = shown.view.record.pattern.shape[:2]
     return [
@@ -161,7 +168,7 @@ def sentences_about_heads(shown: ShownHead) -> Sequence[str]:
 
 
 def link_to_patches() -> None:
-    """Draws a link to the patches that resemble one, in Side by side."""
+    """Draws a button that opens Side by side at the view that shows which patches resemble a chosen patch."""
     choices = (
         compare_controls.COMPARED.to(compare_controls.INPUTS),
         compare_controls.PART.to(compare_controls.SIMILARITY),

@@ -1,4 +1,4 @@
-"""What the answer hangs on by gradients: colours of the tokens or patches, and whether knock-outs agree with them."""
+"""Attribution of the answer to tokens or patches by gradients: their colours, and whether knock-outs agree with them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -57,7 +57,9 @@ _FORMULAS = {
 
 
 class Attributed(NamedTuple):
-    """The attribution that is shown, by one of the methods of ATTRIBUTION."""
+    """An attribution of the answer to the tokens or patches, the gradient method (an option of `ATTRIBUTION`) that computed it,
+    and its target.
+    """
 
     method: str
     target: Target
@@ -65,10 +67,11 @@ class Attributed(NamedTuple):
 
 
 def attribute(shown: ShownHead, checked: Checked | None) -> Attributed | None:
-    """The attribution that is chosen, of the answer; None where knock-out is chosen.
+    """Attribution of the answer by the chosen gradient method; None if the method is knock-out.
 
-    Draws formula, source and measured completeness, and whether the knock-outs of `checked` agree. Draws a button and
-    returns None where it takes long, and a sentence where the chosen method says nothing.
+    Draws the formula with its source, how far the attributions are from summing to the answer's difference from the baseline, and
+    whether the knock-outs in `checked` agree. Where the computation takes long, draws a button and returns None until it is
+    pressed; where the method cannot attribute this answer, draws a sentence that says why and returns None.
     """
     subject, answer = shown.subject, shown.answer
     if not isinstance(subject, LiveSubject) or not can_attribute(subject, shown.view.record):
@@ -93,8 +96,8 @@ def attribute(shown: ShownHead, checked: Checked | None) -> Attributed | None:
     return attributed
 
 
-def colouring_of(subject: Subject, attributed: Attributed) -> Hiding:
-    """The attributions as colours of the tokens or patches; None at those that keep their content in the baseline."""
+def attribution_colouring(subject: Subject, attributed: Attributed) -> Hiding:
+    """The attributions as colours of the tokens or patches; those whose content the baseline keeps get None."""
     target, values = attributed.target, attributed.attribution.values.tolist()
     measured = explained_positions(subject.record, target.explained)
     return Hiding(
@@ -109,6 +112,7 @@ def colouring_of(subject: Subject, attributed: Attributed) -> Hiding:
 def _say_whether_knock_outs_agree(
     subject: LiveSubject, attributed: Attributed, checked: Checked, answer: Answer
 ) -> None:
+    """Writes whether the attributions agree with the knock-out effects in `checked`."""
     method, values = attributed.method, attributed.attribution.values
     if (other := other_text(attributed.target)) is not None:
         say_agreement(subject, checked, values, other, method)
@@ -126,7 +130,7 @@ def _say_whether_knock_outs_agree(
 
 
 def _completeness_sentence(attributed: Attributed) -> str:
-    """Sentence that compares the sum of the attributions with what complete ones sum to."""
+    """Sentence that compares the sum of the attributions with F(input) - F(baseline), which a complete method sums to."""
     of = attributed.attribution
     total, difference = told_apart(of.total, of.difference, ".4f")
     if of.is_complete and attributed.method != GRADIENT:
@@ -147,15 +151,15 @@ def _completeness_sentence(attributed: Attributed) -> str:
     )
 
 
-def draw_row(record: AttentionRecord) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """The containers of the tokens of `record`, and of the sign."""
+def token_and_verdict_containers(record: AttentionRecord) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draws an empty row; returns its containers for the tokens of `record` and for the verdict on the map."""
     with st.container(horizontal=True, gap="small", key=f"linked_top_{record.unit}"):
         return st.container(key="linked_words"), st.container(width="content", gap=None, key="linked_verdict")
 
 
-def colouring() -> str:
-    """What colours the tokens: `BY_ATTENTION` or `BY_ANSWER`, as the address says. An address that names a method of attribution
-    alone means `BY_ANSWER`.
+def chosen_colouring() -> str:
+    """What colours the tokens, `BY_ATTENTION` or `BY_ANSWER`, read from the address. An address that names only a method of
+    attribution means `BY_ANSWER`.
     """
     if (colouring := COLOURED_BY.read()) not in COLOURINGS:
         method = ATTRIBUTION.held(st.query_params.get(ATTRIBUTION.key, KNOCKED_OUT))
@@ -164,8 +168,8 @@ def colouring() -> str:
     return colouring
 
 
-def take_choice(shown: ShownHead, *, has_heads: bool) -> Callable[[Choice], None]:
-    """What takes a choice among the tokens and maps; without heads it chooses the layer alone."""
+def choice_callback(shown: ShownHead, *, has_heads: bool) -> Callable[[Choice], None]:
+    """Callback of a click on a token or map: sets layer, head and query; the layer and query alone unless `has_heads`."""
 
     def take(choice: Choice) -> None:
         (take_head if has_heads else take_layer)(choice.layer, choice.head)
@@ -177,10 +181,11 @@ def take_choice(shown: ShownHead, *, has_heads: bool) -> Callable[[Choice], None
 
 
 def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | None) -> Hiding | None:
-    """Draws the sign of the map `pattern` [query, key] over the whole input, of this `head` or of several if it is None.
+    """Draws the verdict whether the map `pattern` [query, key], over all positions of the input, explains the answer. `head` is
+    the layer and head of the map; None if it combines several heads.
 
-    Returns the second colouring of the tokens: how the answer changes when each is hidden, or what a method by gradients
-    attributes to it. None where the tokens shown are not those of the input, or nothing can be measured.
+    Returns the second colouring of the tokens: how the answer changes when each is hidden, or what a gradient method attributes
+    to it. None where the shown tokens are not those of the input, or where there is no encoder.
     """
     subject, answer, record = shown.subject, shown.answer, shown.view.record
     checked, controls = faithfulness(
@@ -200,7 +205,7 @@ def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | 
         choose_attribution(subject, answer)
         attributed = attribute(shown, checked)
     if attributed is not None:
-        return colouring_of(subject, attributed)
+        return attribution_colouring(subject, attributed)
     if checked is None:
         return NOT_MEASURED
     effects: list[float | None] = [None] * len(record)

@@ -1,4 +1,6 @@
-"""What is attributed to the tokens or patches: log-odds of a class, log P of a masked word, or the similarity of the pooled state."""
+"""The quantity that is attributed to tokens or patches: log-odds of a class, log P of a masked word, or a cosine similarity with
+the pooled state.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +33,7 @@ _LONGEST_NAME = 30  # characters of the other text in a sentence
 
 
 class Target(NamedTuple):
-    """The answer F whose attributions are shown, and how they are called."""
+    """The quantity F that is attributed to tokens or patches, and the words for it in captions."""
 
     explained: Explained
     name: str  # of F and its unit, in Markdown
@@ -41,13 +43,15 @@ class Target(NamedTuple):
 
 
 def can_attribute(subject: Subject, shown: AttentionRecord) -> bool:
-    """Whether there is an encoder, and the `shown` record has the tokens or patches of the input, one by one."""
+    """Whether `subject` has an encoder, and the record `shown` has every token or patch of the input, none merged or hidden."""
     has_all = shown.keys is None and len(shown) == len(subject.record)
     return isinstance(subject, LiveSubject) and has_all
 
 
 def baseline_clause(record: AttentionRecord, explained: Explained = None) -> str:
-    """What content the baseline has, as Markdown: that of the positions which integrated gradients leave as they are."""
+    """End of a sentence on the baseline input of integrated gradients, as Markdown: it has no content but that of the named
+    tokens, which keep theirs.
+    """
     measured = explained_positions(record, explained)
     also_measured = {record.tokens[position] for position in measured}  # another [MASK] than that of the word
     names: dict[str, None] = {}
@@ -62,7 +66,9 @@ def baseline_clause(record: AttentionRecord, explained: Explained = None) -> str
 
 
 def choose_attribution(subject: Subject, answer: Answer) -> None:
-    """Draws the choice of how to find what the answer hangs on and, where that is a similarity, of the text to compare with."""
+    """Draws the choice of the attribution method (knock-out or by gradients) and, if the answer is the pooled state of a text, a
+    box for the text to compare with.
+    """
     with st.container(key="bar_attribution", width="content"):
         # Who chooses a method wants to see it.
         method = ATTRIBUTION.choose(on_change=COLOURED_BY.take, args=(BY_ANSWER,))
@@ -71,9 +77,10 @@ def choose_attribution(subject: Subject, answer: Answer) -> None:
 
 
 def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method: str) -> Target | None:
-    """What is attributed: the masked word, the class of the lens or else the predicted one, or a similarity of pooled states.
+    """The quantity to attribute: log P of the masked word, log-odds of the class of the lens (by default the predicted one), or a
+    cosine similarity of pooled states.
 
-    Draws a sentence and returns None if the `method` says nothing about it.
+    Draws a sentence and returns None if `method` cannot attribute that quantity.
     """
     if isinstance(answer, WordAnswer):
         return Target(
@@ -97,7 +104,7 @@ def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method:
 
 
 def other_text(target: Target) -> Text | None:
-    """The text with which the target is a similarity; None for any other target."""
+    """The text with whose pooled state the target measures similarity; None for any other target."""
     if not isinstance(target.explained, Similarity):
         return None
     other = target.explained.other
@@ -107,7 +114,9 @@ def other_text(target: Target) -> Text | None:
 def say_agreement(
     subject: LiveSubject, checked: Checked, values: Sequence[float] | np.ndarray, other: Text, method: str
 ) -> None:
-    """Draws the rank correlation of the attributions with the effects of knock-outs on the similarity with the `other` text."""
+    """Writes the rank correlation between attributions and knock-outs: `values` [position] of the gradient method called `method`
+    against the fall in cosine similarity with the text `other` when each token is hidden.
+    """
     sets = [(position,) for position in checked.positions]
     answers = knock_out_answers(subject, sets, checked.kind)
     effects = similarity_falls(
@@ -131,6 +140,9 @@ def _compares_texts(subject: Subject, answer: Answer) -> bool:
 
 
 def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | None:
+    """Target for an encoder without classes: cosine similarity with the pooled state of a typed text, else with the input's own.
+    Draws a sentence and returns None if the method or the typed text cannot be used.
+    """
     written = (SIMILAR_TO.held("") or "").strip() if _compares_texts(subject, answer) else ""
     if not written:
         if method == GRADIENT:

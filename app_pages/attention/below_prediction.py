@@ -1,4 +1,4 @@
-"""What stands below the prediction: the controls, all heads or the chosen one, and what is said about them."""
+"""What stands below the prediction: the controls, the maps of all heads or of the chosen one, and sentences about them."""
 
 from collections.abc import Sequence
 from html import escape
@@ -41,7 +41,7 @@ _MOST_TOKENS = 512
 
 
 def draw_below_prediction(subject: Subject, slots: Slots) -> None:
-    """Draws the controls into their `slots`, and below them the maps of the `subject`."""
+    """Draws the page's controls into `slots`, and below them the attention maps of `subject`."""
     through = choose_lens(subject, slots)
     chosen = choose_head(subject, slots, with_roles=False, lens=through.lens)
     part, kind = HEAD, None
@@ -95,7 +95,7 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
 
 
 def draw_masked_token_guesses(subject: LiveSubject) -> None:
-    """Draws a line for each masked token, such as [MASK], with the most probable tokens in its place."""
+    """Draws a line for each masked token, such as [MASK], with the tokens that the encoder finds most probable there."""
     record = subject.record
     if not (positions := record.positions_with_role("mask")):
         return
@@ -118,7 +118,9 @@ def draw_masked_token_guesses(subject: LiveSubject) -> None:
 
 
 def draw_guesses_by_layer(subject: LiveSubject) -> None:
-    """Draws, folded, a table for each masked token: what the masked-token output makes of its state after each layer."""
+    """Draws, folded, a table for each masked token: the guesses that the masked-token output gives when it is applied to the
+    token's state after each layer.
+    """
     record = subject.record
     masked = record.positions_with_role("mask")
     if not masked or not record.config.masked_token_output:
@@ -129,15 +131,16 @@ def draw_guesses_by_layer(subject: LiveSubject) -> None:
 
 
 def _draw_tables_by_layer(subject: LiveSubject, positions: Sequence[int]) -> None:
+    """Draws the tables of guesses by layer for the masked tokens at `positions`."""
     for number, position in enumerate(positions[:_MOST_MASKED], 1):
         answer = subject.compute(masked_word, None, position)
         stages = subject.compute(masked_word_by_layer, answer)
-        first = _in_table(subject.compute(guesses)[position][0].token)
+        first = _as_table_code(subject.compute(guesses)[position][0].token)
         title = f"number {number}, " if len(positions) > 1 else ""
         lines = [f"| {title}after | most probable | log P of {first}, nats | its rank |", "|:--|:--|--:|--:|"]
         for stage in stages:
             words = ", ".join(
-                f"{_in_table(guess.token)} {percent(guess.probability, brief=True)}"
+                f"{_as_table_code(guess.token)} {percent(guess.probability, brief=True)}"
                 for guess in stage.guesses
             )
             after = "embedding" if stage.stage == "embed" else stage.stage.removesuffix(" post")
@@ -151,15 +154,15 @@ def _draw_tables_by_layer(subject: LiveSubject, positions: Sequence[int]) -> Non
     )
 
 
-def _in_table(token: str) -> str:
-    """A token as code, in a cell of a Markdown table."""
+def _as_table_code(token: str) -> str:
+    """The token as Markdown code that is safe in a table cell."""
     return as_code(token).replace("|", "\\|")
 
 
 def draw_token_classes(record: ForwardRecord) -> None:
-    """Draws the tokens with their most probable classes, if the encoder classifies tokens.
+    """Draws each token with its most probable class, if the encoder classifies tokens.
 
-    With a single class its probability is shown. The most frequent class, such as O for "no name", is paler.
+    If there is a single class, its probability is shown. The most frequent class, such as O for "no name", is paler.
     """
     values, names = record.token_probabilities, record.token_class_names
     if values is None:

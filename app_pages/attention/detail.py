@@ -1,4 +1,6 @@
-"""One attention map in detail: the input coloured by one query's weights, and below it all weights as a matrix or as lines, or that query in each layer."""
+"""One attention map in detail: the input coloured by one query's weights, and below it all weights as a matrix or as lines, or
+the weights of that query in each layer.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +11,12 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.attention.attributed_answer import colouring, draw_row, draw_verdict, take_choice
+from app_pages.attention.attributed_answer import (
+    choice_callback,
+    chosen_colouring,
+    draw_verdict,
+    token_and_verdict_containers,
+)
 from app_pages.attention.shown_head import ShownHead, say_what_it_attends_to
 from app_pages.attention.window import choose_window, window
 from app_pages.controls.attention_controls import ALSO_HEADS, BY_LAYER, HEAD, LINES, MATRIX, MEAN
@@ -42,7 +49,7 @@ from viz.builders.number_format import format_number, head_name, percent
 from viz.builders.palette import WeightScale
 
 
-class _Map(NamedTuple):
+class _DrawnMap(NamedTuple):
     """The attention map that is drawn, with its query, scale and notes."""
 
     record: AttentionRecord
@@ -56,10 +63,11 @@ class _Map(NamedTuple):
 
 
 def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -> None:
-    """Draws the overview of all heads, and beside it the chosen map alone, as a matrix or as lines, or its query in each layer.
+    """Draws the overview of all heads and beside it one map in large: as a matrix, as lines, or that query's row in each layer,
+    by `form`.
 
-    The map is that of the chosen head or, by `part`, the mean or maximum over the heads of its layer. The `menu` has further
-    choices of a form.
+    The map is that of the chosen head or, by `part`, the mean or maximum over the heads of its layer. Further choices of the form
+    are drawn into `menu`.
     """
     subject, chosen, view = shown.subject, shown.chosen, shown.view
     maps = subject.through(shown.through)
@@ -70,7 +78,7 @@ def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -
         weights = call(combine_heads, view.source.pattern[chosen.layer], how)
         whole = call(combine_heads, whole_maps[chosen.layer], how)
         name = f"L{chosen.layer}, {part} over its heads"
-    tokens, verdict = draw_row(view.record)
+    tokens, verdict = token_and_verdict_containers(view.record)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="maps"):
             overview_of(
@@ -99,7 +107,7 @@ def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -
 
 
 def download_tokens(shown: ShownHead) -> None:
-    """Draws the button that makes a file of the tokens of a text in the colours of the chosen row."""
+    """Draws the button that downloads the tokens of a text coloured by the chosen query's weights."""
     record, source = shown.view.record, shown.view.source
     weights = source.pattern[shown.head][shown.query]
     if record.unit == "token":
@@ -111,7 +119,9 @@ def download_tokens(shown: ShownHead) -> None:
 
 
 def _draw_tokens(shown: ShownHead, pattern: np.ndarray, part: str, hiding: Hiding | None) -> None:
-    """Draws the tokens in the colours of the chosen row of `pattern`, the head's map or, by `part`, that of its layer."""
+    """Draws the tokens coloured by the chosen query's row of `pattern` [query, key]: the head's map or, by `part`, the mean or
+    maximum over its layer.
+    """
     record, head = shown.view.record, shown.head
     if part != HEAD:  # one map for each layer, of which only the chosen one is looked at
         record = attention_alone(record)
@@ -120,8 +130,8 @@ def _draw_tokens(shown: ShownHead, pattern: np.ndarray, part: str, hiding: Hidin
         record, head = replace(record, pattern=patterns, mask=masks), (shown.chosen.layer, 0)
     linked_tokens(
         record,
-        Choice(*head, shown.query, colouring()),
-        take_choice(shown, has_heads=part == HEAD and shown.lens.has_heads),
+        Choice(*head, shown.query, chosen_colouring()),
+        choice_callback(shown, has_heads=part == HEAD and shown.lens.has_heads),
         key="all_heads",
         tops=head_maxima(record) if shown.chosen.scale == "own" else None,
         hiding=hiding,
@@ -129,10 +139,10 @@ def _draw_tokens(shown: ShownHead, pattern: np.ndarray, part: str, hiding: Hidin
 
 
 def draw_cells(shown: ShownHead, links: Sequence[MatrixLink] = ()) -> None:
-    """Draws a part of the head's map cell by cell, with the `links` outlined, and beside it the whole, where a click moves that
-    part.
+    """Draws a window of the head's map cell by cell with the `links` outlined, and beside it the whole map in small, where a
+    click moves the window.
     """
-    drawn = _map(shown, shown.view.source.pattern[shown.head], head_name(*shown.head))
+    drawn = _drawn_map(shown, shown.view.source.pattern[shown.head], head_name(*shown.head))
     ranges = window(shown.pattern, drawn.query)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
@@ -142,10 +152,10 @@ def draw_cells(shown: ShownHead, links: Sequence[MatrixLink] = ()) -> None:
                 choose_window(shown.view.source.pattern[shown.head], ranges, drawn.scale)
 
 
-def _map(shown: ShownHead, weights: Expression, name: str) -> _Map:
-    """`weights` [query, key], called `name`, as they are drawn: in the colours, with the mask and notes, of the shown head."""
+def _drawn_map(shown: ShownHead, weights: Expression, name: str) -> _DrawnMap:
+    """The map `weights` [query, key], titled `name`, with the colour scale, mask and notes of the shown head."""
     view = shown.view
-    return _Map(
+    return _DrawnMap(
         view.record,
         view.source,
         weights,
@@ -160,10 +170,10 @@ def _map(shown: ShownHead, weights: Expression, name: str) -> _Map:
 def _draw_map(
     shown: ShownHead, source: Expression, part: str, form: str, name: str, menu: DeltaGenerator
 ) -> None:
-    """Draws the map `source` [query, key] of the head `name` as `form`, a matrix or lines, or its query in each layer, and over a
-    picture; a click on a token, patch or row makes it the query.
+    """Draws the map `source` [query, key], titled `name`, in the chosen `form`: a matrix, lines, or the query's row in each
+    layer; for a picture also over its patches. A click on a token, patch or row chooses the query.
     """
-    drawn, lens, pattern = _map(shown, source, name), shown.lens, source()
+    drawn, lens, pattern = _drawn_map(shown, source, name), shown.lens, source()
     subject, record, query, weights = shown.subject, drawn.record, drawn.query, pattern[shown.query]
     if record.unit == "token":
         with st.container(horizontal=True, gap="small"):
@@ -210,9 +220,10 @@ def _draw_map(
 def _draw_head_lines(
     shown: ShownHead, weights: Expression, name: str, *, of_head: bool, menu: DeltaGenerator
 ) -> None:
-    """Draws the `weights` [query, key] of a map, called `name`, as lines of one query or of all; `of_head` says that it is one head's.
+    """Draws the map `weights` [query, key], titled `name`, as lines from queries to keys, for one query or for all.
 
-    Then other heads of its layer can be drawn with it, each in a colour of its own. What is drawn is chosen in the `menu`.
+    If the map is `of_head`, other heads of its layer can be drawn with it, each in its own colour. The controls are drawn into
+    `menu`.
     """
     chosen, query, record = shown.chosen, shown.query, shown.view.record
     with menu:
@@ -249,7 +260,9 @@ def _draw_head_lines(
 
 
 def _choose_heads(record: AttentionRecord, chosen: HeadChoice) -> Sequence[int]:
-    """Draws the list of heads that are drawn with the chosen one, and says which are too many; returns all that are drawn, in order."""
+    """Draws the list of further heads to draw with the chosen one, and a note on those above the limit; returns all heads to
+    draw, in order.
+    """
     n_heads = record.pattern.shape[1]
     if n_heads < 2:
         return ()
@@ -263,8 +276,8 @@ def _choose_heads(record: AttentionRecord, chosen: HeadChoice) -> Sequence[int]:
 
 
 def _draw_by_layer(shown: ShownHead, part: str) -> None:
-    """Draws the weights of the query in each layer, of the heads with the chosen number or, by `part`, the mean or
-    maximum over all heads of a layer; a click on a row, or on the picture of a layer, chooses that layer.
+    """Draws the query's weights in each layer: those of the chosen head number or, by `part`, the mean or maximum over the
+    layer's heads. A click on a row, or on the picture of a layer, chooses that layer.
     """
     chosen, query, record = shown.chosen, shown.query, shown.view.record
     source = shown.view.source
@@ -307,14 +320,14 @@ def _draw_by_layer(shown: ShownHead, part: str) -> None:
 
 
 def _draw_matrix(
-    drawn: _Map,
+    drawn: _DrawnMap,
     shown: tuple[range, range] | None,
     key: str = "matrix",
     links: Sequence[MatrixLink] = (),
     head: tuple[int, int] = (0, 0),
 ) -> None:
-    """Draws the weights as a heatmap with this `key`; `shown` are the visible ranges of queries and keys, None if all are
-    visible. `links` are outlined, solid where the `head` follows them.
+    """Draws a map as a heatmap with the widget key `key`. `shown` are the visible ranges of queries and keys, None for all.
+    `links` are outlined, with solid lines where `head` (layer, head) follows the link.
     """
     record, source = drawn.record, drawn.source
     figure = call(
@@ -339,7 +352,7 @@ def _draw_matrix(
 
 
 def _draw_strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
-    """Draws a table of the largest of `weights` [key], and their sum."""
+    """Draws a table of the keys with the largest of `weights` [key], and the sum of these weights."""
     order = np.argsort(-weights, kind="stable")[:N_STRONGEST]
     order = order[weights[order] >= LEAST].tolist()
     keys, queries = _labels(record.attended), _labels(record)

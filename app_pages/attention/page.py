@@ -19,7 +19,7 @@ def draw_prediction(subject: Subject, slots: Slots) -> None:
 
 
 def draw_figures(subject: Subject, slots: Slots) -> None:
-    """Draws all that stands below the prediction."""
+    """Draws the controls and figures below the prediction."""
     # Here, since it imports what draws figures: meanwhile the prediction already stands.
     from app_pages.attention.below_prediction import draw_below_prediction
 
@@ -27,6 +27,7 @@ def draw_figures(subject: Subject, slots: Slots) -> None:
 
 
 def draw() -> None:
+    """Draws the page."""
     subject, slots = choose_input_or_record()
     draw_prediction(subject, slots)
     draw_figures(subject, slots)

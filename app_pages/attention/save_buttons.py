@@ -1,4 +1,4 @@
-"""Two buttons: one saves the record, the other a web page of all heads that opens without the app."""
+"""Two download buttons: the record as a file, and a web page of all heads that opens without the app."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -35,7 +35,7 @@ _HALF_PRECISION = (
 
 
 class Part(NamedTuple):
-    """One choice of what a saved record contains."""
+    """How much of a record is saved: `attention_alone` leaves out all other arrays, `half` stores float16."""
 
     label: str
     attention_alone: bool
@@ -50,12 +50,12 @@ ATTENTION, ATTENTION_HALF = (
 
 
 def save_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None:
-    """Draws the two buttons; the web page opens at the chosen head and query, with the links `outlined`."""
+    """Draws the two download buttons; the web page opens at the chosen head and query, with the links in `outlined` framed."""
     subject = shown.subject
     with st.container(horizontal=True, gap="small", key="downloads"):
         if n_bytes(subject.record) <= upload_limit_mb() * MB:
             name = file_name(subject.name, suffix="npz")
-            _draw_button("Save record", partial(content, subject), name, "record", help=_HELP)
+            _draw_button("Save record", partial(record_file_content, subject), name, "record", help=_HELP)
         else:
             _draw_save_menu(subject)
         make = partial(
@@ -73,7 +73,7 @@ def save_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None:
 
 
 def _draw_save_menu(subject: Subject) -> None:
-    """Draws a menu for a record that is too large to be opened here again: it chooses how much is saved."""
+    """Draws, for a record too large to be opened in the app again, a menu that chooses how much of it is saved."""
     with st.popover(
         "Save record",
         key="large_record",
@@ -95,11 +95,11 @@ def _draw_save_menu(subject: Subject) -> None:
         st.caption(f"Files of up to {upload_limit_mb()} MB can be opened here again. {_HALF_PRECISION}")
         words = "attention" * part.attention_alone, "half" * part.half
         name = file_name(subject.name, *filter(None, words), suffix="npz")
-        _draw_button("Download", partial(content, subject, part), name, "record")
+        _draw_button("Download", partial(record_file_content, subject, part), name, "record")
 
 
 def _parts(record: AttentionRecord) -> list[Part]:
-    """The possible choices; half precision only where no number overflows."""
+    """The choices of how much to save; half precision only where no number overflows float16."""
     parts = [ALL, ALL_HALF]
     if isinstance(record, ForwardRecord):
         parts += [ATTENTION, ATTENTION_HALF]
@@ -108,6 +108,7 @@ def _parts(record: AttentionRecord) -> list[Part]:
 
 
 def _size(record: AttentionRecord, part: Part) -> int:
+    """Size of the saved arrays in bytes."""
     return n_bytes(attention_alone(record) if part.attention_alone else record, half=part.half)
 
 
@@ -127,8 +128,8 @@ def _draw_button(
     )
 
 
-def content(subject: Subject, part: Part = ALL) -> bytes:
-    """Content of the .npz file with this part of the record."""
+def record_file_content(subject: Subject, part: Part = ALL) -> bytes:
+    """Content of the .npz file with `part` of the record."""
     record = attention_alone(subject.record) if part.attention_alone else subject.record
     return dump(record, subject.settings, subject.picture, half=part.half)
 
@@ -142,8 +143,8 @@ def page(
     by_layer: bool = False,
     outlined: Outlines | None = None,
 ) -> bytes:
-    """HTML page of the `view`, opened at the `chosen` layer, head and query, with the links `outlined`; `about` gives a sentence
-    for each head.
+    """HTML page of the `view` in UTF-8, opened at `chosen` (layer, head, query) with the links in `outlined` framed. `about`
+    returns a sentence for each head.
     """
     links, note = outlined or Outlines([], "")
     return offline_page(

@@ -1,4 +1,6 @@
-"""The links of a treebank's sentence over the map of the chosen head, and how many of them the head follows."""
+"""Links between the words of a treebank's sentence (such as verb to object), drawn over the chosen head's map, and how many of
+them the head follows.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +25,7 @@ MOST_NAMED = 8  # relations, in the sentence on how many links a head follows
 
 
 class SentenceLinks(NamedTuple):
-    """The links that are chosen, and how many more the sentence has of these relations that cannot be drawn."""
+    """The chosen links between words, and the number of links of the same relations that cannot be drawn."""
 
     links: tuple[LinkCells, ...]
     direction: str
@@ -31,17 +33,17 @@ class SentenceLinks(NamedTuple):
 
 
 class Outlines(NamedTuple):
-    """Links in the rows and columns of a shown record, and a note for files on what they are."""
+    """Links as cells (row, column) of a shown map, and a note for downloaded files that explains the outlines."""
 
     links: list[MatrixLink]
     note: str  # "" where there are none
 
 
 def choose_links(subject: Subject, head: HeadChoice) -> SentenceLinks | None:
-    """Draws the choice of the links that are outlined, for a text that is a sentence of the treebank that comes with the
-    project, or of the file on coreference, and says how many of them the chosen head follows.
+    """Draws the choice of the links to outline, and a sentence on how many of them the chosen head follows. Only a text that is a
+    sentence of the project's treebank or coreference file has links.
 
-    Returns the links, none while they are switched off; None for other inputs.
+    Returns no links while outlines are switched off, and None for other inputs.
     """
     text = subject.model_input
     sentence = linked_sentence(text) if isinstance(text, Text) else None
@@ -61,7 +63,7 @@ def choose_links(subject: Subject, head: HeadChoice) -> SentenceLinks | None:
     )
     n_chosen = counts.total() if relation == ALL_RELATIONS else counts[relation]
     chosen = SentenceLinks(links, direction, n_chosen - len(links))
-    ends = _ends(chosen.direction)
+    ends = _row_and_column_words(chosen.direction)
     st.caption(
         f"{_hits_sentence(chosen.links, head.layer, head.head)}{_left_out_sentence(chosen.n_left_out)} Outlined: from the {ends[0]} "
         f"(row) to its {ends[1]} (column), solid where the row gives that word more weight than any other word."
@@ -70,19 +72,19 @@ def choose_links(subject: Subject, head: HeadChoice) -> SentenceLinks | None:
 
 
 def outlines(chosen: SentenceLinks | None, record: AttentionRecord) -> Outlines | None:
-    """The links as they are outlined in the maps of a shown `record`; None for inputs that never have any."""
+    """The chosen links as outlined cells in the maps of `record`; None for inputs without links."""
     if chosen is None:
         return None
     links = matrix_links(chosen, record)
-    query, key = _ends(chosen.direction)
+    query, key = _row_and_column_words(chosen.direction)
     note = f"outlined: links from {query} to {key}, solid where the head follows them"
     return Outlines(links, note if links else "")
 
 
 def matrix_links(chosen: SentenceLinks, record: AttentionRecord) -> list[MatrixLink]:
-    """The links in rows and columns of a shown `record`, whose pieces may be merged and whose special tokens may be hidden.
+    """The chosen links as rows and columns of `record`, whose word pieces may be merged and whose special tokens may be hidden.
 
-    A link to a word that the record does not show as a word of its own is left out.
+    A link to a word that is not a row of its own in the record is left out.
     """
     shown = {record.number(index): index for index in range(len(record))}
     links = []
@@ -103,13 +105,13 @@ def matrix_links(chosen: SentenceLinks, record: AttentionRecord) -> list[MatrixL
     return links
 
 
-def _ends(direction: str) -> tuple[str, str]:
-    """Which ends of a link stand in the row and in the column of its outlined cell."""
+def _row_and_column_words(direction: str) -> tuple[str, str]:
+    """Names of the words in the row and in the column of a link's outlined cell: "dependent" and "head word", or the reverse."""
     return ("dependent", "head word") if direction == TO_HEAD else ("head word", "dependent")
 
 
 def _hits_sentence(links: Sequence[LinkCells], layer: int, head: int) -> str:
-    """How many of the links a head follows, over all and by relation."""
+    """Sentence on how many of the links a head follows, in total and by relation."""
     n_links = Counter(link.relation for link in links)
     n_hits = Counter(link.relation for link in links if link.hits[layer, head])
     name = head_name(layer, head)

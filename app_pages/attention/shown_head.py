@@ -1,4 +1,4 @@
-"""What the figures of the page are about: the chosen head of an input through a lens, and one of its queries."""
+"""The state that the figures of Attention share: the chosen head of an input seen through a lens, and one of its queries."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,9 @@ ROUNDING = 1e-4  # of two ways to add up the weight of one key
 
 @dataclass(frozen=True, kw_only=True)
 class RecordView:
-    """A record as it is shown, with the measures of its heads and the notes for its figures."""
+    """A record as it is shown (pieces merged, tokens hidden), with the measures [layer, head] of its heads and the notes for its
+    figures.
+    """
 
     record: AttentionRecord
     source: Expression  # of the record
@@ -42,7 +44,7 @@ class RecordView:
     hides_weight: bool  # whether special tokens are missing from rows that sum to 1
 
     def notes_on(self, pattern: np.ndarray) -> tuple[str, ...]:
-        """The notes, and where tokens are hidden how much of the weight in `pattern` [query, key] is shown."""
+        """The notes and, where tokens are hidden, how much of the weight in `pattern` [query, key] is still shown."""
         if not self.hides_weight:
             return self.notes
         share = percent(float(weight_sums(pattern).mean()), 0)
@@ -53,7 +55,9 @@ class RecordView:
 
 
 def choose_view(subject: Subject, slots: Slots, through: LensChoice) -> RecordView:
-    """Draws the toggles that merge word pieces and hide special tokens, where the input has any; returns the view."""
+    """Draws the toggles that merge word pieces into words and hide special tokens, where the input has any; returns the record as
+    they show it.
+    """
     record = subject.record
     position_sets = (record, record.attended)
     merged = hidden = False
@@ -83,7 +87,9 @@ def choose_view(subject: Subject, slots: Slots, through: LensChoice) -> RecordVi
 
 @dataclass(frozen=True, kw_only=True)
 class ShownHead:
-    """All that is chosen above the figures of one head."""
+    """One chosen head with everything that selects its figures: the input, the lens, the view of the record, the query, and the
+    knock-out and answer by which the map is checked.
+    """
 
     subject: Subject
     chosen: HeadChoice
@@ -109,14 +115,14 @@ class ShownHead:
 
     @property
     def why_unchecked(self) -> str | None:
-        """Why nothing says whether the map explains the answer; None where it is checked."""
+        """Why it is not checked whether the map explains the answer; None where it is checked."""
         return self.through.why_unchecked(self.subject.record, of_masked_word=self.answer.word is not None)
 
 
 def say_what_it_attends_to(subject: Subject, chosen: HeadChoice, maps: AttentionRecord) -> None:
-    """Writes the name of the chosen head, or layer, and what it attends to in `maps`.
+    """Writes the name of the chosen head, or layer, and what it attends to.
 
-    `maps` cover the whole input, seen through the chosen lens. The name of a head depends only on its attention.
+    `maps` cover the whole input, seen through the chosen lens; the head's name is always that of its attention weights.
     """
     layer, head, lens = chosen.layer, chosen.head, chosen.lens
     name = f"**{head_name(layer, head) if lens.has_heads else f'L{layer}'}**"
@@ -132,12 +138,14 @@ def head_sentence(subject: Subject, maps: AttentionRecord, lens: Lens, layer: in
     shares = attention_by_kind(maps, layer, head if lens.has_heads else 0) if lens.sums_to_1 else None
     if shares is None:
         return role
-    sentence = in_words(shares, maps, "its weight" if lens.name == ATTENTION else "each row")
+    sentence = most_weight_sentence(shares, maps, "its weight" if lens.name == ATTENTION else "each row")
     return f"{role}: {sentence}" if role else sentence
 
 
-def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
-    """Sentence on where most of the weight goes, as plain text; `whole` names what the shares, means over queries, are parts of."""
+def most_weight_sentence(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
+    """Sentence on where most of the weight goes, as plain text. `shares` are means over queries, and `whole` names what they are
+    shares of.
+    """
     kind, share = max(shares.kinds.items(), key=lambda item: item[1])
     attended = maps.attended
     unit = "word" if maps.merged else "token"

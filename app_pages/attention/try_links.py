@@ -35,14 +35,14 @@ _USED = "try_used"  # in the session: one of the links was pressed, so that the 
 
 
 def try_links(subject: LiveSubject) -> None:
-    """Draws the links beside the page's title; once one was used, they fold into a button. On the tour, which is a guide of its
-    own, there are none.
+    """Draws the links beside the page's title; once one was used, they fold into a button. Draws nothing during the tour, which
+    guides the reader itself.
     """
     if (slot := guide_slot()) is None:
         return
     links = {
         f"the tour, {len(STOPS)} stops": _open_tour,
-        "hiding a word": _hidden_word,
+        "hiding a word": _open_hidden_word,
         "pre-LN and post-LN": _open_two_norms,
         f"guessing a {HIDING}": _open_guess,
     }
@@ -69,13 +69,13 @@ def _open_tour(_subject: LiveSubject) -> None:
     open_stop(1)
 
 
-def _hidden_word(subject: LiveSubject) -> None:
+def _open_hidden_word(subject: LiveSubject) -> None:
     """Opens Masks with a word hidden that changes the predicted class.
 
     That is a word of the user's own text, if there is one. Otherwise a notice says so, and an example is used: one that is
     classified correctly and then changes or, failing that, the one whose answer changes most.
     """
-    own = _with_a_text(subject)
+    own = _with_text_input(subject)
     shown, position = own, _deciding_position(own) if _is_typed(own) else None
     if position is None:
         shown, position = _example_that_changes(own)
@@ -90,7 +90,7 @@ def _hidden_word(subject: LiveSubject) -> None:
 
 
 def _deciding_position(subject: LiveSubject) -> int | None:
-    """Position of a token without which the predicted class changes; None if there is none or the text is long."""
+    """Position of a token that changes the predicted class when it is hidden; None if there is none, or the text is long."""
     record = subject.record
     if record.positions_with_role("mask") or len(record) > MOST_TOKENS:
         return None
@@ -126,7 +126,7 @@ def _is_typed(own: LiveSubject) -> bool:
 
 
 def _take_example(own: LiveSubject, text: str, why: str) -> None:
-    """Replaces the text by an example; if the user typed the text, shows the message `why`."""
+    """Replaces the text by an example and, if the user typed the old text, shows the message `why`."""
     if _is_typed(own):
         notify(why)
     inputs.TEXT.take(text)
@@ -152,13 +152,13 @@ def _open_two_norms(_subject: LiveSubject) -> None:
 
 
 def _open_guess(subject: LiveSubject) -> None:
-    own = _with_a_text(subject)
+    own = _with_text_input(subject)
     masked = next((text for text in sentences().values() if HIDING in text), None)
     if HIDING not in _text(own) and masked is not None:
         _take_example(own, masked, f"Your text hides no word behind {HIDING}: here is an example that does.")
 
 
-def _with_a_text(subject: LiveSubject) -> LiveSubject:
+def _with_text_input(subject: LiveSubject) -> LiveSubject:
     """The chosen encoder and text; if a digit is chosen, switches to a text encoder and the first example."""
     if isinstance(subject.model_input, Text):
         return subject

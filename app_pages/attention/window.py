@@ -21,7 +21,7 @@ _STARTS = re.compile("([0-9]{1,5})-([0-9]{1,5})")
 
 
 def window(pattern: np.ndarray, query: int) -> tuple[range, range] | None:
-    """Visible ranges of queries and keys of `pattern` [query, key]; None if all are visible."""
+    """Visible ranges of queries and keys of `pattern` [query, key] around `query`; None if all are visible."""
     if max(pattern.shape) <= LARGE:
         return None
     first_query, first_key = query - SIDE // 2, int(pattern[query].argmax()) - SIDE // 2
@@ -37,7 +37,9 @@ def _window_range(start: int, n: int) -> range:
 
 
 def choose_window(pattern: Expression, shown: tuple[range, range], scale: WeightScale) -> None:
-    """Draws the small map, on which a click moves the visible part, and the button that moves it back to the query."""
+    """Draws the whole map in small, on which a click moves the visible part `shown`, and the button that moves that part back to
+    the query.
+    """
 
     def take(point: dict) -> None:
         starts = (max(int(point[axis]) - SIDE // 2, 0) for axis in ("query", "key"))

@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.attention import save_buttons as module
-from app_pages.attention.save_buttons import ALL_HALF, ATTENTION, ATTENTION_HALF, content, page
+from app_pages.attention.save_buttons import ALL_HALF, ATTENTION, ATTENTION_HALF, page, record_file_content
 from app_pages.attention.shown_head import RecordView
 from app_pages.subject.as_python import record
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject, Subject
@@ -30,7 +30,7 @@ def selection(app: AppTest) -> Subject:
 
 def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app: Open) -> None:
     chosen = selection(open_app(text="not films", checkpoint="imdb-post-ln", words="true"))
-    result = from_bytes(content(chosen), "a.npz")
+    result = from_bytes(record_file_content(chosen), "a.npz")
     expected = LiveSubject("imdb-post-ln", chosen.model_input).record
     assert result.record.pattern.tobytes() == expected.pattern.tobytes()
     assert result.record.tokens == expected.tokens  # a view is no part of it
@@ -69,9 +69,10 @@ def test_a_record_that_can_be_opened_again_is_saved_whole(open_app: Open) -> Non
 
 def test_the_parts_of_a_record(open_app: Open) -> None:
     chosen = selection(open_app(text="not great", checkpoint="imdb-pre-ln"))
-    whole = from_bytes(content(chosen), "a.npz").record
+    whole = from_bytes(record_file_content(chosen), "a.npz").record
     half, alone, both = (
-        from_bytes(content(chosen, part), "a.npz") for part in (ALL_HALF, ATTENTION, ATTENTION_HALF)
+        from_bytes(record_file_content(chosen, part), "a.npz")
+        for part in (ALL_HALF, ATTENTION, ATTENTION_HALF)
     )
     assert type(half.record) is ForwardRecord
     assert type(alone.record) is type(both.record) is AttentionRecord
@@ -83,7 +84,9 @@ def test_the_parts_of_a_record(open_app: Open) -> None:
 def test_the_picture_comes_with_its_record_and_into_the_offline_page(open_app: Open) -> None:
     chosen = selection(open_app(kind="Digit", digit="3"))
     assert isinstance(chosen.model_input, Picture)
-    np.testing.assert_array_equal(from_bytes(content(chosen), "a.npz").picture, chosen.model_input.array)
+    np.testing.assert_array_equal(
+        from_bytes(record_file_content(chosen), "a.npz").picture, chosen.model_input.array
+    )
     picture = parts(chosen).data()["datasets"]["picture"]
     assert picture["on_light"][0].startswith("data:image/png")
     assert (picture["rows"][0], picture["columns"][0]) == chosen.record.patch_grid

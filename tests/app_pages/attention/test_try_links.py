@@ -88,7 +88,7 @@ def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.Mo
     monkeypatch.setattr(try_links, "block_in", lambda record, key: shown.update(word=record.tokens[key]))
     monkeypatch.setattr(try_links, "go_to", lambda page: shown.update(page=page.name))
     cache.clear()
-    try_links._hidden_word(LiveSubject(name, Text("The film is not bad at all.")))
+    try_links._open_hidden_word(LiveSubject(name, Text("The film is not bad at all.")))
     assert (shown["text"], shown["word"]) == ("The film is not good.", "not")
 
 

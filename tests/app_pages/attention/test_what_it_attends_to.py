@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.attention.shown_head import in_words
+from app_pages.attention.shown_head import most_weight_sentence
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model.inputs import Text
 from model.measures.head_statistics import attention_by_kind
@@ -32,7 +32,7 @@ def of(pattern: np.ndarray, tokens: tuple[str, ...] | None = WORDS, **more: obje
 
 
 def in_a_sentence(record: AttentionRecord) -> str:
-    return in_words(attention_by_kind(record, 0, 0), record, "its weight").replace("\u2009", " ")
+    return most_weight_sentence(attention_by_kind(record, 0, 0), record, "its weight").replace("\u2009", " ")
 
 
 def column(key: int, weight: float) -> np.ndarray:

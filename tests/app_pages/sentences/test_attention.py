@@ -41,7 +41,7 @@ def attributed(
 
 def kinds(largest: float, key: int = 1, **shares: float) -> str:
     of = AttentionByKind(shares, ("itself", "[SEP]"), key=key, largest=largest)
-    return shown_head.in_words(of, TEXT, "its weight")
+    return shown_head.most_weight_sentence(of, TEXT, "its weight")
 
 
 def links(*hits: bool) -> str:
