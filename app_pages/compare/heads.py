@@ -9,11 +9,11 @@ import streamlit as st
 from app_pages.compare.pairing import (
     choose_furthest_pair,
     map_name,
+    pairing_expression,
     say_pair,
     warn_of_pairs,
     why_cells_differ,
     why_not_measured,
-    written_pairing,
 )
 from app_pages.compare.seed_curves import draw_distances_beside_seeds
 from app_pages.compare.stored_comparisons import stored_comparison
@@ -57,8 +57,8 @@ from viz.compare.head_distances import distance_heatmap, pair_spread
 def draw_heads(
     slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
-    """Draws all heads of both sides through one lens, with the chosen pair in large; or the difference of that pair, or the
-    distances of all heads.
+    """Draws, seen through one lens, all heads of both sides with the chosen pair in large; or the difference of that pair's maps,
+    or the distances of all pairs of heads.
     """
     head, lens = (chosen.layer, chosen.head), chosen.lens
     with slots.controls:
@@ -66,7 +66,7 @@ def draw_heads(
         if view == ALL_HEADS:
             query = head_choice.choose_query(first.compared)
         choose_furthest_pair(pairing)
-    figures = _figures((first, second))
+    figures = _titled_figures((first, second))
     with (
         slots.controls,
         st.container(horizontal=True, vertical_alignment="center", width="content", key="pair"),
@@ -171,7 +171,9 @@ def draw_heads(
 def _choice_callbacks(
     first: Side, second: Side, pairing: Pairing, chosen: HeadChoice
 ) -> tuple[Callable[[Choice], None], Callable[[Choice], None]]:
-    """Callbacks for a choice on the first and on the second side; both choose the head and the query of the first side."""
+    """Callbacks of clicks on the first and on the second side. Either sets the head and the query of the first side, from which
+    those of the second follow.
+    """
 
     def take_head(layer: int, head: int) -> None:
         (head_choice.take_head if chosen.lens.has_heads else head_choice.take_layer)(layer, head)
@@ -190,8 +192,10 @@ def _choice_callbacks(
     return take_first, take_second
 
 
-def _figures(sides: Sequence[Side]) -> list[Blinking]:
-    """The figure of each side, named after its encoder and its answer, in the colour of its norm placement if these differ."""
+def _titled_figures(sides: Sequence[Side]) -> list[Blinking]:
+    """For each side the container of its figure, with its title (encoder and answer), in the colour of its norm placement if the
+    two placements differ.
+    """
     placements = [side.record.config.norm_placement for side in sides]
     differ = len(set(placements)) == len(sides)
     return [
@@ -205,7 +209,9 @@ def _figures(sides: Sequence[Side]) -> list[Blinking]:
 
 
 def _maxima_of_pairs(records: Sequence[AttentionRecord], pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
-    """For each side, [layer, head]: the larger of the maximum weights of the head and of its partner, if it has one."""
+    """Colour scale maxima of both sides, each [layer, head]: the largest weight of the head and of the head that it is paired
+    with, if any.
+    """
     first_maxima, second_maxima = (head_maxima(record).copy() for record in records)
     for index in np.ndindex(first_maxima.shape):
         if (partner := pairing.partner(index)) is not None:
@@ -216,7 +222,7 @@ def _maxima_of_pairs(records: Sequence[AttentionRecord], pairing: Pairing) -> tu
 def _draw_difference(
     chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
-    """Draws the difference of the chosen pair's maps, and the changes of the measures of every pair, through one lens."""
+    """Draws the difference of the chosen pair's maps, and how every measure changes from head to paired head."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
     if lens.has_heads:
         _draw_tables(head, first, second, pairing, through)
@@ -235,8 +241,8 @@ def _draw_difference(
 
 
 def _draw_tables(head: HeadIndex, first: Side, second: Side, pairing: Pairing, through: LensChoice) -> None:
-    """Draws a small table for the distance of each pair and for the change of each measure that both sides have, laid out as
-    the heads of the first side.
+    """Draws small grids [layer, head], laid out as the heads of the first side: the distance of each pair, and the change of each
+    measure that both sides have.
     """
     notes = [
         f"{head_name(*index)} ↔ {head_name(*partner)}"
@@ -244,7 +250,7 @@ def _draw_tables(head: HeadIndex, first: Side, second: Side, pairing: Pairing, t
         else "no partner"
         for index in np.ndindex(pairing.shapes[0])
     ]
-    pairs = written_pairing(first, second, pairing)
+    pairs = pairing_expression(first, second, pairing)
     same_grid = first.record.patch_grid == second.record.patch_grid
     before, after = (side.viewed(through).measures for side in (first, second))
     summaries = [call(head_summary, side.maps(through)) for side in (first, second)]
@@ -273,11 +279,12 @@ def _draw_tables(head: HeadIndex, first: Side, second: Side, pairing: Pairing, t
 
 
 def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:
+    """Draws the distance (nats) of every head of the first side from every head of the second, with the chosen pair marked."""
     if pairing.matrix is None:
         st.info(why_not_measured(first, second))
         return
     (_, n_heads), (_, n_others) = pairing.shapes
-    pairs = written_pairing(first, second, pairing)
+    pairs = pairing_expression(first, second, pairing)
     chart = call(
         distance_heatmap,
         pairs.matrix,
@@ -304,7 +311,7 @@ def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex
 
 
 def _draw_spread(source: Expression, stored: EncoderComparison, head: HeadIndex) -> None:
-    """Draws the distances of all paired heads, here and over the data set; the pair of `head` is marked."""
+    """Draws the distances of all paired heads on this input and over the data set of `stored`, with the pair of `head` marked."""
     pairing: Pairing = source()
     ones = np.flatnonzero(pairing.partners >= 0)
     others = pairing.partners[ones]
@@ -327,7 +334,9 @@ def _draw_spread(source: Expression, stored: EncoderComparison, head: HeadIndex)
 
 
 def _draw_pairs(chart: Expression, key: str, head: HeadIndex, n_heads: int) -> None:
-    """Draws a chart of pairs; a click chooses the first head of a pair. Heads are numbered across layers, `n_heads` in each."""
+    """Draws a chart of pairs of heads; a click chooses the first head of a pair. The chart numbers heads across layers, with
+    `n_heads` in each layer.
+    """
     clickable(
         chart,
         key=key,

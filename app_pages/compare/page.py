@@ -1,4 +1,6 @@
-"""Side by side: two encoders on one input, two inputs in one encoder, or a picture and texts in the two encoders of one folder."""
+"""Side by side: two encoders on one input, two inputs in one encoder, or a picture and texts in a picture encoder and a text
+encoder from one folder (CLIP).
+"""
 
 from dataclasses import replace
 

@@ -26,8 +26,7 @@ LISTED = 8  # heads by name; of 144, most may be without a partner
 
 
 def pair_heads(first: Side, second: Side) -> Pairing:
-    """Draws the control that chooses how heads are paired, where there is a choice; returns the pairs of heads of the
-    two sides.
+    """Draws the control for how heads are paired (by number or by smallest distance), where there is a choice; returns the pairs.
 
     Heads of the same number are paired within one encoder, and where distances are not measured (`why_not_measured`).
     """
@@ -51,18 +50,18 @@ def pair_heads(first: Side, second: Side) -> Pairing:
 
 
 def pair_layers(first: Side, second: Side) -> Pairing:
-    """Pairs of layers of the same number, for a lens without heads; each layer counts as one head."""
+    """Pairs layers of the same number, for a lens without heads, in which each layer counts as one head."""
     return head_matching.pair_by_index((_layers_and_heads(first)[0], 1), (_layers_and_heads(second)[0], 1))
 
 
 def _layers_and_heads(side: Side) -> tuple[int, int]:
-    """Number of layers, number of heads."""
+    """Numbers of layers and of heads per layer."""
     n_layers, n_heads, *_ = side.record.pattern.shape
     return n_layers, n_heads
 
 
-def written_pairing(first: Side, second: Side, pairing: Pairing) -> Expression:
-    """The pairs of heads, with the distances between them, as an expression."""
+def pairing_expression(first: Side, second: Side, pairing: Pairing) -> Expression:
+    """The pairs of heads and the distances between them, as an expression."""
     records = [as_python.record(side.subject) for side in (first, second)]
     patterns = [source.pattern for source in records]
     if first.words is not None and second.words is not None:
@@ -100,7 +99,7 @@ def why_not_measured(first: Side, second: Side) -> str | None:
 
 
 def why_cells_differ(first: Side, second: Side) -> str | None:
-    """Sentence on why equal cells of the two maps do not correspond; None if they do."""
+    """Sentence on why the same cell [query, key] of the two maps does not mean the same pair of words; None if it does."""
     first_record, second_record = first.record, second.record
     if (
         first.words is not None
@@ -143,8 +142,8 @@ def choose_furthest_pair(pairing: Pairing) -> None:
 
 
 def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) -> None:
-    """Writes which head, or layer, is compared with the chosen one, how they were paired, and how far apart they are; what
-    that means, and the rules of the heads' roles, stand behind a question mark.
+    """Writes which head, or layer, is compared with the chosen one, how the two were paired, and their distance; a tooltip
+    explains the distance and the rules of the heads' roles.
     """
     head, lens = (chosen.layer, chosen.head), chosen.lens
     partner, is_measured = pairing.partner(head), pairing.matrix is not None
@@ -168,7 +167,7 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
 
 
 def warn_of_pairs(first: Side, second: Side, pairing: Pairing, lens: Lens) -> None:
-    """Writes that heads of the same number need not correspond, where they were paired by it, and which heads have no partner."""
+    """Writes, where heads were paired by their number, that such pairs need not do the same; and which heads have no partner."""
     if not lens.has_heads:
         return
     if not pairing.matched and first.checkpoint != second.checkpoint:

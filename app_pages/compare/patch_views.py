@@ -1,5 +1,5 @@
-"""What the patches of one or two pictures resemble: the cosines with one of them, their principal components as colours, and the lengths of
-their states; behind a layer of choice.
+"""How the patches of one or two pictures resemble each other, after a chosen layer: cosines with one patch, principal components
+as colours, and lengths of the states.
 """
 
 from collections.abc import Sequence
@@ -37,8 +37,8 @@ _BEGUN = (
 
 
 def draw_patch(slots: Slots, first: Side, second: Side) -> None:
-    """Draws the cosine of every patch of both pictures with the one that is pointed at; a click chooses it."""
-    sides = _different(first, second)
+    """Draws the cosine between every patch of both pictures and the patch under the pointer; a click chooses that patch."""
+    sides = _sides_with_different_pictures(first, second)
     grids = _grids(sides)
     names = patch_names(grids)
     ends = np.cumsum([rows * columns for rows, columns in grids])
@@ -48,7 +48,7 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
         patch = PATCH.choose(
             range(len(names)),
             rows // 2 * columns + columns // 2,
-            format_func=lambda index: _in_words(index, names, ends),
+            format_func=lambda index: _patch_name(index, names, ends),
         )
     records = [as_python.record(side.subject) for side in sides]
     own = [call(patch_similarity, record, layer) for record in records]
@@ -57,9 +57,9 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
     else:
         between = named("between", call(patch_similarity, records[0], layer, records[1]))
         cosines = call(np.block, [[own[0], between], [between.T, own[1]]])
-    cosines = named("cosines", cosines, lambda: _cosines(first.subject, second.subject, layer))
+    cosines = named("cosines", cosines, lambda: _patch_cosines(first.subject, second.subject, layer))
     pictures = _pictures(sides)
-    begun = _begun([side.subject for side in sides], layer, patch)
+    begun = _patch_at_creation([side.subject for side in sides], layer, patch)
 
     def take(point: dict) -> None:
         st.session_state[_BEGUN] = (*st.session_state[_BEGUN][:2], int(point["index"]))
@@ -75,7 +75,7 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
         f"{how} Colours are the cosine of its state with that of every patch, behind layer {layer}. See whether like parts are gold, or only what "
         "lies near: in DINO's encoders, patches of like parts are alike in the later layers (Caron et al. 2021; Oquab et al. 2023)."
     )
-    with _large(sides, "patch"):
+    with _large_container(sides, "patch"):
         clickable(
             figure(begun),
             key="patch_map",
@@ -88,12 +88,14 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
 
 def draw_colours(slots: Slots, first: Side, second: Side) -> None:
     """Draws the first three principal components of the patches' states as red, green and blue, by layer."""
-    sides = _different(first, second)
+    sides = _sides_with_different_pictures(first, second)
     with slots.controls:
         layer = _choose_layer(first)
     records = [as_python.record(side.subject) for side in sides]
     source = named(
-        "colours", call(patch_colours_by_layer, *records), lambda: _colours(first.subject, second.subject)
+        "colours",
+        call(patch_colours_by_layer, *records),
+        lambda: _patch_colours(first.subject, second.subject),
     )
     grids, colours = _grids(sides), source()
     large = call(patch_colour_map, source[layer].colours, source[layer].explained, _pictures(sides), grids)
@@ -109,8 +111,8 @@ def draw_colours(slots: Slots, first: Side, second: Side) -> None:
 
 
 def draw_norms(slots: Slots, first: Side, second: Side) -> None:
-    """Draws the lengths of the patches' states by layer, with those framed that are far longer than the others."""
-    sides = _different(first, second)
+    """Draws the lengths of the patches' states by layer, and frames patches whose states are far longer than the others."""
+    sides = _sides_with_different_pictures(first, second)
     with slots.controls:
         layer = _choose_layer(first)
     n_layers = first.record.config.n_layers
@@ -144,8 +146,8 @@ def draw_norms(slots: Slots, first: Side, second: Side) -> None:
     _draw_layers(sides, "norms", large, strip, layer)
 
 
-def _different(first: Side, second: Side) -> tuple[Side, ...]:
-    """Both sides, or one of them if their pictures are the same."""
+def _sides_with_different_pictures(first: Side, second: Side) -> tuple[Side, ...]:
+    """Both sides; only the first, after a sentence that says so, if their pictures are the same."""
     if first.subject == second.subject:
         st.markdown("The two inputs are the same picture.")
         return (first,)
@@ -167,14 +169,16 @@ def _choose_layer(side: Side) -> int:
     return LAYER.choose(range(n_layers), n_layers - 1)
 
 
-def _in_words(index: int, names: Sequence[str], ends: np.ndarray) -> str:
+def _patch_name(index: int, names: Sequence[str], ends: np.ndarray) -> str:
+    """Name of the patch with this number across both pictures; with two pictures it also names the picture. `ends` are the
+    numbers at which each picture's patches end.
+    """
     return names[index] if len(ends) == 1 else f"{names[index]}, {NAMES[int(index >= ends[0])]}"
 
 
-def _begun(subjects: list[LiveSubject], layer: int, patch: int) -> int:
-    """The patch that the chart begins with: the chosen one, but for clicks on the chart, which has their patch already.
-
-    It stays the same then, so that the cosines of all patches are not sent again.
+def _patch_at_creation(subjects: list[LiveSubject], layer: int, patch: int) -> int:
+    """The patch that the chart is created with: the chosen patch, unless the choice was a click on the chart itself, which shows
+    it already. Then it is the patch of the previous run, so that the unchanged chart is not sent again.
     """
     of, begun, last = st.session_state.get(_BEGUN, (None, patch, patch))
     if of != (subjects, layer) or last != patch:
@@ -184,7 +188,8 @@ def _begun(subjects: list[LiveSubject], layer: int, patch: int) -> int:
 
 
 @cached(spinner="Comparing all patches …")
-def _cosines(first: LiveSubject, second: LiveSubject, layer: int) -> np.ndarray:
+def _patch_cosines(first: LiveSubject, second: LiveSubject, layer: int) -> np.ndarray:
+    """Cosines [patch, patch] of the states after `layer`, over the patches of both pictures."""
     if first == second:
         return patch_similarity(first.record, layer)
     own, other = (patch_similarity(subject.record, layer) for subject in (first, second))
@@ -193,18 +198,19 @@ def _cosines(first: LiveSubject, second: LiveSubject, layer: int) -> np.ndarray:
 
 
 @cached(spinner="Finding the principal components …")
-def _colours(first: LiveSubject, second: LiveSubject) -> tuple[PatchColours, ...]:
+def _patch_colours(first: LiveSubject, second: LiveSubject) -> tuple[PatchColours, ...]:
     return patch_colours_by_layer(first.record, None if first == second else second.record)
 
 
-def _large(sides: Sequence[Side], name: str) -> DeltaGenerator:
+def _large_container(sides: Sequence[Side], name: str) -> DeltaGenerator:
+    """Container for the figure of the chosen layer, wide enough for each side's picture."""
     return st.container(key=f"large_{name}", width=_LARGE if len(sides) == 2 else _LARGE // 2)
 
 
 def _draw_layers(sides: Sequence[Side], name: str, large: Expression, small: Expression, layer: int) -> None:
-    """Draws the chosen layer in large, and beside it all layers, of which a click chooses one."""
+    """Draws the chosen layer's figure `large`, and beside it all layers in `small`; a click on one chooses it."""
     with st.container(horizontal=True, gap="medium"):
-        with _large(sides, name):
+        with _large_container(sides, name):
             show(large, key=f"patch_{name}")
         with st.container(width="content"):
             clickable(

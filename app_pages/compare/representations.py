@@ -54,7 +54,9 @@ def draw_representations(first: Side, second: Side) -> None:
     similarities, chance_cka, n = _cka_and_chance(first.checkpoint, second.checkpoint, examples, by_words)
     states = [
         call(
-            np.concatenate, [_written_states(side, other, example, by_words) for example in examples], axis=1
+            np.concatenate,
+            [_states_expression(side, other, example, by_words) for example in examples],
+            axis=1,
         )
         for side, other in ((first, second), (second, first))
     ]
@@ -78,15 +80,15 @@ def draw_representations(first: Side, second: Side) -> None:
 
 @cached
 def _example_states(name: Checkpoint, example: Text | int) -> np.ndarray:
-    """States [stage, example, d_model] of the tokens of a text, or of `AT_ONCE` test digits beginning with number `example`."""
+    """States [stage, example, d_model]: of each token of a text, or of the `AT_ONCE` test digits from number `example` on."""
     if isinstance(example, Text):
         return residual_stream(cache.loaded(name), [example])[:, 0]
     images, _ = shipped_inputs.test_digits()
     return digit_states(cache.loaded(name), images[example : example + AT_ONCE])
 
 
-def _written_states(side: Side, other: Side, example: Text | int, by_words: bool) -> Expression:
-    """The states of `_states_of_both` of one side, as an expression."""
+def _states_expression(side: Side, other: Side, example: Text | int, by_words: bool) -> Expression:
+    """One side's states for `example`, as `_states_of_both` computes them, as an expression."""
     loaded = encoder(side.checkpoint)
     if not isinstance(example, Text):
         images = named("images", call(digits.examples)[0])
@@ -101,9 +103,9 @@ def _written_states(side: Side, other: Side, example: Text | int, by_words: bool
 def _cka_and_chance(
     name: Checkpoint, other_name: Checkpoint, examples: tuple[Text | int, ...], by_words: bool
 ) -> tuple[np.ndarray, float, int]:
-    """CKA [stage, other stage]; the largest CKA after shuffling one side's examples; the number of examples.
+    """CKA [stage, other stage]; the largest CKA after one encoder's examples are shuffled; the number of examples.
 
-    `by_words` are the examples the words that both encoders read of each text, a mean state each.
+    With `by_words` an example is a word that both encoders read, with the mean state of its tokens; otherwise a token or a digit.
     """
     pairs = [_states_of_both(name, other_name, example, by_words) for example in examples]
     first, second = (np.concatenate(states, axis=1) for states in zip(*pairs, strict=True))
@@ -113,7 +115,7 @@ def _cka_and_chance(
 def _states_of_both(
     name: Checkpoint, other_name: Checkpoint, example: Text | int, by_words: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """States [stage, example, d_model] of both encoders, of the same tokens, words or digits."""
+    """States [stage, example, d_model] of each encoder, where example i is the same token, word or digit in both."""
     first, second = _example_states(name, example), _example_states(other_name, example)
     if by_words and isinstance(example, Text):
         first_words, second_words = shared_words(name, other_name, example)
@@ -143,7 +145,9 @@ def _say_examples(first: Side, second: Side, n: int, by_chance: float, by_words:
 
 
 def chance_sentence(by_chance: float) -> str:
-    """What the largest CKA after shuffling, NaN where nothing can be compared, says of the numbers above."""
+    """Sentence that compares the CKA values shown with `by_chance`, the largest CKA after shuffling the examples; NaN if it
+    cannot be computed.
+    """
     if np.isnan(by_chance):
         return "What chance makes of it cannot be measured, since the states do not vary."
     return f"With the examples of one side shuffled, the largest of these numbers is {by_chance:.2f}: that much is chance."

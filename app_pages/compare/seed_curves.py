@@ -1,5 +1,5 @@
-"""Curves over a data set: how much the two compared encoders differ, beside how much encoders differ that were trained
-with other seeds.
+"""Curves over a data set: how much the two compared encoders differ, beside the differences between encoders that were trained
+with different seeds.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,8 @@ _COLOURS = {f"{title}, two seeds": HUES[placement] for placement, title in PLACE
 
 
 def draw_cka_beside_seeds(first: Side, second: Side) -> None:
-    """Draws the CKA of equal stages, for the two sides and, if stored, for encoders of other seeds.
+    """Draws the CKA of each stage with the same stage of the other encoder: for the two sides and, if stored, for pairs of
+    encoders with different seeds.
 
     Draws nothing if no CKA is stored for the two sides.
     """
@@ -33,13 +34,14 @@ def draw_cka_beside_seeds(first: Side, second: Side) -> None:
     curves = {title: stored.cka for title, stored in comparisons.items()}
     last = {title: format_number(float(curve[-1]), ".2f") for title, curve in curves.items()}
     axes = {"y_title": "CKA", "x_title": "stage of the stream", "from_zero_to": 1}
-    _draw(
+    _draw_curves(
         comparisons, curves, stages, "CKA of equal stages", axes, "At the last stage", last, key="seeds_cka"
     )
 
 
 def draw_distances_beside_seeds(first: Side, second: Side) -> None:
-    """Draws the mean distance (nats) of matched heads by layer, for the two sides and, if stored, for encoders of other seeds.
+    """Draws the mean distance (nats) of matched heads by layer: for the two sides and, if stored, for pairs of encoders with
+    different seeds.
 
     Draws nothing if no distances are stored for the two sides.
     """
@@ -51,18 +53,20 @@ def draw_distances_beside_seeds(first: Side, second: Side) -> None:
     }
     axes = {"y_title": "head distance (nats)", "x_title": "layer"}
     what, key = "Mean distance of matched heads", "seeds_distances"
-    _draw(comparisons, curves, layers, what, axes, "Mean over the layers", means, key=key)
+    _draw_curves(comparisons, curves, layers, what, axes, "Mean over the layers", means, key=key)
 
 
 def _comparisons(first: Side, second: Side) -> dict[str, EncoderComparison]:
-    """The stored comparisons by title, that of the two sides first; none if there is none of the two sides."""
+    """Stored comparisons by title, first that of the two sides, then those of pairs of seeds; empty if the two sides have
+    none.
+    """
     name, other_name = first.checkpoint, second.checkpoint
     if name == other_name or (stored := stored_comparison(name, other_name)) is None:
         return {}
     return {f"{name} against {other_name}": stored} | comparisons_of_seeds(name, other_name)
 
 
-def _draw(
+def _draw_curves(
     comparisons: dict[str, EncoderComparison],
     curves: dict[str, np.ndarray],
     stages: Sequence[str],
@@ -73,7 +77,9 @@ def _draw(
     *,
     key: str,
 ) -> None:
-    """Draws `what` by title over the `stages`, which are numbered instead where a curve is longer; below it the `values`."""
+    """Draws the `curves` of the quantity `what` by title over the `stages` (numbers where a curve has more points), and writes
+    the `values` below.
+    """
     if not comparisons:
         return
     has_seeds = len(comparisons) > 1

@@ -1,4 +1,6 @@
-"""Which of several texts are most similar to a query, the first text, and by which of its words it is nearer to one than to another."""
+"""Several texts ranked by their similarity to a query, the first text, and which words of the query make it nearer to one text
+than to another.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.similar_pairs import OTHERS, written_parts
+from app_pages.compare.similar_pairs import OTHERS, parts_expression
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.inputs.enter_list import draw_list_entry, round_number
@@ -42,13 +44,15 @@ _QUERY = -1  # its number beside those of the texts
 
 
 def draw_several_texts(slots: Slots, first: Side, second: Side) -> None:
-    """Draws the ranking of the texts, and for two of them what each word of the query adds to the difference of their cosines."""
+    """Draws the ranking of the texts and, for a chosen two, what each word of the query adds to the difference of their
+    cosines.
+    """
     with slots.more, st.popover("Your own texts", key=f"several_texts_{round_number()}"):
         draw_list_entry(encoders.TEXT, (), MOST_TEXTS)
-    items, whose, notes = _listed(second)
+    items, whose, notes = _texts_to_rank(second)
     try:
-        texts, states, further_notes = _read(first, items)
-        source = _ranked(first, texts, states)
+        texts, states, further_notes = _read_texts(first, items)
+        source = _ranking_expression(first, texts, states)
         result: RankedTexts = source()
     except ValueError as error:
         st.info(plain(sentence(error)))
@@ -75,7 +79,7 @@ def draw_several_texts(slots: Slots, first: Side, second: Side) -> None:
         key="similarity_ranking",
         chosen=chosen,
         selection="text",
-        take=lambda line: _take(line["rank"], two),
+        take=lambda line: _compare_with_last(line["rank"], two),
     )
     if notes := [*notes, *further_notes]:
         st.caption(plain(" ".join(notes)))
@@ -85,9 +89,9 @@ def draw_several_texts(slots: Slots, first: Side, second: Side) -> None:
     _draw_difference(first, texts, result, (one, two))
 
 
-def _listed(second: Side) -> tuple[list[Item], str, list[str]]:
-    """The texts to rank, whose they are, and notes on what was left out: the list that was entered in this session, or
-    the second text and the examples.
+def _texts_to_rank(second: Side) -> tuple[list[Item], str, list[str]]:
+    """The texts to rank (the user's list of this session, or else the second text and the examples), a phrase that names them,
+    and notes on texts that were left out.
     """
     listed = entered(encoders.TEXT).listed
     is_own = listed is not None and not listed.is_ours
@@ -110,10 +114,11 @@ def _listed(second: Side) -> tuple[list[Item], str, list[str]]:
     return different[:MOST_TEXTS], whose, notes
 
 
-def _read(first: Side, items: list[Item]) -> tuple[list[Text], np.ndarray, list[str]]:
-    """The texts that the encoder can read, the pooled states of the query and of these, and notes on what it leaves out.
+def _read_texts(first: Side, items: list[Item]) -> tuple[list[Text], np.ndarray, list[str]]:
+    """The texts that the encoder can read; the pooled states [1 + text, d_model] of the query and of these texts; and notes on
+    tokens that were left out.
 
-    Raises ValueError if there are none.
+    Raises ValueError if it can read none.
     """
     name, query = first.checkpoint, first.model_input
     readable, notes, encoded = readable_inputs(name, items)
@@ -127,8 +132,10 @@ def _read(first: Side, items: list[Item]) -> tuple[list[Text], np.ndarray, list[
     return texts, np.stack(states), notes
 
 
-def _ranked(first: Side, texts: list[Text], states: np.ndarray) -> Expression:
-    """The ranking, of pooled states that are known already."""
+def _ranking_expression(first: Side, texts: list[Text], states: np.ndarray) -> Expression:
+    """The texts ranked by cosine similarity, as an expression; its value is made from the given pooled `states`, not by new
+    forward passes.
+    """
     written = [text.text if text.second is None else text for text in texts]
     result = call(
         rank_texts, as_python.encoder(first.checkpoint), as_python.model_input(first.subject), written
@@ -136,14 +143,15 @@ def _ranked(first: Side, texts: list[Text], states: np.ndarray) -> Expression:
     return named("ranked", result, lambda: ranked(first.subject.loaded, states))
 
 
-def _take(rank: int, second: int | None) -> None:
-    """Callback: compares the text of this rank with the one that was chosen last."""
+def _compare_with_last(rank: int, second: int | None) -> None:
+    """Callback of a click on the text with this `rank`: compares it with the text chosen last, whose rank is `second`."""
     if second is not None and rank != second:
         controls.RANKED_FIRST.take(second)
         controls.RANKED_SECOND.take(rank)
 
 
 def _draw_difference(first: Side, texts: list[Text], result: RankedTexts, ranks: tuple[int, int]) -> None:
+    """Draws what each word of the query adds to the difference of the cosines of the two texts with these `ranks`."""
     others = [texts[result.order[rank - 1]] for rank in ranks]
     text = "Dividing both cosine similarities …"
     compute = partial(first.subject.compute, similarity_parts)
@@ -153,7 +161,7 @@ def _draw_difference(first: Side, texts: list[Text], result: RankedTexts, ranks:
     try:
         in_steps(steps, text, what)
         source = named(
-            "difference", call(similarity_difference, *(written_parts(first, other) for other in others))
+            "difference", call(similarity_difference, *(parts_expression(first, other) for other in others))
         )
         difference = source()
     except ValueError as error:
@@ -173,7 +181,7 @@ def _draw_difference(first: Side, texts: list[Text], result: RankedTexts, ranks:
 
 
 def _sum_sentence(difference: SimilarityDifference, cosines: Sequence[float], ranks: tuple[int, int]) -> str:
-    """The difference of the two `cosines`, and what the words of the query and all else add to it."""
+    """Sentence with the difference of the two `cosines`, and the parts of it that the query's words and everything else add."""
     one, two = cosines
     sums = [(one, -two, one - two), (float(difference.values.sum()), difference.elsewhere, difference.total)]
     digits = next(
@@ -194,6 +202,6 @@ def _sum_sentence(difference: SimilarityDifference, cosines: Sequence[float], ra
 
 
 def _adds_up(numbers: tuple[float, float, float], digits: int) -> bool:
-    """Whether the first two add up to the third when all three are rounded."""
+    """Whether the first two numbers, rounded to `digits` decimals, add up to the rounded third."""
     one, two, total = (round(number, digits) for number in numbers)
     return abs(one + two - total) < 10.0**-digits / 2

@@ -40,7 +40,9 @@ TITLES = {
 
 
 def parts() -> list[str]:
-    """The tabs of the page: cross-attention and similarity need two inputs, and a picture and texts have only their similarity."""
+    """The tabs that the page has for the chosen comparison: cross-attention and similarity need two inputs, and a picture with
+    texts has similarity alone.
+    """
     if _compared() == controls.TEXTS_ON_PICTURE and _picture_and_texts():
         return [controls.SIMILARITY]
     has_two_inputs = _compared() == controls.INPUTS
@@ -50,7 +52,9 @@ def parts() -> list[str]:
 
 
 def choose_comparison() -> str:
-    """Draws the control of what is compared; returns the choice. A picture and texts are offered where the encoder's folder has one for each."""
+    """Draws the control for what is compared, and returns the choice. A picture with texts is offered if the encoder's folder
+    holds an encoder for each.
+    """
     offered = [controls.ENCODERS, controls.INPUTS]
     if _picture_and_texts():
         offered.append(controls.TEXTS_ON_PICTURE)
@@ -58,8 +62,8 @@ def choose_comparison() -> str:
 
 
 def take_encoder_of_pictures() -> None:
-    """Where a picture and texts are compared and the encoder of the texts is chosen, chooses that of the pictures; called before
-    encoders are drawn.
+    """If a picture is to be compared with texts but the folder's text encoder is chosen, chooses the folder's picture encoder
+    instead. Called before the list of encoders is drawn.
     """
     names = _picture_and_texts() if _compared() == controls.TEXTS_ON_PICTURE else None
     if names is not None and KIND.held(encoders.TEXT) == encoders.TEXT:
@@ -70,11 +74,14 @@ def take_encoder_of_pictures() -> None:
 
 
 def _compared() -> str | None:
+    """What is compared, from the session or the address, before the control is drawn; None if neither has it."""
     return controls.COMPARED.held(st.query_params.get(controls.COMPARED.key))
 
 
 def _picture_and_texts() -> tuple[str, str] | None:
-    """The two encoders of the folder of the chosen one, before that is drawn; None where it has not both, or another kind of input is chosen."""
+    """Names of the picture encoder and the text encoder in the chosen encoder's folder, before the control is drawn; None if the
+    folder lacks one of them, or the chosen encoder reads another kind of input than the chosen kind.
+    """
     kind = KIND.held(st.query_params.get(KIND.key, encoders.TEXT))
     name = CHECKPOINT.held(st.query_params.get(CHECKPOINT.key)) or next(
         iter(encoders.checkpoints(kind)), None
@@ -84,9 +91,9 @@ def _picture_and_texts() -> tuple[str, str] | None:
 
 
 def _begin_with_two_inputs() -> None:
-    """Callback: fills the second text with the first one with one word changed, so that positions correspond.
+    """Callback: fills the box of the second text with the first text, one word of it changed, so that positions correspond.
 
-    With an encoder that answers with a vector it also chooses the tab of the similarity.
+    If the encoder has no classes, also chooses the tab Similarity.
     """
     if controls.COMPARED.held() != controls.INPUTS:
         return
@@ -98,7 +105,9 @@ def _begin_with_two_inputs() -> None:
 
 
 def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, Side] | str:
-    """Draws the controls of the second side; returns both sides, or a sentence on why they cannot be compared."""
+    """Draws the controls of the second side for the comparison `what`; returns both sides, or a sentence on why they cannot be
+    compared.
+    """
     kind = encoders.kind_of(subject.checkpoint) or encoders.TEXT
     if what == controls.ENCODERS:
         with slots.answer:
@@ -126,15 +135,17 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
         label = encoders.label_for(subject.checkpoint, label)
         titles, other = TITLES[kind], replace(subject, model_input=second, label=label)
     try:
-        first_words, second_words = _words(subject, other)
+        first_words, second_words = _aligned_words(subject, other)
     except (ValueError, OSError) as error:
         return f"{titles[0]} and {titles[1]} cannot be compared: {error}."
     return Side(subject, titles[0], words=first_words), Side(other, titles[1], words=second_words)
 
 
-def _words(first: LiveSubject, second: LiveSubject) -> tuple[AlignedWords, AlignedWords] | tuple[None, None]:
-    """The words by which two encoders are compared whose tokens differ; None for both if the tokens are the same, if the
-    inputs are two, or if no word is in both.
+def _aligned_words(
+    first: LiveSubject, second: LiveSubject
+) -> tuple[AlignedWords, AlignedWords] | tuple[None, None]:
+    """The words of each side, aligned, for two encoders whose tokenizers cut the text differently. (None, None) if the tokens are
+    the same, if there are two inputs, or if no word is in both.
     """
     text = first.model_input
     has_same_tokens = second.record.tokens == first.record.tokens
@@ -145,10 +156,11 @@ def _words(first: LiveSubject, second: LiveSubject) -> tuple[AlignedWords, Align
 
 
 def _choose_other_encoder(subject: LiveSubject, kind: str) -> str | None:
-    """Draws the list of other encoders for this kind of input; begins with the one of other norm placement, if there is a pair.
+    """Draws the list of other encoders for this kind of input; returns the chosen name, None if there is none. It begins with the
+    encoder of the other norm placement, if the two are a pair, or beside an encoder opened in this session with the one opened
+    last.
 
-    Beside an encoder that was opened in this session it begins with the other one that was opened last, if there is one.
-    A digit that an encoder of pictures reads can be compared in encoders of digits.
+    A digit that a picture encoder reads can also be compared in digit encoders.
     """
     names = encoders.checkpoints(kind)
     if (
@@ -166,8 +178,8 @@ def _choose_other_encoder(subject: LiveSubject, kind: str) -> str | None:
 
 
 def _draw_next_disagreement(first: str, second: str) -> None:
-    """Draws a button to the next test digit that the two encoders classify differently; draws nothing if no predictions
-    are stored.
+    """Draws a button that chooses the next test digit which the two encoders classify differently; nothing if no predictions are
+    stored.
     """
     stored = [answers for name in (first, second) if (answers := encoders.predictions(name)) is not None]
     if len(stored) < 2:
@@ -189,9 +201,8 @@ def _draw_next_disagreement(first: str, second: str) -> None:
 
 
 def say_rule(first: Side, second: Side, rule: str) -> None:
-    """Writes the `rule` by which the words of the two sides are compared, and how many have a counterpart.
-
-    Writes nothing if tokens or patches are compared.
+    """Writes the `rule` by which the words of the two sides are compared, and how many words have a counterpart. Writes nothing
+    if tokens or patches are compared.
     """
     if first.words is None or second.words is None:
         return
@@ -203,20 +214,20 @@ def say_rule(first: Side, second: Side, rule: str) -> None:
 
 
 def rule_sentence(first: Side, second: Side, rule: str) -> str:
-    """The `rule`, how many words have a counterpart, and what becomes of the others; both sides are compared by words."""
+    """The `rule`, how many words have a counterpart on the other side, and how words without one are treated."""
     assert first.words is not None
     assert second.words is not None
     n = len(first.words.matched)
     counterparts = f"{n} words and special tokens" if n != 1 else "one word or special token"
     if first.words.unmatched or second.words.unmatched:
-        missing = " and ".join(filter(None, map(_missing_text, (first, second))))
+        missing = " and ".join(filter(None, map(_unmatched_words_text, (first, second))))
         n_missing = len(first.words.unmatched) + len(second.words.unmatched)
         counterparts += f"; {n_missing} without a counterpart, {_MISSING[rule]}: {missing}"
     return f"{DIFFERS} — {rule}; {counterparts}."
 
 
-def _missing_text(side: Side) -> str:
-    """The words of one side without a counterpart, such as "`warm`, `film` of my-bert"; their number if they are many."""
+def _unmatched_words_text(side: Side) -> str:
+    """The words of one side without a counterpart, such as "`warm`, `film` of my-bert"; only their number if there are many."""
     assert side.words is not None
     words = side.words.unmatched
     if not words:

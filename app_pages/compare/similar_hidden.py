@@ -1,11 +1,11 @@
-"""What becomes of the cosine similarity of two texts when a word of one, a word of the other, or both are hidden."""
+"""How the cosine similarity of two texts changes when a word of the first, a word of the second, or both are hidden."""
 
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.similar_pairs import draw_cells, is_view_wanted, written_parts
+from app_pages.compare.similar_pairs import draw_cells, is_view_wanted, parts_expression
 from app_pages.controls.control_bar import Slots
 from app_pages.subject import as_python
 from app_pages.subject.cache import cached
@@ -21,13 +21,15 @@ _TEXT = "Hiding one word after the other …"
 
 
 def draw_hidden_words(_slots: Slots, first: Side, second: Side) -> None:
-    """Draws what each two words bring only together, and both texts coloured by what each word brings alone."""
+    """Draws a matrix [word of the first text, word of the second] with the effect of each two words beyond their single effects,
+    and both texts coloured by the effect of hiding each word alone.
+    """
     work_key = ("hidden words", first.subject, second.model_input)
     n_forwards = len(first.record) + len(second.record)
     if not is_view_wanted(first, second, work_key, n_forwards, "Hide each word in turn"):
         return
     other = second.model_input
-    source = as_python.computed(first.subject, hidden_words, as_python.written_input(other))
+    source = as_python.computed(first.subject, hidden_words, as_python.input_expression(other))
     source = source.with_value(partial(_hidden_words, first.subject, other))
     try:
         with until_done(work_key):
@@ -56,13 +58,14 @@ def draw_hidden_words(_slots: Slots, first: Side, second: Side) -> None:
 
 @cached
 def _hidden_words(subject: LiveSubject, other: Input) -> HiddenWords:
+    """The effects of hiding the words of `subject`'s text and of `other`, under a progress bar; cached."""
     with progress(_TEXT, (_TEXT, subject, other)) as step:
         return hidden_words(subject.loaded, subject.model_input, other, progress=step)
 
 
 def _agreement(first: Side, second: Side, effects: HiddenWords) -> str:
-    """How the effects agree with the exact division of the cosine."""
-    parts = written_parts(first, second.model_input)()
+    """Sentence with the rank correlation between the pairs' effects and their exact parts of the cosine."""
+    parts = parts_expression(first, second.model_input)()
     spearman = effects.spearman(parts)
     number = "is not defined" if np.isnan(spearman) else format_number(spearman, ".2f")
     return f"Agreement of the cells with the pairs of {plain(parts.divided)}: Spearman {number} (n = {effects.values.size:,} pairs)."

@@ -1,4 +1,4 @@
-"""Why two inputs of one encoder are similar: the cosine of their pooled states, divided among pairs of their tokens or patches."""
+"""Why two inputs of one encoder are similar: the cosine of their pooled states as a sum over pairs of their tokens or patches."""
 
 from collections.abc import Hashable
 from functools import partial
@@ -32,20 +32,22 @@ _SECONDS = 5  # of work that begins without a button, since the view was chosen
 
 
 def draw_pairs(_slots: Slots, first: Side, second: Side) -> None:
-    """Draws the cosine as a matrix of pairs, and both inputs coloured by the sums of its rows and of its columns."""
+    """Draws each pair's part of the cosine as a matrix, and both inputs coloured by the sums of its rows and columns."""
     try:
-        source = written_parts(first, second.model_input)
+        source = parts_expression(first, second.model_input)
         parts: SimilarityParts = source()
     except ValueError as error:
         st.info(plain(sentence(error)))
         return
     st.markdown(_sum_sentence(first, second, parts))
-    st.caption(_meaning(first, parts))
+    st.caption(_cell_caption(first, parts))
     draw_cells(first, second, source, sums_of_cells(source, parts), others=parts.others)
 
 
 def is_view_wanted(first: Side, second: Side, what: Hashable, n_forwards: int, label: str) -> bool:
-    """Whether to do the work of a view now, with `n_forwards` forward passes by estimate: it is a matter of seconds, or a button is pressed."""
+    """Whether to compute a view now: its estimated `n_forwards` forward passes take a few seconds at most, or the button `label`,
+    drawn otherwise, is pressed. `what` identifies the work.
+    """
     longer = max((first.subject, second.subject), key=lambda subject: len(subject.record))
     n_multiply_adds = n_forwards * multiply_adds(longer.loaded.config, len(longer.record))
     chosen = Wanted(is_already=n_multiply_adds <= _SECONDS * A_SECOND)
@@ -53,7 +55,9 @@ def is_view_wanted(first: Side, second: Side, what: Hashable, n_forwards: int, l
 
 
 def sums_of_cells(source: Expression, parts: SimilarityParts) -> tuple[Expression, Expression]:
-    """The sums of each token's row, and of each token's column."""
+    """Row sums, one for each token of the first input, and column sums, one for each token of the second; rows and columns that
+    belong to no token are left out.
+    """
     rows, columns = call(source.values.sum, axis=1), call(source.values.sum, axis=0)
     return rows[: len(parts.a)], columns[: len(parts.b)]
 
@@ -68,8 +72,10 @@ def draw_cells(
     what: str = _ADDS,
     **options: Any,
 ) -> None:
-    """Draws the cells `values`, `rows` and `columns` of a result as a matrix, with `options` of `similarity_matrix`, and beside it both
-    inputs coloured by numbers of their tokens or patches, `a` and `b` of the result; `what` and `by` say what the numbers are.
+    """Draws `source`, a result with `values` [row, column] and the names `rows` and `columns`, as a matrix, and beside it both
+    inputs coloured by `colours`, one number for each of the tokens or patches `source.a` and `source.b`.
+
+    `what` and `by` name these numbers in captions; `options` go to `similarity_matrix`.
     """
     limit = largest_absolute(np.concatenate([values() for values in colours]), at_least=ROUNDING)
     with st.container(horizontal=True, gap="medium"):
@@ -79,13 +85,13 @@ def draw_cells(
             sides = zip(NUMBERS, (first, second), (source.a, source.b), colours, by, strict=False)
             for number, side, positions, values, title in sides:
                 st.markdown(f"The {side.title}, by {title}")
-                figure = _in_colours(side, positions, values, limit, what)
+                figure = _coloured_input(side, positions, values, limit, what)
                 show(figure, key=f"similarity_{number}", width="stretch" if side.is_text else "content")
 
 
-def written_parts(side: Side, other: Input) -> Expression:
-    """The parts of the cosine of a side's input and another one, by words where these are texts."""
-    result = as_python.computed(side.subject, similarity_parts, as_python.written_input(other))
+def parts_expression(side: Side, other: Input) -> Expression:
+    """The cosine between `side`'s input and `other` as parts of pairs, by words for texts, as an expression."""
+    result = as_python.computed(side.subject, similarity_parts, as_python.input_expression(other))
     compute = partial(
         side.subject.compute, similarity_parts, other, spinner="Dividing the cosine similarity …"
     )
@@ -94,7 +100,7 @@ def written_parts(side: Side, other: Input) -> Expression:
 
 
 def _sum_sentence(first: Side, second: Side, parts: SimilarityParts) -> str:
-    """What the cells add up to, beside the number that the encoder computed."""
+    """Sentence that compares the sum of the cells with the cosine that the encoder's own pooled states have."""
     n_rows, n_columns = parts.values.shape
     gap = format_number(parts.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
     text = (
@@ -110,8 +116,10 @@ def _sum_sentence(first: Side, second: Side, parts: SimilarityParts) -> str:
     return text
 
 
-def _in_colours(side: Side, positions: Expression, values: Expression, limit: float, what: str) -> Expression:
-    """A text or a picture, coloured by numbers of its tokens or patches."""
+def _coloured_input(
+    side: Side, positions: Expression, values: Expression, limit: float, what: str
+) -> Expression:
+    """Figure of a text or a picture, coloured by one number for each token or patch on a scale to ±`limit`."""
     record = side.record
     if record.patch_grid is None:
         return call(signed_strip, positions, values, limit=limit, what=what)
@@ -136,8 +144,8 @@ def _draw_matrix(source: Expression, options: dict[str, Any]) -> None:
     show(matrix, key="similarity_matrix", width="content")
 
 
-def _meaning(first: Side, parts: SimilarityParts) -> str:
-    """What a cell is, and what its colour says."""
+def _cell_caption(first: Side, parts: SimilarityParts) -> str:
+    """Caption on what one cell of the matrix is, and what its colour means."""
     unit = "patch" if first.record.patch_grid else "word"
     states = f"the last state of a {unit} of the first input and that of one of the second"
     if parts.divided != "last states":

@@ -1,4 +1,4 @@
-"""The cosine similarity of two texts beyond that of references, divided among pairs of their input tokens."""
+"""How similar two texts are beyond neutral reference texts, as a sum over pairs of their input tokens (integrated Jacobians)."""
 
 from functools import partial
 
@@ -26,13 +26,15 @@ _REFERENCES = {
 
 
 def draw_input_tokens(_slots: Slots, first: Side, second: Side) -> None:
-    """Draws what each two words add beyond the references, and both texts coloured by the sums of rows and of columns."""
+    """Draws what each two words add to the cosine beyond the references, as a matrix, and both texts coloured by its row and
+    column sums.
+    """
     other = second.model_input
     work_key = ("input tokens", first.subject, other)
     n_forwards = STEPS * (len(first.record) + len(second.record))
     if not is_view_wanted(first, second, work_key, n_forwards, f"Integrate in {STEPS} steps"):
         return
-    result = as_python.computed(first.subject, integrated_jacobians, as_python.written_input(other))
+    result = as_python.computed(first.subject, integrated_jacobians, as_python.input_expression(other))
     parts_by_token = named("inputs", result, partial(_integrated_jacobians, first.subject, other))
     source = named("by_word", call(parts_by_token.by_word))
     try:
@@ -60,12 +62,15 @@ def draw_input_tokens(_slots: Slots, first: Side, second: Side) -> None:
 
 @cached
 def _integrated_jacobians(subject: LiveSubject, other: Input) -> IntegratedJacobians:
+    """The parts of the pairs of input tokens of `subject`'s text and `other`, under a progress bar; cached."""
     with progress(_TEXT, (_TEXT, subject, other)) as step:
         return integrated_jacobians(subject.loaded, subject.model_input, other, progress=step)
 
 
 def _sum_sentence(parts: IntegratedJacobians) -> str:
-    """What the cells add up to, beside the four cosines that this should be."""
+    """Sentence that compares the sum of the cells with the cosines of the texts and their references, to which it should be
+    equal.
+    """
     total, recorded, *terms = (
         format_number(number, ".4f") for number in (parts.total, parts.recorded, *parts.terms)
     )

@@ -1,4 +1,4 @@
-"""Stored comparisons over a data set: of the two sides, and of pairs of encoders that differ in their seed."""
+"""Stored comparisons over a data set: between the two sides, and between encoders that differ in their seed."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -19,8 +19,8 @@ ACROSS, ONE_SEED = " against ", "one seed"
 
 
 def stored_comparison(name: str, other_name: str) -> EncoderComparison | None:
-    """Stored comparison of two encoders, in either order; None if there is no file, or if it is of other weights than the encoder
-    has now, or damaged. In the last case a caption says so.
+    """Stored comparison of two encoders, in either order. None if there is no file, if it was measured with other weights than
+    the encoders have now, or if it is damaged, in which case a caption says so.
     """
     for first, second in ((name, other_name), (other_name, name)):
         try:
@@ -48,9 +48,8 @@ def _read_if_current(first: str, second: str, _states: States) -> EncoderCompari
 
 
 def stored_bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
-    """Stored mean and standard deviation of the curve named `curve`, by the side's title, and a sentence about them.
-
-    Returns {} and "" if both sides are one encoder, or if nothing is stored.
+    """Stored mean and standard deviation of `curve`, by title of the side, and a sentence on their source; {} and "" if both
+    sides are one encoder, or nothing is stored.
     """
     if sides[0].checkpoint == sides[1].checkpoint:
         return {}, ""
@@ -69,10 +68,8 @@ def stored_bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band],
 
 
 def comparisons_of_seeds(name: str, other_name: str) -> dict[str, EncoderComparison]:
-    """Stored comparisons of encoders of one recipe that read the same kind of input as `name`, by title (see
-    `_difference_title`).
-
-    The comparison of `name` with `other_name` is left out.
+    """Stored comparisons between encoders of one recipe that read the same kind of input as `name`, by title (see
+    `_difference_title`), without the comparison of `name` with `other_name`.
     """
     states = []
     for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{comparison_file_name('*')}")):
@@ -103,7 +100,9 @@ def _comparisons_of_seeds(
 
 
 def _difference_title(first: str, second: str, is_text: bool) -> str:
-    """Title that says in what the two encoders differ, such as "pre-LN, two seeds"; "" if they are not of one recipe."""
+    """Title that names what differs between the two encoders, such as "pre-LN, two seeds"; "" if their training recipes
+    differ.
+    """
     seedless, seeds = zip(*map(split_seed, (first, second)), strict=True)
     families = {name.removesuffix("-pre-ln").removesuffix("-post-ln") for name in seedless}
     if seedless == (first, second) or len(families) > 1:

@@ -1,4 +1,4 @@
-"""The residual stream of both sides: its length, what each sublayer adds, and the answer at each stage."""
+"""The residual stream of both sides: its length, what each sublayer adds, and the answer that each stage would give."""
 
 from collections.abc import Sequence
 
@@ -69,7 +69,9 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
 
 
 def _draw_parts(slots: Slots, first: Side, second: Side) -> None:
-    """Draws what both answers are made of: of two classes the second, of more the one that either side predicts; or a masked word."""
+    """Draws how much each part of the encoder adds to each side's answer: a masked word, or of two classes the second, of more
+    the predicted ones.
+    """
     names, class_name = first.record.class_names, None
     if (
         len(names) > 2
@@ -91,14 +93,14 @@ def _draw_norms(sides: tuple[Side, Side]) -> None:
         "each feed-forward. In post-LN that is after the norm, which sets the length; in pre-LN "
         "nothing does until the norm at the end."
     )
-    means = {side.title: call(measures.mean_norms, side.written_states) for side in sides}
+    means = {side.title: call(measures.mean_norms, side.states_expression) for side in sides}
     _draw_curves(sides, means, "norm", "mean length of the states", key="stream_mean")
     norms = [measures.norms(side.states) for side in sides]
     limit = max(float(lengths.max()) for lengths in norms)
     for ordinal, side, column in zip(NUMBERS, sides, beside("norms"), strict=False):
         record = side.record
         unit = record.unit if side.words is None else "word"
-        source = call(measures.norms, side.written_states)
+        source = call(measures.norms, side.states_expression)
         figure = call(
             norm_heatmap, source, record.stages, side.state_tokens, limit=limit, unit=unit, title=side.title
         )
@@ -107,9 +109,11 @@ def _draw_norms(sides: tuple[Side, Side]) -> None:
 
 
 def _draw_shares_or_spread(sides: tuple[Side, Side], choice: str) -> None:
-    """Draws the curve from 0 to 1 that is chosen: shares of sublayers, spread of the tokens, or entropy of the heads."""
+    """Draws the chosen curve on an axis from 0 to 1: each sublayer's share of the stream, the spread of the tokens' states, or
+    the entropy of the heads.
+    """
     if choice == controls.SPREAD:
-        curves = {side.title: call(measures.uniformity, side.written_states) for side in sides}
+        curves = {side.title: call(measures.uniformity, side.states_expression) for side in sides}
         title = "relative distance from the mean state"
         _draw_curves(sides, curves, "uniformity", title, top=1, key="stream_uniformity")
         return
@@ -174,7 +178,7 @@ def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
 
 
 def _last_stage_sentence(side: Side) -> str:
-    """Sentence on whether the classifier, applied to the last stage, gives the encoder's logits."""
+    """Sentence on whether the classifier, applied to the last stage of the stream, gives the encoder's logits."""
     gap = largest_change(side.record.logits_by_layer[-1], side.record.logits)
     norm_phrase = "through the final norm" if side.record.config.final_norm else "no final norm"
     if gap <= 1e-4:
@@ -191,7 +195,7 @@ def _draw_cosines(sides: tuple[Side, Side]) -> None:
         stages = side.record.stages
         chart = call(
             stage_similarity,
-            call(cosine_by_stage, side.written_states),
+            call(cosine_by_stage, side.states_expression),
             stages,
             stages,
             names=("stage", "other stage"),
@@ -215,10 +219,11 @@ def _draw_curves(
     top: float | None = None,
     x_title: str = "stage of the stream",
 ) -> None:
-    """Draws the `curves` of this input by title, and behind them the values `stored` over a data set under that name.
+    """Draws the `curves` of this input by title, and behind them the mean and standard deviation of the curve `stored` over a
+    data set.
 
-    What is stored is of tokens: where the curve is of words (`_BY_WORDS`), nothing is behind it.
-    `positions` name the x axis; by default the stages of the deeper side, with which those of the other begin.
+    Stored curves are over tokens; for a curve over words (`_BY_WORDS`) none is drawn. `positions` name the x axis, by default the
+    stages of the side with more layers, whose first stages the other side shares.
     """
     is_by_words = stored in _BY_WORDS and sides[0].words is not None
     shaded, caption = ({}, "") if is_by_words else stored_bands(sides, stored)

@@ -1,4 +1,6 @@
-"""A picture and texts in the two encoders of one folder, such as CLIP: the logit of each text, divided among the picture's patches."""
+"""A picture and texts in the two encoders of one folder, such as CLIP's: the logit of each text as a sum over the picture's
+patches.
+"""
 
 from functools import partial
 
@@ -40,7 +42,9 @@ _HIDDEN = (
 
 
 def draw_text_on_picture(subject: LiveSubject) -> None:
-    """Draws the choice of the texts and, for each, the picture coloured by what its patches add to the logit; largest logit first."""
+    """Draws the boxes for the texts and, for each text, the picture coloured by what each patch adds to its logit; largest logit
+    first.
+    """
     names = encoders.picture_and_texts(subject.checkpoint)
     assert names is not None
     with st.container(horizontal=True, gap="medium"):
@@ -55,8 +59,8 @@ def draw_text_on_picture(subject: LiveSubject) -> None:
         stop(f"At most {MOST_TEXTS} texts are compared with a picture, and above are {len(texts)}.")
     try:
         with about:
-            _say_limits(names[1], texts)
-        parts = _parts(*names, subject.model_input, texts)
+            _say_encoder_notes(names[1], texts)
+        parts = _logit_parts(*names, subject.model_input, texts)
     except (ValueError, OSError) as error:
         st.info(plain(sentence(error)))
         return
@@ -71,20 +75,25 @@ def draw_text_on_picture(subject: LiveSubject) -> None:
     source = named("parts", written, lambda: parts)
     order = np.argsort(-parts.recorded, kind="stable").tolist()
     about.markdown(_rule_sentence(parts))
-    about.caption(_meaning(parts))
+    about.caption(_patch_caption(parts))
     _draw_maps(subject, source, texts, order)
     _draw_pooling(subject, source)
     _draw_falls(subject, source, [(texts[index], index) for index in order])
 
 
 @cached
-def _parts(name: Checkpoint, of_texts: Checkpoint, picture: Input, texts: tuple[str, ...]) -> TextOnPicture:
+def _logit_parts(
+    name: Checkpoint, of_texts: Checkpoint, picture: Input, texts: tuple[str, ...]
+) -> TextOnPicture:
+    """The logit of each text and the patches' parts of it, from the picture encoder `name` and the text encoder `of_texts`;
+    cached.
+    """
     with progress("Reading one text after the other …", ("texts on picture", name, picture, texts)) as step:
         return text_on_picture(loaded(name), loaded(of_texts), picture, texts, progress=step)
 
 
-def _say_limits(name: Checkpoint, texts: tuple[str, ...]) -> None:
-    """Writes which texts are too long or have unknown tokens, and what is said of the encoder that reads them."""
+def _say_encoder_notes(name: Checkpoint, texts: tuple[str, ...]) -> None:
+    """Writes which of the texts the encoder `name` does not read in full or in known tokens, and its notes."""
     session_encoders.say_on_cpu(name)
     for note in loaded(name).notes:
         st.caption(f"{plain(name)}: {plain(note)}")
@@ -99,7 +108,7 @@ def _say_limits(name: Checkpoint, texts: tuple[str, ...]) -> None:
 
 
 def _rule_sentence(parts: TextOnPicture) -> str:
-    """How logits and probabilities come about, with the model's own numbers."""
+    """Sentence on how logits and probabilities are computed from the cosines, with the model's own scale and bias."""
     scale = format_number(parts.scale, ".4g")
     if parts.kind == "choice":
         n = f"these {len(parts.maps)} texts" if len(parts.maps) > 1 else "this one text, and so 1"
@@ -111,8 +120,10 @@ def _rule_sentence(parts: TextOnPicture) -> str:
     )
 
 
-def _meaning(parts: TextOnPicture) -> str:
-    """What a patch's number is, what no patch carries, and how far both together are from the logits."""
+def _patch_caption(parts: TextOnPicture) -> str:
+    """Caption on what a patch's number is, what part of a logit belongs to no patch, and how far all parts together are from the
+    encoder's logits.
+    """
     others = ["the embedding", "feed-forwards", "biases"]
     if parts.positions.positions_with_role("class"):
         others.insert(0, "what heads read from the class token")
@@ -126,7 +137,9 @@ def _meaning(parts: TextOnPicture) -> str:
 
 
 def _draw_maps(subject: LiveSubject, source: Expression, texts: tuple[str, ...], order: list[int]) -> None:
-    """Draws a picture for each text; the colours, which all share, are explained below the first, and in files below each."""
+    """Draws the picture coloured for each text, in this `order`. All share one colour scale, whose legend stands below the first;
+    in downloaded files each has it.
+    """
     limit = largest_absolute(source().maps, at_least=ROUNDING)
     side = next(side for most, side in _SIDES.items() if len(texts) <= most)
     with st.container(horizontal=True, gap="small"):
@@ -148,7 +161,9 @@ def _draw_maps(subject: LiveSubject, source: Expression, texts: tuple[str, ...],
 
 
 def _draw_pooling(subject: LiveSubject, source: Expression) -> None:
-    """Draws the attention by which an encoder such as SigLIP pools its patches, for all texts the same; nothing for one without it."""
+    """Draws the attention weights with which an encoder such as SigLIP pools its patches, the same for all texts; nothing for
+    other encoders.
+    """
     weights = source().pooled_from
     if weights is None:
         return
@@ -171,7 +186,9 @@ def _draw_pooling(subject: LiveSubject, source: Expression) -> None:
 
 
 def _draw_falls(subject: LiveSubject, source: Expression, texts: list[tuple[str, int]]) -> None:
-    """Draws on demand how the logit of one text falls as patches are greyed, in the order of its map and in random orders."""
+    """Draws on demand how the logit of one text falls as more and more patches are greyed: those with the largest parts first,
+    and in random orders.
+    """
     heading("Does the logit fall without these patches?", key="text_falls_heading")
     chosen = controls.CHECKED_TEXT.choose([text for text, _ in texts])
     index = dict(texts)[chosen]

@@ -1,4 +1,4 @@
-"""Token knock-out on both sides: on which token or patch does the answer depend most?"""
+"""Token knock-out on both sides: which token or patch does the answer depend on most?"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from app_pages.controls.answer_choice import choose_answers
 from app_pages.controls.compare_controls import CLASS_OF, SECOND_SAYS
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_query, take_position_from_second, take_query
-from app_pages.controls.knock_out_choice import NAMES, choose_kind, knock_out_answers, written_knock_outs
+from app_pages.controls.knock_out_choice import NAMES, choose_kind, knock_out_answers, knock_outs_expression
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import NUMBERS, beside
 from app_pages.subject import as_python
@@ -55,7 +55,7 @@ class Changes(NamedTuple):
 
 
 def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
-    """Draws on each side how the answer changes when each position is knocked out alone."""
+    """Draws on each side how the answer changes when each token or patch is knocked out alone."""
     sides = (first, second)
     with slots.controls:
         kind = choose_kind(first.subject, second.subject)
@@ -94,7 +94,9 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
 
 
 def quantity_sentences(limits: Mapping[str, float], titles: Mapping[str, str]) -> str:
-    """What is shown, and to where its colours reach, from the `limits` of each scale; `titles` are of the side that has the scale."""
+    """Sentences on the quantity that is shown and the end of its colour scale. `limits` are the ends and `titles` the sides'
+    titles, both by quantity.
+    """
     ends = {scale: format_number(limit, ".3g") for scale, limit in limits.items()}
     if len(ends) < 2:
         return " ".join(
@@ -109,7 +111,9 @@ def quantity_sentences(limits: Mapping[str, float], titles: Mapping[str, str]) -
 def _knock_out_changes(
     side: Side, kind: KnockOutKind, answer: Answer, class_name: str | None
 ) -> Changes | None:
-    """Effects of all knock-outs on one side: on its `answer`, or where that is a class on `class_name`; None if it lacks the class."""
+    """Effects of all knock-outs on one side's `answer`, or on the class `class_name` if the answer is a class; None if the
+    encoder has no such class.
+    """
     record = side.record
     if isinstance(answer, ClassAnswer):
         if class_name not in record.class_names:
@@ -120,8 +124,8 @@ def _knock_out_changes(
     sets = [(position,) for position in positions] if side.words is None else side.words.groups
     answers = knock_out_answers(side.subject, sets, kind, side.title, answer.measured)
     changes = answer.changes(answers)
-    written = written_knock_outs(side.subject, sets, kind, answer.measured)
-    source = answer.written_changes(as_python.record(side.subject), written)
+    written = knock_outs_expression(side.subject, sets, kind, answer.measured)
+    source = answer.changes_expression(as_python.record(side.subject), written)
     return Changes(side, kind, answer, positions, answers, changes, named("changes", source, lambda: changes))
 
 
@@ -148,7 +152,7 @@ def largest_change_sentence(result: Changes) -> str:
 def _draw_changes(
     result: Changes, limit: float, *, query: int | None, take: Callable[[int], None], key: str
 ) -> None:
-    """Draws each change at its token or patch, on a scale to `limit`; a click makes that position the query."""
+    """Draws each change at its token or patch, coloured on a scale to ±`limit`; a click makes that position the query."""
     side, record = result.side, result.side.record
     quantity = result.answer.axis
     method, first_patch, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"

@@ -38,7 +38,7 @@ def knock_out_answers(
     return answers_under(subject, interventions, text, answer)
 
 
-def written_knock_outs(
+def knock_outs_expression(
     subject: LiveSubject, sets: Sequence[Sequence[int]], kind: KnockOutKind, answer: AnswerRead = LOGITS
 ) -> Expression:
     """The result of `knock_out_answers`, as an expression."""

@@ -14,9 +14,9 @@ from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
 from app_pages.controls.heads_controls import ABLATED, ABLATED_OVER, MEAN, OVER, REPLACED_BY
 from app_pages.heads.effects import (
     answers_without_each_part,
+    answers_without_parts_expression,
     as_hashable_means,
     n_forwards_of_heads,
-    written_answers_without_parts,
 )
 from app_pages.heads.numbers import measuring_sentence
 from app_pages.heads.prune import draw_pruning
@@ -267,8 +267,8 @@ def _draw_effects(
 
     written: Expression | np.ndarray = effects
     if not np.isnan(effects).all():
-        without = written_answers_without_parts(subject, vectors, answer.measured)
-        source = answer.written_falls(as_python.record(subject), without)
+        without = answers_without_parts_expression(subject, vectors, answer.measured)
+        source = answer.falls_expression(as_python.record(subject), without)
         written = named("effects", source, lambda: effects)
     figure = call(ablation_grid, written, is_gone, what=answer.fall, signed=answer.signed, over=over_data)
     toggled(

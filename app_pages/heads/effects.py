@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from app_pages.subject.as_python import encoder, model_input, written_input
+from app_pages.subject.as_python import encoder, input_expression, model_input
 from app_pages.subject.cache import Checkpoint, cached, loaded, of
-from app_pages.subject.stored_results import written_results
+from app_pages.subject.stored_results import results_expression
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.stoppable import in_steps, progress, with_progress
@@ -63,13 +63,13 @@ def answers_without_each_part(
     return np.concatenate((heads, by_layer), axis=1)
 
 
-def written_answers_without_parts(
+def answers_without_parts_expression(
     subject: LiveSubject, means: Vectors | None, answer: AnswerRead = LOGITS
 ) -> Expression:
     """The result of `answers_without_each_part`, as an expression."""
     loaded, layers = encoder(subject.checkpoint), range(subject.loaded.config.n_layers)
     inputs = [model_input(subject)]
-    stored = written_results(subject.checkpoint, HEADS, read_heads)
+    stored = results_expression(subject.checkpoint, HEADS, read_heads)
     vectors = None if means is None else stored.z.with_value(partial(_as_array, means))
     heads = call(ablate_heads, loaded, inputs, "zero" if vectors is None else vectors, answer)[0]
     changes = [call(ablated, layers=(layer,), means=vectors) for layer in layers]
@@ -80,17 +80,17 @@ def written_answers_without_parts(
     return named("answers", joined, lambda: answers_without_each_part(subject, means, answer))
 
 
-def written_patched_answers(
+def patched_answers_expression(
     subject: LiveSubject, source: Input, part: HeadPart, answer: AnswerRead = LOGITS
 ) -> Expression:
     """The result of `answers_with_each_part_patched`, as an expression."""
-    arguments = encoder(subject.checkpoint), model_input(subject), written_input(source), answer
+    arguments = encoder(subject.checkpoint), model_input(subject), input_expression(source), answer
     heads = call(patch_heads, *arguments, part=part)
     joined = call(np.concatenate, [heads, call(patch_feed_forwards, *arguments)[:, None]], axis=1)
     return named("answers", joined, lambda: answers_with_each_part_patched(subject, source, part, answer))
 
 
-def written_mean_effects(
+def mean_effects_expression(
     checkpoint: Checkpoint,
     pairs: tuple[tuple[Input, Input, int], ...],
     part: HeadPart,
@@ -99,7 +99,7 @@ def written_mean_effects(
     effects: MeanEffects,
 ) -> Expression:
     """The result of `effects_over_pairs`, as an expression."""
-    inputs = [(written_input(first), written_input(second)) for first, second, _ in pairs]
+    inputs = [(input_expression(first), input_expression(second)) for first, second, _ in pairs]
     arguments = encoder(checkpoint), named("pairs", inputs), part, measured_word
     written = call(patch_pairs_in_all_parts, *arguments, normalised=normalised)
     return named("effects", written, lambda: effects)

@@ -24,7 +24,7 @@ from app_pages.subject import as_python
 from app_pages.subject.answer import DISTANCE, Answer, WordAnswer, whole_answer
 from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.head_name import head_names
-from app_pages.subject.stored_results import over, table_of, written_results
+from app_pages.subject.stored_results import over, results_expression, table_of
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain
@@ -268,11 +268,11 @@ def column_unit(numbers: Numbers, name: str) -> str:
     return numbers.in_words(name, COLUMNS[name].unit)
 
 
-def written_numbers(subject: Subject, numbers: Numbers) -> Mapping[str, Expression]:
+def numbers_expression(subject: Subject, numbers: Numbers) -> Mapping[str, Expression]:
     """The `values` of the numbers, as expressions."""
     if numbers.first == OVER:
-        stored = written_results(subject.name, HEADS, read_heads)
-        parts = written_results(subject.name, PARTS, read_rows)
+        stored = results_expression(subject.name, HEADS, read_heads)
+        parts = results_expression(subject.name, PARTS, read_rows)
         return {name: stored.spreads[name].mean for name in numbers.values} | {
             "adds": _by_head(parts.rows, "mean")
         }
@@ -284,10 +284,10 @@ def written_numbers(subject: Subject, numbers: Numbers) -> Mapping[str, Expressi
         parts = as_python.computed(subject, answer_parts, answer.explained)
         written["adds"] = _by_head(parts.frame, "value")
         written["importance"] = call(importance, loaded, inputs, None, answer.word)[0]
-        kinds = {"zero": "zero", "mean": written_results(subject.name, HEADS, read_heads).z}
+        kinds = {"zero": "zero", "mean": results_expression(subject.name, HEADS, read_heads).z}
         for name, kind in kinds.items():
             answers = call(ablate_heads, loaded, inputs, kind, answer.measured)[0]
-            written[name] = answer.written_falls(record, answers)
+            written[name] = answer.falls_expression(record, answers)
     return {name: source.with_value(partial(numbers.values.get, name)) for name, source in written.items()}
 
 

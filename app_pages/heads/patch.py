@@ -122,11 +122,11 @@ class _Patch:
         )
         return shares_of_the_way(self.subject.record.config, clean, other, answers, self.answer.word)
 
-    def written_effects(self, answers: Expression) -> Expression:
+    def effects_expression(self, answers: Expression) -> Expression:
         """The `effects`, as an expression."""
         before = as_python.record(self.subject)
         if self.second is None:
-            return self.answer.written_changes(before, answers)
+            return self.answer.changes_expression(before, answers)
         loaded, measured = as_python.encoder(self.subject.checkpoint), self.answer.measured
         clean, other = (
             call(probabilities, loaded, [as_python.model_input(subject)], answer=measured)[0, 0]
@@ -210,10 +210,10 @@ def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
     with until_done(work_key):
         answers = effects.answers_with_each_part_patched(subject, source, part, answer.measured)
     changed = patch.effects(answers)
-    written = effects.written_patched_answers(subject, source, part, answer.measured)
+    written = effects.patched_answers_expression(subject, source, part, answer.measured)
     figure = call(
         patch_grid,
-        named("effects", patch.written_effects(written), lambda: changed),
+        named("effects", patch.effects_expression(written), lambda: changed),
         columns.names,
         selected=(chosen.layer, columns.of_head(chosen.head)),
         what=patch.quantity.what,
@@ -236,12 +236,12 @@ def _draw_positions(patch: _Patch, query: int) -> None:
         return
     with until_done(work_key):
         answers = effects.answers_with_each_position_patched(subject, source, answer.measured)
-    arguments = as_python.written_input(source), answer.measured
+    arguments = as_python.input_expression(source), answer.measured
     written = as_python.computed(subject, patch_positions, *arguments)
     written = written.with_value(lambda: answers)
     figure = call(
         stage_positions,
-        patch.written_effects(written),
+        patch.effects_expression(written),
         before.stages,
         before.tokens,
         query=query,

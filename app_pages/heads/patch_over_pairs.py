@@ -10,7 +10,7 @@ import streamlit as st
 from app_pages.controls.answer_choice import WORD
 from app_pages.controls.estimated_work import AT_ONCE, duration, multiply_adds
 from app_pages.controls.head_choice import HeadChoice
-from app_pages.heads.effects import effects_over_pairs, written_mean_effects
+from app_pages.heads.effects import effects_over_pairs, mean_effects_expression
 from app_pages.heads.parse_pairs import (
     MOST,
     Pair,
@@ -95,7 +95,7 @@ def draw_patching_over_pairs(
         st.warning(plain(str(error)), icon=":material/warning:")
         return
     columns = Columns.of(subject.record.config, part)
-    source = written_mean_effects(subject.checkpoint, pairs, part, measured_word, normalised, effects)
+    source = mean_effects_expression(subject.checkpoint, pairs, part, measured_word, normalised, effects)
     _draw_effects(source, columns, chosen, taken, shown, kind.noun)
 
 

@@ -26,7 +26,7 @@ from app_pages.show.show import clickable, show
 from app_pages.subject.as_python import encoder
 from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.linked_sentences import TREEBANK, treebank_sentences
-from app_pages.subject.stored_results import over, table_of, written_results
+from app_pages.subject.stored_results import over, results_expression, table_of
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import counted, plain
@@ -68,7 +68,7 @@ def draw_relations() -> None:
     with controls:
         relation = RELATION.choose(relations)
         link_head()
-    stored = written_results(name, RELATIONS, read_rows).rows
+    stored = results_expression(name, RELATIONS, read_rows).rows
     chosen_rows = f"n >= {fewest}" if direction == EITHER else f"n >= {fewest} and direction == {direction!r}"
     table = call(call(valid_relation_rows, stored, config.n_layers, config.n_heads).query, chosen_rows)
     written = named("best", call(best_heads, table), lambda: best)

@@ -19,9 +19,9 @@ from app_pages.heads.numbers import (
     column_description,
     column_unit,
     explain_numbers,
+    numbers_expression,
     say_head,
     say_source,
-    written_numbers,
 )
 from app_pages.heads.relations_tab import followed_relations, relation_table
 from app_pages.heads.table_download import TableFile, choose_table_file
@@ -164,7 +164,7 @@ def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: N
         say_head(subject, chosen)
     units = {COLUMNS[name].title: column_unit(numbers, name) for name in values if not COLUMNS[name].is_share}
     x_title, y_title = (f"{title} ({units[title]})" if title in units else title for title in (x, y))
-    written = written_numbers(subject, numbers)
+    written = numbers_expression(subject, numbers)
     chart = call(
         head_scatter,
         written[names[x]],

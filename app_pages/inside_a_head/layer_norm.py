@@ -11,7 +11,7 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots, beside
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import ATTENTION, NORM, RMS, VECTORS
-from app_pages.inside_a_head.view import steps_of, written_steps
+from app_pages.inside_a_head.view import steps_expression, steps_of
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.expression import Expression, call, named
@@ -136,7 +136,7 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
     except ValueError as error:
         st.info(sentence(error), icon=":material/info:")
         return
-    source = written_steps(subject, chosen.layer, 0, query)
+    source = steps_expression(subject, chosen.layer, 0, query)
     source = source.norm_attention if sublayer == ATTENTION else source.norm_feed_forward
     norm = steps.norm_attention if sublayer == ATTENTION else steps.norm_feed_forward
     if norm is None:

@@ -13,7 +13,7 @@ from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject import as_python
 from app_pages.subject.answer import DISTANCE, whole_answer
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side, written_answers
+from app_pages.subject.two_sides import Side, answers_expression
 from app_pages.toolkit.expression import call
 from model.capture.intervention import at_temperature
 from model.config import ModelConfig
@@ -89,7 +89,7 @@ def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: di
     `heads` holds the layer, or the layer and the head, whose temperature changes; if it is empty, that of all heads does.
     """
     changes = (call(at_temperature, value, **heads) for value in TEMPERATURES)
-    answers = written_answers(subject, changes, "Asking the classifier at every temperature …")
+    answers = answers_expression(subject, changes, "Asking the classifier at every temperature …")
     if not record.has_classes:
         distances = {"pooled state": call(cosine_distance, as_python.record(subject).pooled, answers)}
         show(

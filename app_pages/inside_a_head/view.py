@@ -38,7 +38,7 @@ class View:
     def source(self) -> Expression:
         """The steps, as an expression."""
         layer, head = self.chosen.layer, self.chosen.head
-        return written_steps(self.subject, layer, head, self.query)
+        return steps_expression(self.subject, layer, head, self.query)
 
     @property
     def n(self) -> int:
@@ -100,7 +100,7 @@ def steps_of(subject: LiveSubject, layer: int, head: int, query: int) -> HeadSte
     return head_steps(subject.loaded, subject.record, activations, layer=layer, head=head, query=query)
 
 
-def written_steps(subject: LiveSubject, layer: int, head: int, query: int) -> Expression:
+def steps_expression(subject: LiveSubject, layer: int, head: int, query: int) -> Expression:
     """The result of `steps_of`."""
     loaded, record = as_python.encoder(subject.checkpoint), as_python.record(subject)
     activations = as_python.computed(subject, unrecorded_activations, layer)

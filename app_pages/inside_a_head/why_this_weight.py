@@ -58,8 +58,8 @@ def _draw_parts(view: View) -> None:
     chosen, attention = view.chosen, view.steps.attention
     where = chosen.layer, chosen.head, view.query, view.key
     source = computed(view.subject, score_parts, *where, by_token=True)
-    parts, written_products = source(), call(source.strongest, MOST)
-    products = written_products()
+    parts, products_expression = source(), call(source.strongest, MOST)
+    products = products_expression()
     st.markdown(" ".join([_score_sentence(view, parts), _largest_sentence(view, products)]))
     added = [
         f"{format_number(float(attention.terms[name][view.key]), '+.3g')} {words}"
@@ -86,7 +86,7 @@ def _draw_parts(view: View) -> None:
 
     _draw_way_back(view)
     clickable(
-        call(score_products, written_products, query=view.name(view.query), key=view.name(view.key)),
+        call(score_products, products_expression, query=view.name(view.query), key=view.name(view.key)),
         key="inside_score",
         chosen=where,
         selection="part",

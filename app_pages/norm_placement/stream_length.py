@@ -13,7 +13,7 @@ from app_pages.controls.pages import read_link
 from app_pages.inputs.text_input import first_text
 from app_pages.show.parts_of_answer import draw_parts_of_answer
 from app_pages.show.show import show
-from app_pages.subject.stored_results import layers_of, over, written_results
+from app_pages.subject.stored_results import layers_of, over, results_expression
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import call
@@ -72,7 +72,7 @@ def _draw_lengths() -> None:
         return
     # Only the state that a whole layer leaves: after the embedding, then every second stage.
     curves = {
-        PLACEMENTS[placement]: written_results(name, LAYERS, read_layers).curves[CURVE]
+        PLACEMENTS[placement]: results_expression(name, LAYERS, read_layers).curves[CURVE]
         for placement, name in ENCODERS.items()
     }
     ends = {title: (curve.mean[::2], curve.sd[::2]) for title, curve in curves.items()}

@@ -25,7 +25,7 @@ from app_pages.subject import as_python, cache
 from app_pages.subject.answer import DISTANCE, whole_answer
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side, written_answers
+from app_pages.subject.two_sides import Side, answers_expression
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.stoppable import in_steps, is_wanted, until_done
 from model.capture import activations
@@ -135,7 +135,7 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
     orders = [shuffled_order(record.roles, order_seed) for order_seed in range(N_SEEDS)]
     with until_done(what):
         written = [
-            written_answers(
+            answers_expression(
                 subject,
                 (call(repositioned, order=order, zeroed=is_zeroed) for order in orders),
                 "Running many orders …",
@@ -218,7 +218,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     ):
         return
     with until_done(what):
-        written = written_answers(subject, changes, "Running many shifts …")
+        written = answers_expression(subject, changes, "Running many shifts …")
         answers = written()
     unit = "positions" if record.patch_grid is None or "added" in kinds else "rows"
     if not record.has_classes:

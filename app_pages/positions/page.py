@@ -103,10 +103,10 @@ def _draw_alibi(row: st.delta_generator.DeltaGenerator) -> None:
         "Nothing is learned; heads with a small slope look far."
     )
     heads = np.unique(np.linspace(0, n_heads - 1, SHOWN).round().astype(int)).tolist()
-    written_slopes = call(theory.alibi_slopes, n_heads)
+    slopes_expression = call(theory.alibi_slopes, n_heads)
     penalties = call(np.negative, call(np.abs, _OFFSETS))
     shown = {
-        f"head {head}: m = {slopes[head]:.3g}": call(np.multiply, written_slopes[head], penalties)
+        f"head {head}: m = {slopes[head]:.3g}": call(np.multiply, slopes_expression[head], penalties)
         for head in heads
     }
     show(call(distance_curves, _OFFSETS, shown, what="bias on the score"), key="positions_alibi")

@@ -87,7 +87,7 @@ def _draw_over_distance(pair: Pair) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_score_curves"):
             source = computed(subject, rotary_score, pair.head, pair.query, pair.key)
-            parts = _written_groups(score, source)
+            parts = _groups_expression(score, source)
             figure = call(
                 score_curves, source.offsets, parts, source.total, own_offset=score.own_offset, window=window
             )
@@ -125,7 +125,7 @@ def grid_score_formula(*, rotates_all: bool) -> str:
     return rf"\text{{score}} = {_ROTATED}{constant}, \qquad \delta = \delta_{{\text{{row}}}} \text{{ or }} \delta_{{\text{{column}}}}, \quad {_FREQUENCY}"
 
 
-def _written_groups(score: RotaryScore, source: Expression) -> dict[str, Expression]:
+def _groups_expression(score: RotaryScore, source: Expression) -> dict[str, Expression]:
     """What groups of pairs add to the score, by their wavelengths; the numbers that are not rotated, if there are any."""
     groups, parts = named("groups", call(source.in_groups, GROUPS)), {}
     for pairs in groups():

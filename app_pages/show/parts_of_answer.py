@@ -120,7 +120,7 @@ def _written(function: Callable[..., Any], subject: LiveSubject, answer: Explain
     """What a function of an encoder, an input and its answer returns, as an expression."""
     explained: Any = answer
     if isinstance(answer, Similarity) and isinstance(answer.other, Picture):
-        explained = call(Similarity, as_python.written_input(answer.other))
+        explained = call(Similarity, as_python.input_expression(answer.other))
     source = as_python.computed(subject, function, explained)
     return source.with_value(partial(subject.compute, function, answer))
 

@@ -77,16 +77,16 @@ class Answer(ABC):
         """Changes [*interventions] in nats, positive where the answer gets more probable; or cosine distances."""
 
     @abstractmethod
-    def written_changes(self, record: Expression, answers: Expression) -> Expression:
+    def changes_expression(self, record: Expression, answers: Expression) -> Expression:
         """The `changes`, as an expression."""
 
     def falls(self, answers: np.ndarray) -> np.ndarray:
         """Falls [*interventions] in nats, below 0 where the answer gets more probable; or cosine distances."""
         return -self.changes(answers) if self.signed else self.changes(answers)
 
-    def written_falls(self, record: Expression, answers: Expression) -> Expression:
+    def falls_expression(self, record: Expression, answers: Expression) -> Expression:
         """The `falls`, as an expression."""
-        changes = self.written_changes(record, answers)
+        changes = self.changes_expression(record, answers)
         return call(np.negative, changes) if self.signed else changes
 
     @abstractmethod
@@ -151,7 +151,7 @@ class ClassAnswer(Answer):
     def changes(self, answers: np.ndarray) -> np.ndarray:
         return class_changes(self.record, answers, self.followed)
 
-    def written_changes(self, record: Expression, answers: Expression) -> Expression:
+    def changes_expression(self, record: Expression, answers: Expression) -> Expression:
         return call(class_changes, record, answers, self.followed)
 
     def change_to(self, after: LiveSubject) -> float:
@@ -228,7 +228,7 @@ class WordAnswer(Answer):
     def changes(self, answers: np.ndarray) -> np.ndarray:
         return np.asarray(answers[..., 0], np.float64) - self.value
 
-    def written_changes(self, _record: Expression, answers: Expression) -> Expression:
+    def changes_expression(self, _record: Expression, answers: Expression) -> Expression:
         return call(np.subtract, call(answers[..., 0].astype, "float64"), self.value)
 
     def change_to(self, after: LiveSubject) -> float:
@@ -278,7 +278,7 @@ class StateAnswer(Answer):
     def changes(self, answers: np.ndarray) -> np.ndarray:
         return cosine_distance(cast(ForwardRecord, self.record).pooled, answers)
 
-    def written_changes(self, record: Expression, answers: Expression) -> Expression:
+    def changes_expression(self, record: Expression, answers: Expression) -> Expression:
         return call(cosine_distance, record.pooled, answers)
 
     def change_to(self, after: LiveSubject) -> float:

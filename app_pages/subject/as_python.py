@@ -35,10 +35,10 @@ def encoder(name: cache.Checkpoint) -> Expression:
 
 def model_input(subject: Subject) -> Expression:
     """The text or the picture that is read."""
-    return written_input(subject.model_input)
+    return input_expression(subject.model_input)
 
 
-def written_input(read_input: Input | None) -> Expression:
+def input_expression(read_input: Input | None) -> Expression:
     """A text or a picture."""
     if not isinstance(read_input, Picture):
         return named("text", read_input)

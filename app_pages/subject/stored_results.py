@@ -55,7 +55,7 @@ def table_of(name: str, file: str) -> results.ResultTable | None:
     return _read_or_say(name, file, results.read_rows)
 
 
-def written_results(name: str, file: str, read: Callable[..., Any]) -> Expression:
+def results_expression(name: str, file: str, read: Callable[..., Any]) -> Expression:
     """What `read` makes of a file beside the encoder's weights, as an expression; measures of this session cannot be written."""
     measured = session_heads().get(name) if file == results.HEADS else None
     if measured is not None and measured is heads_of(name):

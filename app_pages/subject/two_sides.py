@@ -72,7 +72,7 @@ class Side:
         return residual if self.words is None else self.words.matched_states(residual)
 
     @property
-    def written_states(self) -> Expression:
+    def states_expression(self) -> Expression:
         """The `states`, as an expression."""
         residual = as_python.record(self.subject).residual
         return residual if self.words is None else call(self.words.matched_states, residual)
@@ -126,7 +126,7 @@ def answers_under(
     return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
 
 
-def written_answers(subject: LiveSubject, changes: Iterable[Any], text: str) -> Expression:
+def answers_expression(subject: LiveSubject, changes: Iterable[Any], text: str) -> Expression:
     """The result of `answers_under`; the changes may be expressions."""
     changes = tuple(changes)
     values = [change() if isinstance(change, Expression) else change for change in changes]

@@ -86,7 +86,7 @@ def draw_at_start(
     with st.expander("Lemma 2: how long it should get", icon=":material/rule:"):
         st.markdown(LEMMA)
 
-    written_setting = named("setting", setting)
+    setting_expression = named("setting", setting)
 
     def draw(results: dict[str, list[list[InitialNorms]]], done: bool) -> None:
         nonlocal concentration
@@ -94,7 +94,7 @@ def draw_at_start(
         sweeps = {variant: combine_seeds(by_seed) for variant, by_seed in results.items()}
         n = len(next(iter(results.values())))
         by_seed = {
-            variant: [call(norms_by_depth, written_setting, variant, deepest, seed) for seed in range(n)]
+            variant: [call(norms_by_depth, setting_expression, variant, deepest, seed) for seed in range(n)]
             for variant in variants
         }
         written = {variant: call(combine_seeds, results) for variant, results in by_seed.items()}

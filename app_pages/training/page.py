@@ -89,7 +89,7 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
             title = f"{title}, mean of {n:,} logged batches"
         elif n > 1:
             title = f"{title}, 1 entry in {n:,} drawn"
-        curves = [_written_curve(name, value, entries, max(n, 1), is_smoothed) for name in names]
+        curves = [_curve_expression(name, value, entries, max(n, 1), is_smoothed) for name in names]
         values = [curve()[["step", "value"]] for curve in curves]
         if all(table.empty for table in values):
             column.info(f"No {value.replace('_', ' ')} was recorded.")
@@ -116,7 +116,7 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
     explain(task for history in by_encoder.values() for task in tasks(history))
 
 
-def _written_curve(name: Checkpoint, value: str, entries: str, n: int, is_smoothed: bool) -> Expression:
+def _curve_expression(name: Checkpoint, value: str, entries: str, n: int, is_smoothed: bool) -> Expression:
     """The curve of one run: the means over `n` entries, or every n-th of them, each with the name of its task."""
     history = encoder(name).history
     table = call(logged_values, history, value, entries)

@@ -138,7 +138,7 @@ def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: C
             on_chosen_change=callback("training_player", taken),
         )
         # In the corner of the film, and after its player for those who come by the keyboard.
-        runs = _written_runs(films, probe)
+        runs = _runs_expression(films, probe)
         download(call(recorded_heads, runs, colours=scale, moment=moment, alone=True), "film")
     st.caption(_alignment(tuple(films.values())))
 
@@ -151,20 +151,20 @@ def _heads(first: Checkpoint, last: Checkpoint, probe: int, scale: ColourScale) 
     for recorded in films.values():
         digest.update(recorded.probes[probe].pattern.data)
     stamp = digest.hexdigest()
-    runs = [run() for run in _written_runs(films, probe)]
+    runs = [run() for run in _runs_expression(films, probe)]
     return stamp, recorded_heads(runs, stamp=stamp, colours=scale)
 
 
-def _written_films(films: Iterable[Checkpoint]) -> dict[str, Expression]:
+def _films_expression(films: Iterable[Checkpoint]) -> dict[str, Expression]:
     """The recordings, as expressions."""
     return {
         name: named("recording", call(read_recording, encoder(name)), partial(film, name)) for name in films
     }
 
 
-def _written_runs(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> list[Expression]:
+def _runs_expression(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> list[Expression]:
     """What the film is drawn of, as expressions."""
-    colours, sources = _colours(tuple(films)), _written_films(films)
+    colours, sources = _colours(tuple(films)), _films_expression(films)
     return [
         call(
             Run,
@@ -234,7 +234,7 @@ def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None
     with bar("curves")[0]:
         measure = CURVES.choose()
     for column, (name, recorded) in zip(st.columns(len(films), gap="medium"), films.items(), strict=True):
-        source = _written_films(films)[name]
+        source = _films_expression(films)[name]
         probe_record, titles = source.probes[probe], [*map(title_of, recorded.tasks)]
         values, title, line, log_y = {
             ACCURACY: (source.accuracy[:, None], "accuracy", None, False),
@@ -266,7 +266,7 @@ def _draw_formation(films: Mapping[Checkpoint, TrainingRecording], probe: int) -
         st.markdown("## When did each head form?", help=_FORMATION_HELP)
     sources = {
         name: call(formation_step, recording, probe).with_value(partial(formation_steps, name, probe))
-        for name, recording in _written_films(films).items()
+        for name, recording in _films_expression(films).items()
     }
     all_steps = call(np.concatenate, [call(steps.ravel) for steps in sources.values()])
     for column, (name, steps) in zip(st.columns(len(films), gap="medium"), sources.items(), strict=True):

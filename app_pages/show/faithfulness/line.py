@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.controls.control_bar import beside
 from app_pages.controls.estimated_work import Wanted
 from app_pages.controls.head_choice import take_query
-from app_pages.controls.knock_out_choice import NAMES, written_knock_outs
+from app_pages.controls.knock_out_choice import NAMES, knock_outs_expression
 from app_pages.controls.map_controls import FAITHFULNESS
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, check_map, read_position, with_curves
@@ -149,7 +149,7 @@ def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, q
             checked.positions,
             tokens,
             scores.with_value(lambda: checked.scores),
-            _written_effects(subject, checked),
+            _effects_expression(subject, checked),
             kind=NAMES[checked.kind],
             effect=effect,
             selected=query,
@@ -170,7 +170,7 @@ def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, q
     columns = beside("faithful_deletion", "faithful_insertion")
     kinds: tuple[Literal["deletion", "insertion"], ...] = ("deletion", "insertion")
     curve_pairs = ((curves.deletion, curves.random), (curves.insertion, curves.random[:, ::-1]))
-    written = _written_curves(subject, checked)
+    written = _curves_expression(subject, checked)
     for column, kind, (curve, random), sources in zip(columns, kinds, curve_pairs, written, strict=True):
         own_area, random_areas = area(curve, verdict.n), area(random, verdict.n)
         mean, sd = (
@@ -196,14 +196,14 @@ def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, q
             )
 
 
-def _written_effects(subject: LiveSubject, checked: Checked) -> Expression:
+def _effects_expression(subject: LiveSubject, checked: Checked) -> Expression:
     answer, sets = checked.answer, [(position,) for position in checked.positions]
-    answers = written_knock_outs(subject, sets, checked.kind, answer.measured)
-    falls = answer.written_falls(as_python.record(subject), answers)
+    answers = knock_outs_expression(subject, sets, checked.kind, answer.measured)
+    falls = answer.falls_expression(as_python.record(subject), answers)
     return call(rounded_effects, falls, in_nats=answer.signed).with_value(lambda: checked.effects)
 
 
-def _written_curves(subject: LiveSubject, checked: Checked) -> list[tuple[Expression, Expression]]:
+def _curves_expression(subject: LiveSubject, checked: Checked) -> list[tuple[Expression, Expression]]:
     """The curve of the map and those of random orders, of deletion and of insertion."""
     scores = dict(zip(checked.positions, checked.scores.tolist(), strict=True))
     order = sort_by_score(scores, checked.positions)
