@@ -25,7 +25,7 @@ from app_pages.controls.attention_controls import (
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_head, choose_query, draw_head_name
 from app_pages.controls.knock_out_choice import choose_kind
-from app_pages.controls.lens import about_lens, choose_lens
+from app_pages.controls.lens import choose_lens, draw_lens_description
 from app_pages.show.measures_note import measures_note
 from app_pages.subject.answer import Answer, whole_answer
 from app_pages.subject.subject import LiveSubject, Subject
@@ -64,7 +64,7 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
         draw_masked_token_guesses(subject)
         draw_token_classes(subject.record)
     if through.lens.name != ATTENTION:
-        about_lens(subject, through.lens)
+        draw_lens_description(subject, through.lens)
     shown = ShownHead(
         subject=subject, chosen=chosen, through=through, view=view, query=query, kind=kind, answer=answer
     )
@@ -90,7 +90,7 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
     if isinstance(subject, LiveSubject):
         draw_guesses_by_layer(subject)
     if through.lens.name == ATTENTION:
-        about_lens(subject, through.lens)
+        draw_lens_description(subject, through.lens)
     measures_note(view.record.units, view.measures, through.lens)
 
 

@@ -24,7 +24,7 @@ from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots, bar
 from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
-from app_pages.controls.lens import about_lens, choose_lens
+from app_pages.controls.lens import choose_lens, draw_lens_description
 from app_pages.inputs.row import choose_input, say_unknown, stop
 from app_pages.show.show import show
 from app_pages.show.side_predictions import predictions, tell
@@ -92,7 +92,7 @@ def draw() -> None:
 
     if part == controls.HEADS:
         draw_heads(slots, chosen, first, second, pairing, through)
-        about_lens(subject, through.lens)
+        draw_lens_description(subject, through.lens)
     elif part == controls.CROSS:
         draw_cross_attention(slots, chosen, first, second)
     elif part == controls.KNOCK_OUT:

@@ -40,26 +40,26 @@ LONGEST = 3500
 
 
 def first(_value: Any, options: Sequence[Option]) -> Option | None:
-    """The first option, as the substitute for a value that is no longer offered; None without options."""
+    """The first option, as the substitute for a value that is no longer offered; None if there are no options."""
     return next(iter(options), None)
 
 
 def nearest(value: Any, options: Sequence[int]) -> int | None:
-    """The option nearest to `value`, or the first option if `value` is not a whole number. There must be at least one option."""
+    """The option nearest to `value`, or the first option if `value` is no whole number. `options` must not be empty."""
     if not isinstance(value, int):
         return first(value, options)
     return min(options, key=lambda option: abs(option - value))
 
 
 def drop_option(_value: Any, _options: Sequence[Option]) -> None:
-    """None, as the substitute for an option that is no longer offered: `Boxes` leaves it out and keeps the other chosen
-    ones.
+    """Returns None as the substitute for an option that is no longer offered, so that `Boxes` drops it and keeps the other chosen
+    options.
     """
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of a control, as a link holds it; made by `Control.to`."""
+    """A value of a control as part of a link; made by `Control.to`. `written` is the value as it stands in the address."""
 
     control: "Control[Any]"
     value: Any
@@ -73,8 +73,8 @@ class Choice:
 class Control(Generic[Value]):
     """Base class of the controls.
 
-    `pattern` is a regular expression for the texts that a link may hold; `format_func` turns a value into such a text.
-    Other keywords of a declaration, or of `choose`, are passed to Streamlit's widget.
+    `pattern` is a regular expression that every text of this control in an address must match; `format_func` turns a value into
+    such a text. Other keyword arguments, here or in `choose`, are passed to Streamlit's widget.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Control(Generic[Value]):
         return f"{type(self).__name__}({self.key!r})"
 
     def held(self, default: Any = None) -> Any:
-        """The value, even if the control is drawn on another page; `default` if it was not drawn yet."""
+        """The current value, kept even while another page is drawn; `default` if the control was never drawn."""
         return st.session_state.get(self.key, default)
 
     def take(self, value: Value) -> None:
@@ -104,13 +104,13 @@ class Control(Generic[Value]):
         st.session_state[self.key] = value
 
     def to(self, value: Value) -> Choice:
-        """This choice of `value`, as a part of a link. Raises ValueError if the control has no such value."""
+        """The `value` of this control as part of a link. Raises ValueError if the control has no such value."""
         written = self._write(value)
         self.check(written)
         return Choice(self, value, written)
 
     def check(self, written: str | list[str]) -> None:
-        """Raises ValueError if `written`, a text or texts from an address, is no value of this control."""
+        """Raises ValueError if `written`, the text or texts under this key in an address, is no value of this control."""
         for text in [written] if isinstance(written, str) else written:
             if not self._accepts(text):
                 raise ValueError(f"{self.key}={text} is no value of the control “{self.label or self.key}”")
@@ -119,17 +119,17 @@ class Control(Generic[Value]):
         return re.fullmatch(self.pattern, text, re.DOTALL) is not None
 
     def _write(self, value: Value, format_func: Callable[[Any], str] | None = None) -> str | list[str]:
-        """The value as the address holds it."""
+        """The value as it stands in the address: a text, or a list of texts."""
         write = format_func or self.format_func
         return [write(part) for part in value] if isinstance(value, list | tuple) else write(value)
 
     def _draw(self, widget: Callable[..., Any], begin: Any, **arguments: Any) -> Any:
-        """Draws the widget, which begins with the value `begin`, and returns its value.
+        """Draws the widget, whose initial value is `begin`, and returns its value.
 
-        On the first run of a page the value is set anew, so that the address has it again; so is one that is always written
-        (its widget begins empty) and is missing there. Streamlit writes no value into the address that was set before the
-        widget was ever drawn, so that is done here. If the address holds another one then, the widget is bound to it only from
-        the next run on: Streamlit would take that value, or delete it.
+        On the first run of a page the value is set anew, so that it stands in the address again; so is a value that must always
+        stand there (its widget starts empty) and is missing. Streamlit does not write a value into the address that was set
+        before the widget was first drawn, so that is done here. If the address holds another value at that time, the widget is
+        bound to the address only from the next run on: Streamlit would otherwise take that value, or delete it.
         """
         session, drawn_key, unbound_key = st.session_state, f"{self.key}_drawn", f"{self.key}_unbound"
         unbound: dict[str, Any] = {}
@@ -142,18 +142,18 @@ class Control(Generic[Value]):
                 session[self.key] = session[self.key]
             is_other = in_address != ([written] if isinstance(written, str) else written)
             if drawn_key not in session and session[self.key] != begin and is_other:
-                _put(self.key, written)
+                _write_to_address(self.key, written)
                 if in_address:
                     unbound, session[unbound_key] = dict.fromkeys(_WIDGET), True
         session[drawn_key] = True
         return widget(**self.widget | arguments | unbound)
 
     def _replace(self, options: tuple[Any, ...], mended: Callable[[Any], Any]) -> None:
-        """Replaces the value by `mended(value)`, one of the present options; called before the widget is drawn.
+        """Replaces the value by `mended(value)`, one of the present `options`; called before the widget is drawn.
 
-        Once the options are others, even an unchanged value is written: Streamlit knows a choice by its label and a
-        slider by its bounds, and the browser and the address would else keep the old label, or lose the value. In any
-        other run an unchanged value is not written, since that would interrupt a drag.
+        When the options have changed, even an unchanged value is written: Streamlit identifies a choice by its label and a slider
+        by its bounds, and the browser and the address would otherwise keep the old label, or lose the value. In any other run an
+        unchanged value is not written, since that would interrupt a drag.
         """
         session, options_key = st.session_state, f"{self.key}_options"
         if self.key in session:
@@ -166,7 +166,7 @@ class Control(Generic[Value]):
 class OfOptions(Control[Value], Generic[Value, Option]):
     """A control with options; those that depend on the encoder or the input are passed to `choose`.
 
-    `gone` returns the substitute for a chosen option that is no longer offered.
+    `gone(value, options)` returns the substitute for a chosen option that is no longer offered.
     """
 
     def __init__(
@@ -189,12 +189,12 @@ class OfOptions(Control[Value], Generic[Value, Option]):
         return text in map(self.format_func, self.options)
 
     def _offered(self, options: Iterable[Option] | None = None) -> list[Option]:
-        """The options that are offered now: `options`, or else those of the declaration."""
+        """The options that are offered now: `options` if given, else those of the declaration."""
         return list(self.options or () if options is None else options)
 
 
 class Row(OfOptions[Option, Option]):
-    """A row of buttons of which one is chosen: at first, or if the chosen option is no longer offered, the first one."""
+    """A row of buttons, one of which is chosen: by default the first, also if the chosen option is no longer offered."""
 
     def choose(
         self, options: Iterable[Option] | None = None, default: Option | None = None, **widget: Any
@@ -222,10 +222,10 @@ class Tabs(Row[str]):
 
 
 class Box(OfOptions[Option, Option]):
-    """A drop-down list. At the start `default` is chosen, or else the first option.
+    """A drop-down list. At first `default` is chosen, or else the first option.
 
-    One that `is_always_written` stands in the address with that option too: what is first chosen in one input is not what
-    would be in another.
+    With `is_always_written` its value stands in the address even if it is the initial one, because the initial value depends on
+    the input.
     """
 
     def __init__(
@@ -394,18 +394,25 @@ class Toggle(Control[bool]):
 
 
 class TextBox(Control[str]):
-    """A box for a text: two lines high, and as high as the text while it has the focus.
+    """A box for a text: two lines high, and while it has the focus as high as its text.
 
-    Enter applies what was typed and Shift+Enter breaks the line; where the text is read `by_line`, Enter breaks it.
+    Enter applies the text and Shift+Enter breaks the line; if `enter_breaks_line`, Enter breaks the line. `max_characters` is the limit in
+    characters.
     """
 
     def __init__(
-        self, key: str, label: str, default: str = "", *, at_most: int = LONGEST, by_line: bool = False
+        self,
+        key: str,
+        label: str,
+        default: str = "",
+        *,
+        max_characters: int = LONGEST,
+        enter_breaks_line: bool = False,
     ) -> None:
         super().__init__(
-            key, label, default, max_chars=at_most, height="content", label_visibility="collapsed"
+            key, label, default, max_chars=max_characters, height="content", label_visibility="collapsed"
         )
-        self._container_key = f"text_{'by_line_' if by_line else ''}{key}"
+        self._container_key = f"text_{'by_line_' if enter_breaks_line else ''}{key}"
 
     def choose(self, default: str | None = None) -> str:
         """Draws the control and returns its text; at first that is `default`, or else the declared one."""
@@ -423,7 +430,7 @@ class TextLine(Control[str]):
 
 
 class Code(Control[str]):
-    """A text in the address that no widget holds, such as cells blocked by clicks; "" if there is none."""
+    """A text in the address that belongs to no widget, such as the list of cells blocked by clicks; "" if there is none."""
 
     def read(self) -> str:
         """The text in the address; "" if there is none.
@@ -452,16 +459,16 @@ class Code(Control[str]):
             self.leave()
 
     def begin(self, value: str) -> None:
-        """Writes what the page begins with, after `read` has found nothing."""
+        """Writes the initial value into the address, after `read` has returned ""."""
         _used_codes().add(self.key)
         st.session_state[self.key] = value
-        _put(self.key, value)
+        _write_to_address(self.key, value)
 
     def is_of_other_text(self, tokens: Sequence[str]) -> bool:
-        """Whether the input's `tokens` differ from those at the last call, so that positions in the code mean other
+        """Whether the input's `tokens` differ from those at the last call, so that positions in this code would refer to other
         tokens.
 
-        The names of patches are the same in every digit.
+        All digits have the same patch names, so between digits they do not differ.
         """
         before = st.session_state.get(f"{self.key}_tokens", tokens)
         st.session_state[f"{self.key}_tokens"] = tokens
@@ -477,11 +484,11 @@ class Code(Control[str]):
 
 
 def begin_run(page: str) -> None:
-    """Notes which page this run draws; called before anything is drawn.
+    """Records which page this run draws; called before anything is drawn.
 
-    On a new page every widget writes its value into the address again when it is first drawn, since the browser leaves
-    out widgets in closed popovers. Values of a link replace those of the session: they are the values in the address
-    that were not in that of the previous page.
+    On a new page every widget writes its value into the address again when it is first drawn, since the browser leaves out
+    widgets in closed popovers. Values that came with a link, that is, those in the address that the previous page's address
+    lacked, replace those of the session.
     """
     arrived = st.session_state["arrived"] = st.session_state.get("page") != page
     st.session_state["page"] = page
@@ -504,9 +511,10 @@ def begin_run(page: str) -> None:
 
 @contextmanager
 def kept_for_next_run() -> Iterator[None]:
-    """Context for drawing a page; at its end keeps the address in the session for the next run.
+    """Context for drawing a page; on exit it keeps the address in the session for the next run.
 
-    Not if the run ends early for another one: the browser that has asked for it may still have the address of the run before.
+    It keeps nothing if the run ends early for another run: the browser that requested it may still have the previous run's
+    address.
     """
     try:
         yield
@@ -519,8 +527,8 @@ def kept_for_next_run() -> Iterator[None]:
 
 
 def _keep_address() -> None:
-    """Keeps the address in the session. After the first run the browser adds to it what the controls began with: the server
-    would add a step to the browser's history for each, before `history.js` is there to make them one.
+    """Keeps the address in the session. On the session's first run the browser then adds the initial values of the controls: from
+    the server each would become a step of the browser's history, before `history.js` is loaded to merge them.
     """
     session = st.session_state
     first_values = {} if session.get(_HAS_RUN) else _first_values()
@@ -530,11 +538,9 @@ def _keep_address() -> None:
     add_to_address(first_values)
 
 
-def opened_bare() -> bool:
-    """Whether the session began with an address without parameters; if so, rules choose the head and the query that are
-    shown first.
-    """
-    return st.session_state.setdefault("opened_bare", not st.query_params)
+def began_without_parameters() -> bool:
+    """Whether the session began with an address without parameters; then rules choose the first head and query."""
+    return st.session_state.setdefault("began_without_parameters", not st.query_params)
 
 
 def _number(text: str) -> float:
@@ -554,8 +560,8 @@ def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
     return min(max(value, least), most)
 
 
-def _put(key: str, written: str | list[str]) -> None:
-    """Writes a value into the address; what it lacks on the session's first run is written at the end of that."""
+def _write_to_address(key: str, written: str | list[str]) -> None:
+    """Writes a value into the address; on the session's first run a missing key is written only at the end of the run."""
     if st.session_state.get(_HAS_RUN) or key in st.query_params:
         st.query_params[key] = written
     else:
@@ -563,7 +569,7 @@ def _put(key: str, written: str | list[str]) -> None:
 
 
 def _first_values() -> dict[str, list[str]]:
-    """Values by key that are written into the address when the session's first run ends."""
+    """Initial values by key, to be written into the address when the session's first run ends."""
     return st.session_state.setdefault("first_values", {})
 
 
@@ -573,10 +579,12 @@ def _used_codes() -> set[str]:
 
 
 def _taken_codes() -> dict[str, str]:
-    """What codes took since a run came to its end: until one does, the browser asks with the address of before."""
+    """Values of codes that callbacks set since the last completed run: until then, the browser still sends the previous
+    address.
+    """
     return st.session_state.setdefault("codes_taken", {})
 
 
 def _codes_to_restore() -> set[str]:
-    """Keys of codes that the address has lost with a change of page; each is written again once the new page reads it."""
+    """Keys of codes that the address lost with a change of page; each is written again once the new page reads it."""
     return st.session_state.setdefault("codes_put_back", set())

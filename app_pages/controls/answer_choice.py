@@ -25,20 +25,20 @@ WORD = TextLine(
 
 
 def choose_answer(subject: LiveSubject) -> Answer:
-    """Draws the choice where the text has [MASK] and the encoder predicts masked tokens; returns the chosen answer.
+    """Draws the choice of the answer if the text has [MASK] and the encoder predicts masked tokens; returns the chosen answer.
 
-    An encoder without classes begins with the masked word, which it was trained to predict. A word that is no single token
-    of the vocabulary is replaced by the first guess, with a sentence that says so.
+    For an encoder without classes the default is the masked word, which it was trained to predict. A typed word that is no single
+    token of the vocabulary is replaced by the encoder's first guess, and a sentence says so.
     """
     return choose_answers({"": subject})[0]
 
 
 def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
-    """One choice of a word for several subjects, by their titles: each subject is asked for this word at its masked token of the
-    same number.
+    """Draws one choice of a word for several subjects, given by title; returns the answer of each: that word at the subject's
+    n-th masked token, with the same n for all.
 
-    Where no word is typed, it is the first guess of the first of them. Captions say where another word, or the whole input, is
-    asked.
+    If no word is typed, it is the first subject's first guess. Captions say where another word, or the whole input, is the answer
+    instead.
     """
     positions = {title: _predicted_positions(subject) for title, subject in subjects.items()}
     whole: list[Answer] = [whole_answer(subject.record) for subject in subjects.values()]
@@ -81,7 +81,9 @@ def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
 
 
 def _masked_word(subject: LiveSubject, words: Sequence[str], position: int) -> tuple[MaskedWord, str]:
-    """The first of the `words` that is one token of the encoder, with ""; if none is, its first guess, with the reason."""
+    """The first of `words` that is one token of the encoder's vocabulary, and ""; if none is, the encoder's first guess, and a
+    sentence that says why.
+    """
     problem = ""
     for word in words:
         try:
@@ -92,13 +94,13 @@ def _masked_word(subject: LiveSubject, words: Sequence[str], position: int) -> t
 
 
 def _predicted_positions(subject: LiveSubject) -> tuple[int, ...]:
-    """Positions of the masked tokens that the encoder predicts."""
+    """Positions of the masked tokens for which the encoder has predictions."""
     record = subject.record
     return tuple(record.positions_with_role("mask")) if record.config.masked_token_output else ()
 
 
 def _spellings(subject: LiveSubject, answer: MaskedWord) -> tuple[str, ...]:
-    """The word as the vocabulary of its encoder spells it, and as one would type it."""
+    """The answer's word as the encoder's vocabulary spells it, and as a user would type it."""
     tokenizer = subject.loaded.tokenizer
     if tokenizer is None:
         return ()
@@ -107,7 +109,7 @@ def _spellings(subject: LiveSubject, answer: MaskedWord) -> tuple[str, ...]:
 
 
 def _name(subject: LiveSubject, answer: MaskedWord, n_masked: int) -> str:
-    """Name of the word and its place, such as "“very” at [MASK]"; of several masked tokens with the position."""
+    """Name of the word and its position, such as "“very” at [MASK]"; with the position's number if several tokens are masked."""
     tokenizer, record = subject.loaded.tokenizer, subject.record
     token = None if tokenizer is None else tokenizer.id_to_token(answer.token_id)
     label = record.labels[answer.position] if n_masked > 1 else record.tokens[answer.position]

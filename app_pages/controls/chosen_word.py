@@ -1,5 +1,5 @@
-"""Which head and word are chosen in another input: of another text the same word, or else one that a rule finds without running
-the encoder; of another kind of input what was chosen there before.
+"""Keeps the chosen head and word when the input changes: in another text the same word, or else one chosen by a rule that does
+not run the encoder; in another kind of input the choice that was last made there.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ _FIRST_ROLES: tuple[tuple[Role, ...], ...] = (("word",), ("unknown", "mask"), ("
 
 
 def first_query(record: AttentionRecord) -> int:
-    """The position whose row is shown at first: of a text the longest word, the first of several; of a picture the class
-    token, if the answer is read from it, or else the patch in the middle.
+    """The position that is the query by default: in a text the longest word, the first if several are as long; in a picture the
+    class token if the answer is read from it, or else the patch in the middle.
     """
     if record.patch_grid is not None:
         patches = record.patches
@@ -38,7 +38,7 @@ def remember_choice(kind: str) -> None:
 
 
 def take_remembered(kind: str, record: AttentionRecord, head: tuple[int, int]) -> None:
-    """Chooses the head and query that were chosen in this kind of input before, or else this `head` and the first query."""
+    """Chooses the head and query that were last chosen in this kind of input, or else `head` and the first query of `record`."""
     layer, index, query = st.session_state.get(_BY_KIND, {}).get(kind, (None, None, None))
     for control, value, otherwise in ((LAYER, layer, head[0]), (HEAD, index, head[1])):
         control.take(otherwise if value is None else value)
@@ -47,24 +47,23 @@ def take_remembered(kind: str, record: AttentionRecord, head: tuple[int, int]) -
 
 
 def keep_query(record: AttentionRecord) -> None:
-    """Keeps the word that is the query where the input of this run is another one than before; called before QUERY is drawn.
-
-    If the `record` of the new input does not have it, the first query of that is chosen.
+    """Keeps the query's word when the input has changed since the last run: finds it in the new `record`, or else chooses that
+    record's first query. Called before QUERY is drawn.
     """
     keep_word(QUERY, record, first_query(record))
 
 
 def take_word(control: Box[Any], position: int) -> None:
-    """Callback: chooses the token at this position of the input that is shown next, which may be another one than now."""
+    """Callback: chooses the token at this `position` of the input of the next run, which may differ from the present input."""
     control.take(position)
     st.session_state.pop(f"{control.key}_kept", None)
 
 
 def keep_word(control: Box[Any], record: Positions, otherwise: Any) -> None:
-    """Keeps the chosen token, of which the control holds the position, where the `record` is of another input than at the last
-    call: at the same position, or at the same occurrence, or else where it is first. Without it, `otherwise` is chosen.
+    """Keeps the token whose position `control` holds when the input of `record` differs from that of the last call: the same
+    token at the same position, or else its same occurrence, or else its first. If the new input lacks it, chooses `otherwise`.
 
-    It is moved in every run until the address has its new label: a run that is ended by another has told the browser nothing.
+    This is repeated in every run until the address has the new label: a run that another run has ended did not reach the browser.
     """
     session, kept_key = st.session_state, f"{control.key}_kept"
     now = record.tokens, record.labels
@@ -83,6 +82,7 @@ def keep_word(control: Box[Any], record: Positions, otherwise: Any) -> None:
 
 
 def _same_word(tokens: Sequence[str], position: int, new_tokens: Sequence[str], otherwise: Any) -> Any:
+    """Position in `new_tokens` of the word at `position` in `tokens`, or `otherwise`."""
     token = tokens[position] if position < len(tokens) else None
     if position < len(new_tokens) and new_tokens[position] == token:
         return position

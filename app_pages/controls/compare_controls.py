@@ -36,7 +36,10 @@ COMPARED = Row(
 OTHER_ENCODER = Box[str]("compare_with", "with", width=170, label_visibility="collapsed")
 SECOND_TEXT = TextBox("compare_text", "Second text", "The film is not bad at all.")
 TEXTS = TextBox(
-    "compare_texts", "Texts, one a line", "a photo of a cat\na photo of a dog\na photo of a cup", by_line=True
+    "compare_texts",
+    "Texts, one a line",
+    "a photo of a cat\na photo of a dog\na photo of a cup",
+    enter_breaks_line=True,
 )
 SECOND_DIGIT = DigitNumber("compare_digit", "Second digit, test digit number", 1, width=160)
 SECOND_PICTURE = second_example("compare_picture")

@@ -8,8 +8,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 
 def bar(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Draws an empty line for controls, whose labels are inside them; returns its main container and the container at
-    its end.
+    """Draws an empty line for controls, whose labels stand inside them; returns its main container and the container at its
+    end.
     """
     with st.container(horizontal=True, gap="xsmall", key=f"bar_{key}"):
         controls = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
@@ -17,14 +17,14 @@ def bar(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def beside(*names: str) -> list[DeltaGenerator]:
-    """A container for each name, next to each other, in a narrow window below each other; a name may be used once on a page."""
+    """A container for each name, next to each other, in a narrow window below each other. A name can be used once on a page."""
     with st.container(horizontal=True, gap="medium"):
         return [st.container(key=f"side_{name}") for name in names]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slots:
-    """Containers beside and below the input row, which each page fills with its own controls and predictions."""
+    """Containers next to and below the input row, which each page fills with its own controls and predictions."""
 
     beside: DeltaGenerator  # next to the input: for another one
     answer: DeltaGenerator  # at the end of the row: for the prediction, where it matters

@@ -1,4 +1,4 @@
-"""Work of many forward passes: done at once if half a second is enough by estimate, else when a button is pressed."""
+"""Work of many forward passes: done at once if it is estimated to take half a second at most, else when a button is pressed."""
 
 from collections.abc import Hashable
 from dataclasses import replace
@@ -17,7 +17,9 @@ A_SECOND = 1e10
 
 
 class Wanted(NamedTuple):
-    """Whether the reader has asked for the work elsewhere, and where the button stands that starts it, by default here."""
+    """Whether the user has already requested the work by another control, and the container for the button that starts it (by
+    default the current one).
+    """
 
     is_already: bool = False
     button: DeltaGenerator | None = None
@@ -33,17 +35,17 @@ def is_wanted(
     label: str,
     key: str,
     *,
-    besides: int = 0,
+    other_forwards: int = 0,
     wanted: Wanted = NOT_YET,
 ) -> bool:
-    """Whether to do the work `what` now: it is short or `wanted` already, was done before, or the button
-    is pressed that is drawn where `wanted` says.
+    """Whether to do the work identified by `what` now: it is short, was requested (`wanted`), was done before, or the button
+    drawn here is pressed.
 
-    Short means at most half a second together with `besides` other forward passes. The work itself belongs inside
+    Short means at most half a second, `other_forwards` of related work included. The work itself belongs inside
     `app_pages.toolkit.stoppable.until_done(what)`.
     """
     per_forward = multiply_adds(subject.loaded.config, len(subject.record))
-    is_short = wanted.is_already or (n_forwards + besides) * per_forward <= AT_ONCE
+    is_short = wanted.is_already or (n_forwards + other_forwards) * per_forward <= AT_ONCE
     label = f"{label}, {duration(n_forwards * per_forward)}"
     return stoppable.is_wanted(what, label, key, is_short=is_short, container=wanted.button)
 
@@ -54,7 +56,7 @@ def multiply_adds(config: ModelConfig, n: int) -> int:
 
 
 def duration(n: int) -> str:
-    """Rough time that `n` multiply-adds take, as text."""
+    """Rough time that `n` multiply-adds take, such as "about 3 s"."""
     seconds = n / A_SECOND
     if seconds < 90:
         return f"about {max(1, round(seconds))} s"

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import inside_a_head_controls
-from app_pages.controls.address import opened_bare
+from app_pages.controls.address import began_without_parameters
 from app_pages.controls.chosen_word import first_query, take_remembered, take_word
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.input_controls import KIND, OTHER_KIND
@@ -38,7 +38,7 @@ _NO_HEADS = "This lens has one map for the whole layer, all its heads together."
 
 @dataclass(frozen=True, kw_only=True)
 class HeadChoice:
-    """The head that a page or one of its sections is about, the colour scale of its weights, and the lens."""
+    """The chosen layer and head, the colour scale of weights, and the lens through which maps are shown."""
 
     layer: int
     head: int
@@ -46,12 +46,12 @@ class HeadChoice:
     lens: Lens = LENSES[ATTENTION]  # of one without heads there is head 0 alone
 
     def weights_to(self, maximum: str, *weights: np.ndarray) -> WeightScale:
-        """Colour scale that figures of all these `weights` share; `maximum` is the legend's name for its upper end."""
+        """Colour scale that figures of all these `weights` share; `maximum` is how the legend names its upper end."""
         lens = self.lens
         return weight_scale(self.scale, maximum, *weights, what=lens.quantity, shares=lens.sums_to_1)
 
     def of_head(self, *records: AttentionRecord) -> WeightScale:
-        """Colour scale for the chosen head in one record, or in all records that are compared."""
+        """Colour scale for the chosen head's maps in all these `records`."""
         maximum = "this head's own maximum" if len(records) == 1 else "this head's maximum on all sides"
         return self.weights_to(maximum, *(record.pattern[self.layer, self.head] for record in records))
 
@@ -65,10 +65,10 @@ def choose_head(
     lens: Lens = LENSES[ATTENTION],
     container: DeltaGenerator | None = None,
 ) -> HeadChoice:
-    """Draws the controls of layer and head in `container`, by default the page's bar, and of colours behind View; returns the choice.
+    """Draws the controls of layer and head in `container`, by default the page's bar, and the control of colours behind View;
+    returns the choice.
 
-    `with_colours` is False on pages without maps of weights. `with_roles`
-    writes the names of the head's roles beside the controls; it is False on pages that write them elsewhere. A `lens`
+    Pages without maps of weights set `with_colours` to False. `with_roles` also writes the names of the head's roles. A `lens`
     without heads hides the control of the head, which keeps its value.
     """
     _choose_clear_head(subject.record)
@@ -92,12 +92,10 @@ def draw_head_name(subject: Subject, layer: int, head: int) -> None:
 
 
 def _choose_clear_head(record: AttentionRecord) -> None:
-    """Chooses a head with a clear pattern if nothing is chosen yet.
-
-    That is the case in a session that began without parameters in its address, and after the kind of input was changed to one
-    in which nothing was chosen before.
+    """Chooses a head with a clear pattern if none was chosen yet: in a session that began without parameters in the address, or
+    after a change to a kind of input in which nothing was chosen before.
     """
-    is_unchosen = opened_bare() and not any(
+    is_unchosen = began_without_parameters() and not any(
         value is not None for value in (LAYER.held(), HEAD.held(), st.session_state.get("opened"))
     )
     if st.session_state.pop(OTHER_KIND, False):
@@ -125,10 +123,10 @@ def _choose_layer_and_head(record: AttentionRecord, has_heads: bool) -> tuple[in
 
 
 def choose_scale(record: AttentionRecord | None = None) -> ColourScale:
-    """Draws the control of the colour scale: whether colours reach to weight 1 or to each map's own maximum.
+    """Draws the control of the colour scale, which ends at weight 1 or at each map's own maximum; returns the choice.
 
-    For a `record` of a picture, or of more than `LONG` positions, it opens at each map's own maximum: a query that spreads its
-    weight over so many leaves each of them little, and a scale to 1 nearly white.
+    For a `record` of a picture, or of more than `LONG` positions, the default is each map's own maximum: weights spread over so
+    many keys are small, and nearly white on a scale to 1.
     """
     is_faint = record is not None and (record.patch_grid is not None or len(record) > LONG)
     begin = "to own maximum" if is_faint else "to 1"
@@ -139,10 +137,10 @@ def choose_scale(record: AttentionRecord | None = None) -> ColourScale:
 
 
 def choose_query(record: AttentionRecord) -> int:
-    """Draws the list of positions; returns the position in `record` whose row is shown. Repeated tokens are numbered.
+    """Draws the list of positions, with repeated tokens numbered; returns the chosen query as an index in `record`.
 
-    The value of the control, also in the address, is a position in the input: if the record merges word pieces or hides
-    tokens, the word that contains it is chosen.
+    The control and the address hold a position in the input: if the record merges word pieces or hides tokens, the index is that
+    of the word that contains it.
     """
     help = [
         "The token or patch whose attention is shown. Click one in the figures to choose it.",
@@ -150,6 +148,7 @@ def choose_query(record: AttentionRecord) -> int:
     ]
 
     def holding(held: int, _options: Sequence[int]) -> int:
+        """Index of the word in `record` that contains the position `held`."""
         return record.number(record.position_of(held if isinstance(held, int) else 0))
 
     labels = {record.number(position): label for position, label in enumerate(record.labels)}
@@ -166,7 +165,7 @@ def choose_query(record: AttentionRecord) -> int:
 
 
 def _token_notes(record: AttentionRecord) -> list[str]:
-    """A sentence for each token that is neither a word nor a patch."""
+    """Sentences that explain the record's tokens that are neither words nor patches."""
     meanings = {
         record.tokens[position]: meaning
         for role, meaning in _ROLES.items()
@@ -191,9 +190,8 @@ def take_query(position: float) -> None:
 
 
 def open_weight(layer: int, head: int, query: int, key: int) -> None:
-    """Callback: opens Inside a head at one attention weight, with all the steps that it comes from.
-
-    `query` and `key` are positions in the input.
+    """Callback: opens Inside a head at one attention weight, with the computation that leads to it. `query` and `key` are
+    positions in the input.
     """
     take_head(layer, head)
     take_query(query)
@@ -203,7 +201,9 @@ def open_weight(layer: int, head: int, query: int, key: int) -> None:
 
 
 def take_position_from_second(first: Side, second: Side, position: int) -> None:
-    """Callback on the second side: makes the corresponding position of the first side the query, if there is one."""
+    """Callback of a click on the second side: makes the position of the first side that corresponds to `position` the query, if
+    there is one.
+    """
     if (own_position := same_position(second, first, position)) is not None:
         take_query(first.compared.number(own_position))
 
@@ -219,7 +219,7 @@ def take_head(layer: int, head: int) -> None:
 
 
 def take_layer(layer: int, _head: int = 0) -> None:
-    """Callback: chooses the layer, under a lens that has one map for all heads of a layer."""
+    """Callback: chooses the layer, for a lens that has one map per layer."""
     LAYER.take(layer)
 
 

@@ -18,7 +18,7 @@ class DigitNumber(Number):
 
 
 def second_example(key: str) -> Row[str]:
-    """A choice of the example picture that is compared with the input; another one than the first opens with it."""
+    """A control that chooses the example picture to compare the input with; its default differs from that of the first input."""
     return Row(key, "Second picture", EXAMPLE_PICTURES[::-1], label_visibility="collapsed")
 
 

@@ -71,7 +71,7 @@ NOT_DIVIDED = "Scores, not divided"
 
 
 def step_titles(config: ModelConfig) -> dict[str, str]:
-    """Titles of all steps, as they are in this encoder."""
+    """Title of each step of a block, by step, in the words that fit this encoder's configuration."""
     parts = config.family.parts
     titles = dict(STEP_TITLES)
     if parts.norm == "rms":
@@ -140,5 +140,9 @@ NORM = Row(
     label_visibility="collapsed",
 )
 VECTORS = TextBox(
-    "inside_vectors", "Vectors, one a line", "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1", at_most=400, by_line=True
+    "inside_vectors",
+    "Vectors, one a line",
+    "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1",
+    max_characters=400,
+    enter_breaks_line=True,
 )

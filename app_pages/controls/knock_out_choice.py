@@ -1,4 +1,4 @@
-"""Choice of how a token is hidden (a knock-out), and the encoder's answers without it."""
+"""Choice of how a token is hidden (a knock-out), and the encoder's answers when it is."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 
 
 def choose_kind(*subjects: LiveSubject) -> KnockOutKind:
-    """Draws the kinds of knock-out that all of these encoders support; returns the chosen one."""
+    """Draws the kinds of knock-out that all `subjects` support; returns the chosen kind."""
     common = set.intersection(*(set(kinds(subject.loaded)) for subject in subjects))
     return KNOCK_OUTS[KNOCK_OUT.choose([name for name, kind in KNOCK_OUTS.items() if kind in common])]
 
@@ -29,9 +29,10 @@ def knock_out_answers(
     title: str = "",
     answer: AnswerRead = LOGITS,
 ) -> np.ndarray:
-    """Answers [set, answer] without each of these `sets` of positions; shows a progress bar if that takes long.
+    """Answers [set, answer] of the encoder when each of the `sets` of positions is knocked out; shows a progress bar if that
+    takes long.
 
-    They are log P [set, 1] of a masked word as the `answer`.
+    For a masked word as the `answer` they are log P [set, 1] in nats.
     """
     interventions = knock_out_interventions(subject.loaded, subject.model_input, sets, kind)
     text = f"Knocking out one {subject.record.unit} after the other in {title or subject.name} …"

@@ -23,7 +23,7 @@ class AttentionFormula(NamedTuple):
 
 
 def divisor_tex(config: ModelConfig) -> str:
-    """LaTeX for the root by which the products are divided, with its symbols; "" if they are not divided."""
+    """LaTeX for the square root that divides the dot products, in this encoder's symbols; "" if they are not divided."""
     parts = config.family.parts
     if not parts.scaled:
         return ""
@@ -31,13 +31,13 @@ def divisor_tex(config: ModelConfig) -> str:
 
 
 def attention_formula(config: ModelConfig) -> AttentionFormula:
-    """The attention weights of this encoder: with its divisor, rotations, biases and terms of relative positions."""
+    """Formula of this encoder's attention weights, with its divisor, rotations, biases and relative-position terms."""
     score, meanings = score_formula(config)
     return AttentionFormula(rf"A_{{ij}} = \mathrm{{softmax}}_j\left({score}\right)", meanings)
 
 
 def score_formula(config: ModelConfig) -> AttentionFormula:
-    """The scores of this encoder, before the mask and the softmax."""
+    """Formula of this encoder's attention scores, before mask and softmax."""
     parts, meanings = config.family.parts, []
     score = r"q_i \cdot k_j"
     if parts.rotary is not None:
@@ -69,7 +69,9 @@ _NEED_ENCODER = (
 
 
 def choose_lens(subject: Subject, slots: Slots, *other_subjects: LiveSubject) -> LensChoice:
-    """Draws the control in the page's bar and returns the choice; `other_subjects` are shown through the same lens on this page."""
+    """Draws the control of the lens in the page's bar and returns the choice, which also applies to `other_subjects` on the
+    page.
+    """
     if len(subject.lenses) == 1:
         return LensChoice()  # nothing but the weights can be shown
     with slots.controls:
@@ -84,8 +86,8 @@ def choose_lens(subject: Subject, slots: Slots, *other_subjects: LiveSubject) ->
         return LensChoice(lens=lens, class_name=None if name == PREDICTED else name)
 
 
-def about_lens(subject: Subject, lens: Lens) -> None:
-    """Draws the lens's formula, meaning and source, with its limits as a tooltip."""
+def draw_lens_description(subject: Subject, lens: Lens) -> None:
+    """Draws the lens's formula, meaning and source, and its limits as a tooltip."""
     formula, meanings = lens.formula, ""
     if lens.name == ATTENTION and isinstance(subject, LiveSubject):
         formula, meanings = attention_formula(subject.loaded.config)
@@ -95,12 +97,12 @@ def about_lens(subject: Subject, lens: Lens) -> None:
     elif lens.name == RELEVANCE and not subject.loaded.config.n_classes:
         sentences += " :gray[Without classes, the gradient is of $p \\cdot p$ with one $p$ held fixed, $p$ the pooled state.]"
     caution = lens.caution if lens.has_heads else f"{lens.caution} One map for all heads of a layer."
-    with st.container(key="about_lens"):
+    with st.container(key="draw_lens_description"):
         st.markdown(sentences, help=caution)
 
 
 def number_sentence_for(subject: Subject, chosen: HeadChoice) -> str:
-    """Sentence with a number that describes the chosen map but cannot be seen in it; "" if there is none."""
+    """Sentence with a number that describes the chosen map but cannot be read from it; "" if the lens has none."""
     if isinstance(subject, FileSubject):
         return ""
     if chosen.lens.name == NORM_WEIGHTED:

@@ -1,4 +1,4 @@
-"""Controls of maps of attention, on all pages that have some: which head and query, seen through which lens."""
+"""Controls of all pages with attention maps: which head and query, seen through which lens."""
 
 from app_pages.controls.address import INDEX, Box, Code, Row, Toggle, nearest
 from model.experiments.knock_out import KnockOutKind

@@ -63,7 +63,7 @@ NUMBER = Row(
 
 
 def blocked(code: Code, n: int) -> tuple[Blocked, ...]:
-    """Blocked keys or cells in the address, sorted; ignores what cannot be parsed or exceeds `n` positions."""
+    """Blocked keys, or cells (query, key), in the address, sorted; ignores what cannot be parsed or lies beyond `n` positions."""
     pattern = re.compile(f"({INDEX})" if code is BLOCKED_KEYS else f"({INDEX})-({INDEX})")
     matches = map(pattern.fullmatch, code.read().split("."))
     positions = {tuple(map(int, match.groups())) for match in matches if match}
@@ -71,18 +71,18 @@ def blocked(code: Code, n: int) -> tuple[Blocked, ...]:
 
 
 def block(code: Code, positions: Iterable[Blocked]) -> None:
-    """Callback: blocks exactly these `positions`, which are keys or cells."""
+    """Callback: blocks exactly these `positions`, which are keys or cells (query, key)."""
     code.take(".".join("-".join(map(str, position)) for position in sorted(positions)))
 
 
 def block_in(record: ForwardRecord, key: int) -> None:
-    """Callback: blocks one key of this input, and no others; in another text it is free again."""
+    """Callback: blocks one `key` of this `record`'s input and no others; another text starts with nothing blocked."""
     BLOCKED_KEYS.is_of_other_text(record.tokens)
-    is_first(record)
+    is_first_of_kind(record)
     block(BLOCKED_KEYS, [(key,)])
 
 
-def is_first(record: ForwardRecord) -> bool:
+def is_first_of_kind(record: ForwardRecord) -> bool:
     """Whether this is the first call in this session for an input of this kind, a text or a picture."""
     units: set[str] = st.session_state.setdefault(_SHOWN, set())
     is_new = record.unit not in units
@@ -91,7 +91,7 @@ def is_first(record: ForwardRecord) -> bool:
 
 
 def unblock_in_other_text(record: ForwardRecord) -> None:
-    """Frees positions that were blocked in another text."""
+    """Unblocks positions that were blocked in another text than that of `record`."""
     for code in (BLOCKED_KEYS, BLOCKED_CELLS):
         if code.is_of_other_text(record.tokens):
             block(code, ())

@@ -17,8 +17,8 @@ GO_TO, NOTICE = "go_to", "notice"  # in the session, see `go_to` and `notify`
 
 
 class Page(NamedTuple):
-    """A page: its folder in `app_pages`, which is its address; its title, its question and a description, as HTML, which may
-    be another one where the input is a picture.
+    """A page: its folder in `app_pages`, which is also its address; its title, its question, and a description as HTML (`seen`),
+    with another one for pictures if needed.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Link(NamedTuple):
 
 
 def link(page: Page, *choices: Choice) -> Link:
-    """Link to a page with these choices. Raises ValueError if the page lacks one of the controls."""
+    """Link to a page with these values of its controls. Raises ValueError if the page lacks one of the controls."""
     return read_link(page.name, {choice.control.key: choice.written for choice in choices})
 
 
@@ -74,9 +74,9 @@ def controls_of(name: str) -> dict[str, Control[Any]]:
 
 
 def go_to(page: Page, *choices: Choice) -> None:
-    """Callback: opens `page` next; the choices made so far are kept.
+    """Callback: opens `page` next with these `choices`; all other controls keep their values.
 
-    A control that was not drawn yet takes its value from the address, so it must be among `choices`.
+    A control that was not drawn yet takes its value from the address, so its value must be among `choices`.
     """
     st.session_state[GO_TO] = link(page, *choices)
 

@@ -85,8 +85,8 @@ UPDATE_AXIS = Row("theory_update_axis", "Axis", AXES)
 
 
 def choose_setting() -> UntrainedConfig:
-    """Draws the controls of the untrained encoders (width, number of heads, initialisation, feed-forward width, gain)
-    and returns the chosen configuration.
+    """Draws the controls of the untrained encoders (width, heads, initialisation, feed-forward width, gain); returns the
+    configuration.
     """
     return UntrainedConfig(
         d_model=WIDTH.choose(),

@@ -1,4 +1,4 @@
-"""The stops of the tour, and the control that holds at which of them the reader is."""
+"""The stops of the tour, and the control that holds the reader's present stop."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,9 +9,10 @@ from app_pages.controls.pages import Page
 
 
 class Stop(NamedTuple):
-    """A stop: a page, what is to be seen there, and the part of the page that is opened, as its address has it.
+    """A stop of the tour: a page, what to look at there (`seen`), and the address parameters `parts` that open that part of the
+    page.
 
-    What is said is true of any encoder and input, or else has another sentence for the others.
+    `seen` is true of any encoder and input, unless `otherwise` holds the sentence for those of which it is not.
     """
 
     title: str
@@ -94,6 +95,6 @@ TOUR = Code("tour", pattern="|".join(str(number) for number in range(1, len(STOP
 
 
 def current_stop() -> int | None:
-    """Number of the stop at which the reader is, from 1; None outside the tour."""
+    """Number, from 1, of the stop where the reader is; None outside the tour."""
     written = TOUR.read()
     return int(written) if written in map(str, range(1, len(STOPS) + 1)) else None

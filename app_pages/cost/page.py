@@ -62,7 +62,7 @@ def draw() -> None:
 
 
 def draw_kinds_of_layer() -> None:
-    """Draws table 1 of the paper: four kinds of layer, and how they grow with the length of the sequence."""
+    """Draws table 1 of Vaswani et al. 2017: four kinds of layer, and how their cost grows with the length of the sequence."""
     heading("Four kinds of layer, table 1 of the paper", key="cost_layers")
     st.markdown(_KINDS_OF_LAYER)
 
@@ -108,7 +108,7 @@ def _published_table() -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "": _varied(row),
+                "": _variation_label(row),
                 **{_HEADINGS.get(column, column): cell for column, cell in row.printed.items()},
                 _OWN: n_parameters(row.config),
             }
@@ -117,8 +117,8 @@ def _published_table() -> pd.DataFrame:
     )
 
 
-def _varied(row: Variation) -> str:
-    """The group of a row as in the paper, and in a word what it varies, such as "(A) heads"; "base" and "big" as they are."""
+def _variation_label(row: Variation) -> str:
+    """Group of a row as in the paper and what that group varies, such as "(A) heads"; "base" and "big" unchanged."""
     word = "smoothing" if row.printed["ε_ls"] else _VARIED.get(row.group, "")
     return f"{row.group} {word}" if row.group in _VARIED else row.group
 
@@ -130,7 +130,9 @@ def _take_row(key: str) -> None:
 
 
 def choose_config() -> ModelConfig | None:
-    """Draws the boxes; returns the encoder's configuration, or writes a sentence and returns None if the sizes conflict."""
+    """Draws the number boxes of an encoder's sizes; returns its configuration, or writes a sentence and returns None if the sizes
+    conflict.
+    """
     controls, more = bar("sizes")
     with controls:
         start = STARTS[START.choose(on_change=fill_in_sizes)]
@@ -178,13 +180,15 @@ def fixed_properties_sentence(config: ModelConfig) -> str:
 
 
 def _draw_total(key: str, label: str, count: int, remark: str = "") -> None:
-    """Draws a count in three digits; its tooltip has all digits and the `remark`."""
+    """Draws `count` with three significant digits; its tooltip has all digits and the `remark`."""
     with st.container(key=f"totals_{key}"):
         st.metric(label, abbreviated(count), width="content", help=f"{count:,}. {remark}")
 
 
 def draw_parts(config: ModelConfig) -> None:
-    """Draws the totals for one pass over one input that fills all positions, each above a chart of its parts."""
+    """Draws the total parameters and multiply-adds of one forward pass on an input that fills all positions, each above a chart
+    of the encoder's parts.
+    """
     parts = cost.component_costs(config)
     source = named("parts", call(cost.component_costs, config))
     names = [part.name for part in parts]
@@ -211,7 +215,7 @@ def draw_parts(config: ModelConfig) -> None:
         megabytes = f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept."
         label = "Attention weights: layers × heads × n²"
         _draw_total("attention_weights", label, cost.n_attention_weights(config), megabytes)
-        st.markdown(_sentence(config))
+        st.markdown(_attention_share_sentence(config))
         draw_kinds_of_layer()
     with st.expander("Every number with its formula", icon=":material/function:"):
         st.table(_formula_table(parts), hide_index=True, border="horizontal")
@@ -221,8 +225,10 @@ def draw_parts(config: ModelConfig) -> None:
         st.markdown(f"{_SYMBOLS} {_COUNTING}\n\n{_ABOUT_KINDS}")
 
 
-def _sentence(config: ModelConfig) -> str:
-    """What attention itself takes of the multiply-adds, and from which length on it takes most."""
+def _attention_share_sentence(config: ModelConfig) -> str:
+    """Sentence on the share of scores and weighted sum in the multiply-adds, and the sequence length from which on they need more
+    than a layer's weight matrices.
+    """
     scores, _ = cost.multiply_adds_at(config, config.n_positions)
     share = percent(scores / cost.n_multiply_adds(config))
     return (
@@ -232,9 +238,7 @@ def _sentence(config: ModelConfig) -> str:
 
 
 def _formula_table(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:
-    """Table with a row for each part of the encoder: name, numbers of parameters and of multiply-adds, and their
-    formulas.
-    """
+    """Table with a row for each part of the encoder: its name, parameters, multiply-adds, and the formulas of both numbers."""
     return pd.DataFrame(
         {
             "Part": [part.name for part in parts],

@@ -14,13 +14,13 @@ class Column:
     form: str = ".2f"
     is_share: bool = True  # from 0 to 1; else a bar shows the size, and reaches to the largest of the column
 
-    def written(self, value: float, *, signed: bool = False) -> str:
+    def as_text(self, value: float, *, signed: bool = False) -> str:
         return format_number(value, f"{'+' * signed}{self.form}")
 
 
 _SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"
 # By the names of `model.measures.head_statistics`, and of what becomes of the answer without a head, in the order in which they
-# stand. What depends on the input and its answer is filled in by `in_words`.
+# stand. What depends on the input and its answer is filled in by `filled_in`.
 COLUMNS = {
     "entropy": Column(
         title="entropy",

@@ -54,7 +54,7 @@ BACKWARD = 3  # forwards that a forward with gradients and its backward take, ab
 
 
 @dataclass(frozen=True, kw_only=True)
-class Numbers:
+class HeadNumbers:
     """The measures [layer, head] of all heads by the names of `COLUMNS`: on this input and, where stored, over a data set."""
 
     record: AttentionRecord
@@ -101,13 +101,13 @@ class Numbers:
         """Whether the column says how far the answer falls, or what is added to it; over a data set there are sizes of changes."""
         return name == "adds" or (name in ABLATED and self.first == HERE and self.answer.signed)
 
-    def written(self, name: str, value: float) -> str:
+    def as_text(self, name: str, value: float) -> str:
         """A number of the column `name` as text; what becomes of the answer to this input has the decimals of Ablate."""
         if name not in ABLATED or self.first != HERE:
-            return COLUMNS[name].written(value, signed=self.is_signed(name))
+            return COLUMNS[name].as_text(value, signed=self.is_signed(name))
         return format_number(value, f"{'+' * self.is_signed(name)}.{effect_decimals(self.here[name])}f")
 
-    def in_words(self, name: str, text: str) -> str:
+    def filled_in(self, name: str, text: str) -> str:
         """The `text`, which describes the column `name`, with all that depends on the input and its answer filled in."""
         is_signed, nats = self.is_signed(name), "nats" if self.answer.signed else "cosine distance"
         words = {
@@ -133,14 +133,14 @@ class Numbers:
         return roles_from_numbers(self.record, self.values, layer, head, self.chance)
 
 
-def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
+def choose_numbers(subject: Subject, slots: Slots) -> HeadNumbers:
     """Draws the control that chooses between this input and the data set, if both have numbers; returns the numbers."""
     stored, record = subject.stored_heads, subject.record
     if stored is not None and stored.z.shape[:2] != record.pattern.shape[:2]:
         stored = None
     first, quantity = HERE, ""
     if stored is not None:
-        stored = _with_parts(stored, subject.name)
+        stored = _with_answer_parts(stored, subject.name)
         with slots.controls:
             first = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
     input_measures = subject.measure(statistics)
@@ -155,7 +155,7 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
             input_measures["adds"] = _by_head(parts.frame, "value")()
             quantity = f"the {parts.quantity}" if first == HERE else "the number that each answer is"
     chance = statistics_of_even_weights(record) if first == HERE else None
-    return Numbers(
+    return HeadNumbers(
         record=record,
         here=input_measures,
         stored=stored,
@@ -166,7 +166,7 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
     )
 
 
-def _with_parts(stored: HeadResults, name: Checkpoint) -> HeadResults:
+def _with_answer_parts(stored: HeadResults, name: Checkpoint) -> HeadResults:
     """The stored measures, and what each head adds to the answer where that was measured over the same data."""
     table = table_of(name, PARTS)
     if table is None or table.source.data != stored.source.data:
@@ -214,7 +214,7 @@ def choose_head_of_encoder(
     return name, config, HeadChoice(layer=layer, head=head)
 
 
-def say_source(subject: Subject, numbers: Numbers) -> None:
+def say_source(subject: Subject, numbers: HeadNumbers) -> None:
     """Writes why there are no numbers over a data set, or on how much of it they were measured."""
     source = None if numbers.stored is None else numbers.stored.source
     if source is not None and source.unknown:
@@ -242,13 +242,13 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
             st.caption(f"Some numbers were measured on fewer examples: {'; '.join(fewer)}.")
 
 
-def explain_numbers(numbers: Numbers) -> None:
+def explain_numbers(numbers: HeadNumbers) -> None:
     """Draws a folded explanation of each column, with its formula, and of each role."""
     with st.expander("What the numbers mean", icon=":material/function:"):
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
         st.markdown(
             "\n".join(
-                f"- **{COLUMNS[name].title}**: {column_description(numbers, name)}. :gray[{numbers.in_words(name, COLUMNS[name].formula)}.]"
+                f"- **{COLUMNS[name].title}**: {column_description(numbers, name)}. :gray[{numbers.filled_in(name, COLUMNS[name].formula)}.]"
                 for name in numbers.values
             )
         )
@@ -258,17 +258,17 @@ def explain_numbers(numbers: Numbers) -> None:
         st.markdown("\n".join(f"- **{role.name}**: {role.rule}." for role in possible_roles(numbers.record)))
 
 
-def column_description(numbers: Numbers, name: str) -> str:
+def column_description(numbers: HeadNumbers, name: str) -> str:
     """Description of the column `name`, as plain text."""
-    return numbers.in_words(name, COLUMNS[name].words)
+    return numbers.filled_in(name, COLUMNS[name].words)
 
 
-def column_unit(numbers: Numbers, name: str) -> str:
+def column_unit(numbers: HeadNumbers, name: str) -> str:
     """Unit of the column `name`, or what its ends are; "" for a share."""
-    return numbers.in_words(name, COLUMNS[name].unit)
+    return numbers.filled_in(name, COLUMNS[name].unit)
 
 
-def numbers_expression(subject: Subject, numbers: Numbers) -> Mapping[str, Expression]:
+def numbers_expression(subject: Subject, numbers: HeadNumbers) -> Mapping[str, Expression]:
     """The `values` of the numbers, as expressions."""
     if numbers.first == OVER:
         stored = results_expression(subject.name, HEADS, read_heads)

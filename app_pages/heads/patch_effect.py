@@ -64,7 +64,7 @@ class Columns:
         """Name of a part, such as "L2 H0" or "L2 FF"."""
         return f"L{layer} {self.names[column]}"
 
-    def listed(self, indices: np.ndarray) -> str:
+    def part_names(self, indices: np.ndarray) -> str:
         """Names of the first few parts with these numbers, which count row by row."""
         return beginning([self.name(*divmod(int(index), len(self.names))) for index in indices], MOST_NAMED)
 
@@ -88,21 +88,21 @@ class Quantity:
     ends: tuple[str, str]  # names of the ends of the colours
     formula: str = ""  # of a share of the way, as a sentence
 
-    def written(self, effect: float) -> str:
+    def as_text(self, effect: float) -> str:
         """An effect as text, with its sign if it has one."""
         return format_number(effect, "+#.3g" if self.signed else "#.3g")
 
-    def largest(self, effects: np.ndarray) -> np.ndarray:
+    def largest_parts(self, effects: np.ndarray) -> np.ndarray:
         """Numbers, in the flat array, of the parts with the largest of the effects; none if no effect is above rounding."""
         return largest_indices(effects, ROUNDING if self.signed else ROUNDING_DISTANCE)
 
     def largest_sentence(self, effects: np.ndarray, columns: Columns) -> str:
         """Sentence on the part, or the parts, with the largest effect, from effects [layer, part]."""
-        indices = self.largest(effects)
+        indices = self.largest_parts(effects)
         if not len(indices):
             return "No part has an effect."
         layer, column = divmod(int(indices[0]), effects.shape[1])
-        return f"Largest effect of one head or feed-forward: {columns.listed(indices)} ({self.written(float(effects[layer, column]))})."
+        return f"Largest effect of one head or feed-forward: {columns.part_names(indices)} ({self.as_text(float(effects[layer, column]))})."
 
 
 def quantity(answer: Answer, *, normalised: bool, what: str = "") -> Quantity:

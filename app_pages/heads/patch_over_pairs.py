@@ -82,7 +82,7 @@ def draw_patching_over_pairs(
     )
     part = PARTS[taken]
     work_key = ("patch pairs", subject.checkpoint, pairs, part, measured_word, normalised)
-    work = _work(subject, pairs)
+    work = _n_multiply_adds(subject, pairs)
     label = f"Patch each part in {counted(len(pairs), 'pair')}, {duration(work)}"
     if not is_wanted(work_key, label, "patch_pairs_all", is_short=work <= AT_ONCE):
         return
@@ -205,7 +205,7 @@ _DIGITS = _Kind(
 )
 
 
-def _work(subject: LiveSubject, pairs: tuple[tuple[Input, Input, int], ...]) -> int:
+def _n_multiply_adds(subject: LiveSubject, pairs: tuple[tuple[Input, Input, int], ...]) -> int:
     """Multiply-adds that all pairs take: a change in one layer reruns only the layers after it."""
     config = subject.record.config
     n_forwards = -(-(config.n_heads + 3) * config.n_layers // 2)
@@ -262,10 +262,10 @@ def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
     pairs = counted(effects.n, "pair")
     if effects.n < 2:
         return f"Over {pairs}: at least two pairs are needed to tell an effect from chance."
-    indices = shown.largest(effects.mean)
+    indices = shown.largest_parts(effects.mean)
     if not len(indices):
         return f"Over {pairs}, no part has an effect."
-    largest = f"{_have(indices, columns)} the largest mean effect: {_mean(effects, indices, shown)}"
+    largest = f"{_subject_and_verb(indices, columns)} the largest mean effect: {_mean_text(effects, indices, shown)}"
     if not shown.signed:
         return f"Over {pairs}, {largest}."
     is_shown = effects.is_shown
@@ -274,19 +274,19 @@ def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
     n_shown = f"{int(is_shown.sum())} of {is_shown.size} parts have a clear effect."
     if is_shown.flat[indices].any():
         return f"Over {pairs}, {largest}. {n_shown}"
-    indices = shown.largest(np.where(is_shown, effects.mean, 0))
-    of_shown = f"{_have(indices, columns)} the largest: {_mean(effects, indices, shown)}"
+    indices = shown.largest_parts(np.where(is_shown, effects.mean, 0))
+    of_shown = f"{_subject_and_verb(indices, columns)} the largest: {_mean_text(effects, indices, shown)}"
     return f"Over {pairs}, {largest}, which could be chance. Of the parts with a clear effect, {of_shown}. {n_shown}"
 
 
-def _have(indices: np.ndarray, columns: Columns) -> str:
-    return f"{columns.listed(indices)} {'has' if len(indices) == 1 else 'have'}"
+def _subject_and_verb(indices: np.ndarray, columns: Columns) -> str:
+    return f"{columns.part_names(indices)} {'has' if len(indices) == 1 else 'have'}"
 
 
-def _mean(effects: MeanEffects, indices: np.ndarray, shown: Quantity) -> str:
+def _mean_text(effects: MeanEffects, indices: np.ndarray, shown: Quantity) -> str:
     """Mean effect of the parts with these numbers, with the interval of a single one."""
     mean, low, high = (
-        shown.written(float(numbers.flat[indices[0]]))
+        shown.as_text(float(numbers.flat[indices[0]]))
         for numbers in (effects.mean, effects.low, effects.high)
     )
     return f"{mean}, 95 % interval {low} to {high}" if len(indices) == 1 else mean

@@ -14,7 +14,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import (
-    Numbers,
+    HeadNumbers,
     choose_numbers,
     column_description,
     column_unit,
@@ -83,7 +83,7 @@ def draw_heads(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     explain_numbers(numbers)
 
 
-def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Numbers) -> None:
+def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: HeadNumbers) -> None:
     """Draws a row for each head that matches the search and the filter."""
     relation_rows, relation_source = pd.DataFrame(), None
     if isinstance(subject, LiveSubject):
@@ -134,7 +134,7 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
             take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
         )
         if words := [
-            numbers.in_words(name, words) for name, words in _SMALL_AND_LARGE.items() if name in measures
+            numbers.filled_in(name, words) for name, words in _SMALL_AND_LARGE.items() if name in measures
         ]:
             in_nats = any("nats" in column_unit(numbers, name) for name in measures)
             halved = (
@@ -151,7 +151,7 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
         st.caption(f"Mean ± standard deviation over {numbers.data}.")
 
 
-def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Numbers) -> None:
+def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: HeadNumbers) -> None:
     """Draws any two numbers of the heads against each other."""
     names, values = {COLUMNS[name].title: name for name in numbers.values}, numbers.values
     if len(names) < 2:
@@ -231,7 +231,7 @@ def next_sort(sort: str, column: str) -> str:
     return {f"-{column}": column, column: ""}.get(sort, f"-{column}")
 
 
-def _choose_filter(numbers: Numbers, all_heads: Sequence[Head]) -> tuple[list[int], str]:
+def _choose_filter(numbers: HeadNumbers, all_heads: Sequence[Head]) -> tuple[list[int], str]:
     layers = controls.LAYERS.choose(range(len(numbers.record.pattern)))
     names = [role.name for role in possible_roles(numbers.record)]
     role = controls.ROLE.choose((controls.ANY, *names, controls.NONE))
@@ -255,7 +255,7 @@ def beyond_clause(best: BestHead) -> str:
 
 
 def _headings(
-    numbers: Numbers, measures: Sequence[str], sort: str, *, has_relations: bool
+    numbers: HeadNumbers, measures: Sequence[str], sort: str, *, has_relations: bool
 ) -> list[TableHeading]:
     def sortable(name: str, title: str, words: str) -> TableHeading:
         order = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
@@ -278,7 +278,7 @@ def _headings(
 
 
 def _table_row(
-    numbers: Numbers, head: Head, chosen: HeadChoice, headings: Sequence[TableHeading]
+    numbers: HeadNumbers, head: Head, chosen: HeadChoice, headings: Sequence[TableHeading]
 ) -> TableRow:
     cells: dict[str, TableCell] = {
         "head": {"name": "head", "text": head.name, "is_header": True, "is_button": True},
@@ -315,12 +315,12 @@ def _words_or_dash(name: str, words: list[dict[str, str]], meaning: str) -> Tabl
     }
 
 
-def _number_cell(numbers: Numbers, name: str, head: Head) -> TableCell:
+def _number_cell(numbers: HeadNumbers, name: str, head: Head) -> TableCell:
     column, values, index = COLUMNS[name], numbers.values[name], (head.layer, head.head)
     value = float(values[index])
-    text = numbers.written(name, value)
+    text = numbers.as_text(name, value)
     if numbers.first == controls.OVER:
-        text += f" ± {column.written(numbers.spreads[name].sd[index])}"
+        text += f" ± {column.as_text(numbers.spreads[name].sd[index])}"
     largest = 1.0 if column.is_share else float(np.nanmax(np.abs(values), initial=0)) or 1.0
     share = min(abs(value) / largest, 1) if np.isfinite(value) else 0
     sign = ("below" if value < 0 else "above") if numbers.is_signed(name) else ""

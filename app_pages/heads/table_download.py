@@ -9,7 +9,7 @@ import streamlit as st
 
 from app_pages.controls.heads_controls import HERE
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.numbers import ABLATED, Numbers
+from app_pages.heads.numbers import ABLATED, HeadNumbers
 from app_pages.show.download import name_parts
 from app_pages.subject.stored_results import over
 from viz.builders.number_format import format_number, head_name, percent
@@ -31,7 +31,7 @@ class TableFile:
     record.
     """
 
-    numbers: Numbers
+    numbers: HeadNumbers
     heads: Sequence[tuple[int, int]]
     measures: Sequence[str]
     followed: Mapping[tuple[int, int], Sequence[BestHead]] | None = None

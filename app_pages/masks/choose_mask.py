@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import masks_controls as controls
-from app_pages.controls.address import Code, opened_bare
+from app_pages.controls.address import Code, began_without_parameters
 from app_pages.controls.chosen_word import first_query
 from app_pages.controls.head_choice import take_head
 from app_pages.controls.map_controls import QUERY
@@ -16,7 +16,7 @@ from app_pages.controls.masks_controls import (
     block,
     block_in,
     blocked,
-    is_first,
+    is_first_of_kind,
     unblock_in_other_text,
 )
 from app_pages.subject.answer import most_influential_position
@@ -50,7 +50,11 @@ def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
     """
     unblock_in_other_text(record)
     began_elsewhere = "opened" in st.session_state
-    if not is_first(record) or BLOCKED_KEYS.read() or not (opened_bare() or began_elsewhere):
+    if (
+        not is_first_of_kind(record)
+        or BLOCKED_KEYS.read()
+        or not (began_without_parameters() or began_elsewhere)
+    ):
         return
     if (influential := most_influential_position(subject)) is not None:
         key = influential.position

@@ -30,7 +30,7 @@ def draw_page() -> None:
     for style in sorted((Path(__file__).parent / "styles").glob("*.css")):
         st.html(style)
     keep_figures()
-    address.opened_bare()
+    address.began_without_parameters()
     _draw_navigation(scripts, page)
     link: Link | None = st.session_state.pop(GO_TO, None)
     if link is not None:

@@ -114,8 +114,8 @@ def with_curves(
     )
     n_forwards = (rule.N_ORDERS + 3) * len(counts)
     label = f"Draw the curves of this {what}"
-    besides = _n_forwards(by_score)
-    if not is_wanted(subject, work_key, n_forwards, label, key, besides=besides, wanted=wanted):
+    other_forwards = _n_forwards(by_score)
+    if not is_wanted(subject, work_key, n_forwards, label, key, other_forwards=other_forwards, wanted=wanted):
         return checked
     orders = (*rule.random_orders(checked.positions), by_score, by_score[::-1], by_effect)
     calls = [

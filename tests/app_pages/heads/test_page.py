@@ -85,7 +85,7 @@ def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
     assert "Entropy 0: all on one key; 1: spread evenly." in shown_text(app)
     for row in rows(app).values():
-        expected = [COLUMNS[name].written(item[row["key"]]) for name, item in result.items()]
+        expected = [COLUMNS[name].as_text(item[row["key"]]) for name, item in result.items()]
         assert [cell["text"] for cell in row["numbers"]][: len(result)] == expected
     assert measuring_sentence("imdb-pre-ln") in shown_text(app)
 
@@ -156,7 +156,7 @@ def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads:
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     result = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     cell = rows(app)["L0 H1"]["numbers"][columns(app).index("next")]
-    assert cell["text"] == COLUMNS["next"].written(result["next"][0, 1])
+    assert cell["text"] == COLUMNS["next"].as_text(result["next"][0, 1])
     assert "±" not in str(drawn(app))
     app.segmented_control(key="heads_of").set_value("data set").run()
     cell = rows(app)["L0 H1"]["numbers"][columns(app).index("next")]
@@ -338,7 +338,7 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
     for row, fall, slope in zip(rows(app).values(), zeroed, slopes, strict=True):
         shown = [cell["text"] for cell in row["numbers"][-3:]]
         # the stored means are zeros: then both ablations are one
-        expected = [COLUMNS["importance"].written(slope), *[format_number(fall, form)] * 2]
+        expected = [COLUMNS["importance"].as_text(slope), *[format_number(fall, form)] * 2]
         assert shown == expected
 
 
@@ -355,7 +355,7 @@ def test_a_column_by_choice_says_what_each_head_adds_to_the_answer(open_app: Ope
     assert min(values) < 0 < max(values)
     cells = [row["numbers"][0] for row in rows(app).values()]
     assert [cell["text"] for cell in cells] == [
-        COLUMNS["adds"].written(value, signed=True) for value in values
+        COLUMNS["adds"].as_text(value, signed=True) for value in values
     ]
     sizes = np.abs(values) / np.abs(values).max()
     assert [cell["bar"] for cell in cells] == pytest.approx(sizes, abs=1e-3)
@@ -429,7 +429,7 @@ def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) 
         written = [cell["text"] for cell in cells[-3:]]
         # the stored means are zeros: then both ablations are one
         assert written == [
-            COLUMNS["importance"].written(slope),
+            COLUMNS["importance"].as_text(slope),
             *[format_number(fall, form)] * 2,
         ]
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from app_pages.controls.heads_controls import HERE, OVER
-from app_pages.heads.numbers import Numbers
+from app_pages.heads.numbers import HeadNumbers
 from app_pages.heads.table_download import TableFile
 from app_pages.subject.answer import whole_answer
 from model.atlas.parquet import DataSource
@@ -21,7 +21,7 @@ HEADS = [(0, 1), (0, 0)]
 MEASURES = ["entropy", "distance"]
 
 
-def numbers(first: str = HERE, *, stored: bool = False) -> Numbers:
+def numbers(first: str = HERE, *, stored: bool = False) -> HeadNumbers:
     results = None
     if stored:
         source = DataSource(
@@ -30,7 +30,7 @@ def numbers(first: str = HERE, *, stored: bool = False) -> Numbers:
         spreads = {"entropy": Spread(mean=np.array([[0.5, 0.75]]), sd=np.array([[0.01, 0.02]]))}
         results = HeadResults(source=source, spreads=spreads, z=np.zeros((1, 2, 4), np.float32))
     here = {"entropy": ENTROPY, "distance": DISTANCE}
-    return Numbers(
+    return HeadNumbers(
         record=RECORD,
         here=here,
         stored=results,
