@@ -1,4 +1,4 @@
-"""Ablation of heads, layers, feed-forwards and tokens: the answer and the maps before and after."""
+"""Ablation of heads, layers' attention, feed-forwards and tokens: the answer and the attention maps before and after."""
 
 import re
 from collections.abc import Iterable
@@ -49,7 +49,9 @@ Part = tuple[int | str, ...]  # ("h", layer, head), ("a", layer), ("f", layer) o
 
 
 class AblatedParts(NamedTuple):
-    """The ablated parts, sorted."""
+    """The ablated parts of the encoder and tokens of the input, each kind sorted: heads (layer, head), layers whose attention is
+    ablated, layers whose feed-forward is, and positions.
+    """
 
     heads: tuple[tuple[int, int], ...]
     layers: tuple[int, ...]
@@ -102,7 +104,7 @@ def undo() -> None:
 
 
 def restore_tokens_of_other_text(record: ForwardRecord) -> None:
-    """Restores positions that were ablated in another text."""
+    """Restores positions that were ablated in another text than that of `record`."""
     if ABLATED.is_of_other_text(record.tokens):
         remaining = ablated_parts(record)._replace(positions=())
         if remaining != ablated_parts(record):
@@ -123,7 +125,7 @@ _OVER = (
 
 
 def draw_ablation() -> None:
-    """Draws what becomes of the answer to an input without parts of the encoder; over a data set, the pruning curves."""
+    """Draws how the answer to an input changes without chosen parts of the encoder; over a data set, the pruning curves."""
     input_place = st.container()  # which the data set does not need
     containers = controls, _ = bar("controls")
     with controls:
@@ -164,7 +166,7 @@ def draw_ablation() -> None:
 
 
 def _choose_means(slots: Slots, stored: HeadResults | None, record: ForwardRecord) -> np.ndarray | None:
-    """The mean outputs z that replace ablated heads, [layer, head, d_v]; None if zeros replace them."""
+    """Mean outputs z [layer, head, d_v] that replace those of ablated heads; None if zeros replace them."""
     config = record.config
     if stored is None or stored.z.shape != (config.n_layers, config.n_heads, config.d_v):
         return None
@@ -174,7 +176,7 @@ def _choose_means(slots: Slots, stored: HeadResults | None, record: ForwardRecor
 
 
 def _choose_parts(record: ForwardRecord, ablated_now: AblatedParts) -> None:
-    """Draws the list of all parts that can be taken away, and the buttons that undo and reset."""
+    """Draws the list of all parts that can be ablated, and the buttons Undo and Reset."""
     n_layers, n_heads, *_ = record.pattern.shape
     names: dict[Part, str] = {
         ("h", layer, head): head_name(layer, head) for layer, head in np.ndindex(n_layers, n_heads)
@@ -207,7 +209,7 @@ def _choose_parts(record: ForwardRecord, ablated_now: AblatedParts) -> None:
 
 
 def _without_clause(ablated_now: AblatedParts, record: ForwardRecord) -> str:
-    """Beginning of a sentence that names the parts that are taken away, as plain text."""
+    """Beginning of a sentence that names the ablated parts, as plain text."""
     token = "“{}”" if record.unit == "token" else "{}"
     names = [head_name(layer, head) for layer, head in ablated_now.heads]
     names += [f"all heads of L{layer}" for layer in ablated_now.layers]
@@ -232,7 +234,7 @@ def _draw_effects(
     stored: HeadResults | None,
     means: np.ndarray | None,
 ) -> None:
-    """Draws the effect of each part alone; a click takes the part away, or puts it back."""
+    """Draws the effect of ablating each part alone; a click ablates the part, or restores it."""
     record = subject.record
     effect = "the answer falls without it (+) or rises (−)" if answer.signed else "what changes without it"
     st.markdown(f"**Each part alone: {effect}**")
@@ -291,6 +293,7 @@ def _draw_effects(
 def _over_data_sentence(
     subject: LiveSubject, chosen: HeadChoice, stored: HeadResults | None, spread: Spread | None
 ) -> str:
+    """Sentence on the effect of ablating the chosen head over the data set, `spread` (mean and standard deviation)."""
     if stored is None or spread is None:
         return measuring_sentence(subject.checkpoint, f"--with {MEASURE}")
     index = chosen.layer, chosen.head
@@ -301,7 +304,7 @@ def _over_data_sentence(
 
 
 def _draw_input(chosen: HeadChoice, before: Side, after: Side, ablated_now: AblatedParts, query: int) -> None:
-    """Draws the text or the picture; a click takes a token or patch out of the keys of all heads."""
+    """Draws the text or the picture; a click ablates a token or patch: no head can attend to it any more."""
     record, head, source = after.record, (chosen.layer, chosen.head), as_python.record(after.subject)
     unit = record.unit
     st.markdown(f"**The input: a click takes a {unit} away**")
@@ -329,7 +332,7 @@ def _draw_input(chosen: HeadChoice, before: Side, after: Side, ablated_now: Abla
 
 
 def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
-    """Draws all heads before and after, then the chosen one: before, after, and the difference."""
+    """Draws all heads before and after the ablation, then the chosen head's map before, after, and their difference."""
     sides, head = (before, after), (chosen.layer, chosen.head)
     for side, column in zip(sides, beside("ablate_all_maps"), strict=True):
         with column:

@@ -7,6 +7,10 @@ from viz.builders.number_format import format_number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
+    """A column of the table of heads: heading, meaning, formula and number format. Braces in its texts are filled in by
+    `HeadNumbers.filled_in`.
+    """
+
     title: str
     words: str  # plain text
     formula: str  # Markdown
@@ -15,6 +19,7 @@ class Column:
     is_share: bool = True  # from 0 to 1; else a bar shows the size, and reaches to the largest of the column
 
     def as_text(self, value: float, *, signed: bool = False) -> str:
+        """The number in the column's format, with its sign if `signed`."""
         return format_number(value, f"{'+' * signed}{self.form}")
 
 

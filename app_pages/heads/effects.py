@@ -1,5 +1,5 @@
-"""The encoder's answers while single heads, layers or positions are changed, and the number of forward passes that this
-takes.
+"""The encoder's answers when single heads, feed-forwards or positions are ablated or patched, and the number of forward passes
+that this takes.
 """
 
 from collections.abc import Iterator
@@ -46,6 +46,7 @@ Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can s
 
 
 def as_hashable_means(means: Means) -> Vectors:
+    """The mean outputs [layer, head, d_v] as nested tuples, which can be part of a cache key."""
     return tuple(tuple(map(tuple, layer)) for layer in means.tolist())
 
 
@@ -53,7 +54,9 @@ def as_hashable_means(means: Means) -> Vectors:
 def answers_without_each_part(
     subject: LiveSubject, means: Vectors | None, answer: AnswerRead = LOGITS
 ) -> np.ndarray:
-    """Answers [layer, part, answer] with one part ablated: each head, then all heads, then the feed-forward."""
+    """Answers [layer, part, answer] when one part of one layer is ablated: each head, then all its heads, then its
+    feed-forward.
+    """
     heads = answers_without_each_head(subject, means, answer)
     layers, vectors = range(subject.loaded.config.n_layers), None if means is None else _as_array(means)
     interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
@@ -109,7 +112,7 @@ def mean_effects_expression(
 def answers_without_each_head(
     subject: LiveSubject, means: Vectors | None, answer: AnswerRead = LOGITS
 ) -> np.ndarray:
-    """Answers [layer, head, answer] with one head ablated; shows a progress bar if that takes long."""
+    """Answers [layer, head, answer] when one head is ablated; shows a progress bar if that takes long."""
     steps = ablate_heads_in_steps(
         subject.loaded, subject.model_input, "zero" if means is None else _as_array(means), answer
     )
@@ -121,8 +124,9 @@ def answers_without_each_head(
 def answers_with_each_part_patched(
     subject: LiveSubject, source: Input, part: HeadPart, answer: AnswerRead = LOGITS
 ) -> np.ndarray:
-    """Answers [layer, part, answer] with one part taken from the input `source`: of each head, or of each group of heads
-    that share it, and last the feed-forward. Shows a progress bar if that takes long.
+    """Answers [layer, part, answer] when one part of one layer is replaced by its activations on the input `source`: the `part`
+    of each head, or of each group of heads that share keys and values, and last the feed-forward. Shows a progress bar if that
+    takes long.
     """
     layers = range(subject.loaded.config.n_layers)
     inputs = subject.model_input, source
@@ -139,7 +143,9 @@ def _answers_of_layer(
     part: HeadPart,
     answer: AnswerRead,
 ) -> np.ndarray:
-    """Answers [part, answer] with each part of one layer from `source`, the feed-forward last; cached."""
+    """Answers [part, answer] to `first` when each part of `layer` is replaced by its activations on `source`, the feed-forward
+    last; cached.
+    """
     parts: tuple[Part, ...] = (part, FEED_FORWARD)
     return np.concatenate([of(patch_layer, checkpoint, first, source, layer, kind, answer) for kind in parts])
 
@@ -153,11 +159,12 @@ def effects_over_pairs(
     *,
     normalised: bool,
 ) -> MeanEffects:
-    """Mean effects [layer, part], the feed-forward last, over pairs (first, second, line); shows a progress bar if that
-    takes long.
+    """Mean effects [layer, part] of patching, the feed-forward last, over pairs (first input, second input, line of the file);
+    shows a progress bar if that takes long.
 
-    Measured is log P of `measured_word` in place of [MASK] ("" for the first guess of each pair), or if it is None the predicted
-    class or the pooled state. Raises ValueError, which names the line of the pair, for a pair that cannot be read, and where no pair is left.
+    The effect is on log P of `measured_word` in place of [MASK] ("" for the first guess of each pair) or, if it is None, on the
+    predicted class or the pooled state. Raises ValueError, which names the line, for a pair that cannot be read, and if no pair
+    is left.
     """
 
     def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
@@ -186,7 +193,9 @@ def effects_over_pairs(
 def answers_with_each_position_patched(
     subject: LiveSubject, source: Input, answer: AnswerRead = LOGITS
 ) -> np.ndarray:
-    """Answers [stage, position, answer] with one state taken from `source`; NaN where a position has no partner."""
+    """Answers [stage, position, answer] when one position's state at one stage is replaced by that of the paired position of
+    `source`; NaN where a position has no pair.
+    """
     before = subject.record
     n_stages, n = len(before.stages), len(before)
     result = np.full((n_stages, n, n_answers(before.config, answer)), np.nan, np.float32)
@@ -199,7 +208,7 @@ def answers_with_each_position_patched(
 
 
 def n_forwards_of_heads(before: ForwardRecord) -> int:
-    """Approximate number of forward passes to change all heads in turn: a change in one layer reruns only the layers
+    """Approximate number of forward passes to ablate or patch each head in turn: a change in one layer reruns only the layers
     after it.
     """
     n_layers, n_heads, *_ = before.pattern.shape
@@ -207,14 +216,14 @@ def n_forwards_of_heads(before: ForwardRecord) -> int:
 
 
 def n_forwards_of_positions(before: ForwardRecord) -> int:
-    """Approximate number of forward passes to change all positions at all stages in turn."""
+    """Approximate number of forward passes to patch each position at each stage in turn."""
     return -(-len(before.stages) * len(before) // 2)
 
 
 def _answers_by_head(
     subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what: tuple
 ) -> np.ndarray:
-    """Answers of the steps as [layer, head, answer], with a progress bar while they are computed."""
+    """The results of `steps` as an array [layer, head, answer], computed under a progress bar labelled `text`."""
     config = subject.loaded.config
     n_heads = config.n_layers * config.n_heads
     steps = with_progress(steps, lambda step: len(step.heads) / n_heads, text, what)

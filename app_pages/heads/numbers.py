@@ -55,7 +55,9 @@ BACKWARD = 3  # forwards that a forward with gradients and its backward take, ab
 
 @dataclass(frozen=True, kw_only=True)
 class HeadNumbers:
-    """The measures [layer, head] of all heads by the names of `COLUMNS`: on this input and, where stored, over a data set."""
+    """Measures [layer, head] of all heads, by the names of `COLUMNS`: on this input (`here`) and, if `stored`, over a data
+    set.
+    """
 
     record: AttentionRecord
     here: Mapping[str, np.ndarray]
@@ -67,10 +69,10 @@ class HeadNumbers:
 
     @property
     def spreads(self) -> Mapping[str, Spread]:
-        """Means and standard deviations over the data set, of columns that mean the same there as on this input; empty where
+        """Means and standard deviations over the data set, of the columns that mean the same there as on this input; empty if
         nothing is stored.
 
-        What is stored of a head's worth is about classes or the pooled state, not about a masked word.
+        For a masked word, columns on the answer are left out: stored ones are about classes or the pooled state.
         """
         spreads = {} if self.stored is None else self.stored.spreads
         if self.answer.word is None:
@@ -84,9 +86,7 @@ class HeadNumbers:
 
     @property
     def values(self) -> dict[str, np.ndarray]:
-        """The measures that exist on the chosen data (this input or the data set): arrays [layer, head] by name, in the
-        order of `COLUMNS`.
-        """
+        """The measures [layer, head] on the chosen data (this input or the data set) by name, in the order of `COLUMNS`."""
         means = {name: spread.mean for name, spread in self.spreads.items()}
         values = self.here if self.first == HERE else means
         return {name: values[name] for name in COLUMNS if name in values}
@@ -98,17 +98,23 @@ class HeadNumbers:
         return list(np.ndindex(n_layers, n_heads))
 
     def is_signed(self, name: str) -> bool:
-        """Whether the column says how far the answer falls, or what is added to it; over a data set there are sizes of changes."""
+        """Whether the numbers of the column have a sign. They have one if they are parts or falls of the answer, and none if they
+        are sizes of changes, as over a data set.
+        """
         return name == "adds" or (name in ABLATED and self.first == HERE and self.answer.signed)
 
     def as_text(self, name: str, value: float) -> str:
-        """A number of the column `name` as text; what becomes of the answer to this input has the decimals of Ablate."""
+        """A number of the column `name` as text; effects of an ablation on this input have as many decimals as on the tab
+        Ablate.
+        """
         if name not in ABLATED or self.first != HERE:
             return COLUMNS[name].as_text(value, signed=self.is_signed(name))
         return format_number(value, f"{'+' * self.is_signed(name)}.{effect_decimals(self.here[name])}f")
 
     def filled_in(self, name: str, text: str) -> str:
-        """The `text`, which describes the column `name`, with all that depends on the input and its answer filled in."""
+        """A `text` that describes the column `name`, with its braces, such as "{units}", replaced by the words for this input and
+        answer.
+        """
         is_signed, nats = self.is_signed(name), "nats" if self.answer.signed else "cosine distance"
         words = {
             "units": self.record.units,
@@ -127,6 +133,7 @@ class HeadNumbers:
 
     @property
     def _size(self) -> str:
+        """Name of the size of a change of the answer."""
         return f"size of the {plain(self.answer.change)}," if self.answer.signed else DISTANCE
 
     def roles(self, layer: int, head: int) -> tuple[HeadRole, ...]:
@@ -134,7 +141,9 @@ class HeadNumbers:
 
 
 def choose_numbers(subject: Subject, slots: Slots) -> HeadNumbers:
-    """Draws the control that chooses between this input and the data set, if both have numbers; returns the numbers."""
+    """Draws the control that chooses between this input and the data set, if both have numbers; returns the numbers of all
+    heads.
+    """
     stored, record = subject.stored_heads, subject.record
     if stored is not None and stored.z.shape[:2] != record.pattern.shape[:2]:
         stored = None
@@ -167,7 +176,7 @@ def choose_numbers(subject: Subject, slots: Slots) -> HeadNumbers:
 
 
 def _with_answer_parts(stored: HeadResults, name: Checkpoint) -> HeadResults:
-    """The stored measures, and what each head adds to the answer where that was measured over the same data."""
+    """The stored measures with, if it was measured over the same data, what each head adds to the answer."""
     table = table_of(name, PARTS)
     if table is None or table.source.data != stored.source.data:
         return stored
@@ -183,7 +192,7 @@ def _with_answer_parts(stored: HeadResults, name: Checkpoint) -> HeadResults:
 
 
 def say_head(subject: Subject, chosen: HeadChoice) -> None:
-    """Draws the number and the roles of the chosen head, and links to the pages that show what it does."""
+    """Draws the name and the roles of the chosen head, and links to the pages that show its maps on an input."""
     names = head_names(subject, chosen.layer, chosen.head)
     attended = subject.record.attended
     roles = f"too few {attended.units} for a role" if has_too_few_positions(attended) else "no role"
@@ -192,7 +201,7 @@ def say_head(subject: Subject, chosen: HeadChoice) -> None:
 
 
 def link_head(name: str = "", pages: Iterable[Page] = LINKS) -> None:
-    """Draws links to the pages that show what a head does on an input, behind its `name` (Markdown) if no box says it."""
+    """Draws links to the `pages` that show a head's maps on an input, after its `name` (Markdown) if that is given."""
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", width="content", key="head_line"
     ):
@@ -206,7 +215,9 @@ def link_head(name: str = "", pages: Iterable[Page] = LINKS) -> None:
 def choose_head_of_encoder(
     controls: DeltaGenerator,
 ) -> tuple[Checkpoint, ModelConfig, HeadChoice]:
-    """Draws the choice of an encoder and of one of its heads, which need no input, in the bar's `controls`."""
+    """Draws into `controls` the choice of an encoder and of one of its heads, for tabs without an input; returns name,
+    configuration and choice.
+    """
     name = choose_usable_encoder(controls)
     config = loaded(name).config
     with controls:
@@ -215,7 +226,7 @@ def choose_head_of_encoder(
 
 
 def say_source(subject: Subject, numbers: HeadNumbers) -> None:
-    """Writes why there are no numbers over a data set, or on how much of it they were measured."""
+    """Writes why there are no numbers over a data set, or on how many examples they were measured."""
     source = None if numbers.stored is None else numbers.stored.source
     if source is not None and source.unknown:
         share = percent(source.unknown)
@@ -264,7 +275,7 @@ def column_description(numbers: HeadNumbers, name: str) -> str:
 
 
 def column_unit(numbers: HeadNumbers, name: str) -> str:
-    """Unit of the column `name`, or what its ends are; "" for a share."""
+    """Unit of the column `name`, or the meaning of its ends; "" for a share."""
     return numbers.filled_in(name, COLUMNS[name].unit)
 
 
@@ -292,18 +303,21 @@ def numbers_expression(subject: Subject, numbers: HeadNumbers) -> Mapping[str, E
 
 
 def _by_head(rows: Any, column: str) -> Expression:
-    """A column [layer, head] of rows of heads and other parts."""
+    """The `column` of a table of heads and other parts, as an expression of an array [layer, head]."""
     of_heads = call(call(rows.query, "kind == 'head'").pivot, index="layer", columns="head", values=column)
     return call(of_heads.to_numpy, float)
 
 
 def measuring_sentence(name: str, *options: str) -> str:
-    """Sentence with the command that stores the missing numbers; for an encoder from elsewhere the user fills in its folder."""
+    """Sentence with the command that measures the missing numbers, for encoders from elsewhere with a placeholder for the
+    folder.
+    """
     missing = "this was not measured" if options else "nothing is stored"
     return f"Over a data set {missing} for this encoder: `{measuring_command(name, *options)}` measures it."
 
 
 def measuring_command(name: str, *options: str) -> str:
+    """The command that measures the encoder `name` over a data set and stores the results."""
     words = ["python -m model.atlas", name if name in available() else "FOLDER"]
     words += ["--data FILE.csv"] if read_config(name).is_text else []
     return " ".join([*words, *options])
@@ -312,7 +326,7 @@ def measuring_command(name: str, *options: str) -> str:
 def effects_by_head(
     subject: LiveSubject, stored: HeadResults | None, answer: Answer
 ) -> dict[str, np.ndarray]:
-    """Importance of each head and how far the answer falls without it, each [layer, head], by name of the column.
+    """Importance of each head, and how far the answer falls when it is ablated, each [layer, head], by name of the column.
 
     If that takes long, draws a button and returns {} until it is pressed.
     """

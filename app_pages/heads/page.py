@@ -59,7 +59,7 @@ def draw() -> None:
 
 
 def draw_examples() -> None:
-    """Draws the examples of a chosen head of a chosen encoder, which need no input."""
+    """Draws the examples on which a chosen head has its largest weights; the tab needs no input."""
     controls, _ = bar("controls")
     name, config, chosen = choose_head_of_encoder(controls)
     with controls:
@@ -95,7 +95,7 @@ def draw_examples() -> None:
 
 
 def _number_link(name: Checkpoint, row: Row, text: str | None) -> str:
-    """Number of the example; if its text is known, as a link that opens it with this head and query."""
+    """Number of the example as HTML; if its text is known, as a link that opens it with this head and query."""
     number = f"{row['number']:,}"
     if text is None:
         return number
@@ -109,7 +109,7 @@ def _number_link(name: Checkpoint, row: Row, text: str | None) -> str:
 
 
 def _row_html(row: Row, number: str) -> str:
-    """A row of the table: weight, text with query and key marked, and the number of the example."""
+    """A row of the table as HTML: weight, text with query and key marked, and `number`, the HTML of the example's number."""
     query = f'<b title="query">{escape(row["query_token"])}</b>'
     key = f'<mark title="key">{escape(row["key_token"])}</mark>'
     if row["query"] == row["key"]:

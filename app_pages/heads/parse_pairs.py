@@ -1,4 +1,4 @@
-"""Pairs of texts, or of numbers of test digits, from a file: a table of two columns, separated by commas, semicolons or tabs, with
+"""Reads pairs of texts, or of numbers of test digits, from a file with two columns, separated by commas, semicolons or tabs, with
 or without a header.
 """
 
@@ -24,7 +24,7 @@ Item = TypeVar("Item", str, int)
 
 
 class Pair(NamedTuple, Generic[Item]):
-    """Two texts, or the numbers of two test digits, and the line of the file in which they end, counted from 1."""
+    """Two texts, or the numbers of two test digits, and the last line of the file that belongs to them, counted from 1."""
 
     first: Item
     second: Item
@@ -95,7 +95,7 @@ def _read(
 
 
 def _separator(first_line: str) -> str:
-    """The separator that makes two cells of the first line, else the first one that makes several."""
+    """The separator that splits the first line into two cells, else the first separator that splits it into more."""
     n_cells = {
         separator: len(next(csv.reader([first_line[:100_000]], delimiter=separator), []))
         for separator in SEPARATORS

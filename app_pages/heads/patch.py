@@ -1,4 +1,6 @@
-"""Activation patching: the answer with a part of one head, one feed-forward, or one position's state, from another input."""
+"""Activation patching: the answer when one head's activations, one feed-forward's output, or one position's state is replaced by
+that of another input.
+"""
 
 import operator
 from dataclasses import dataclass, replace
@@ -52,6 +54,7 @@ _OF = (
 
 
 def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws the tab Patch: the choices of the second input and of the patched part, and the effects on the answer."""
     before = subject.record
     with slots.beside:
         source, label = _choose_second(subject)
@@ -100,7 +103,9 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
 
 @dataclass(frozen=True)
 class _Patch:
-    """Two inputs, and how the effect of what the first takes from the second, the `source`, is measured."""
+    """Activation patching of the input of `subject` with activations of the input `source`, and how its effect on the answer is
+    measured.
+    """
 
     subject: LiveSubject
     source: Input
@@ -111,7 +116,7 @@ class _Patch:
     )  # of which effects are a share of the way to its answer; None if they are changes
 
     def effects(self, answers: np.ndarray) -> np.ndarray:
-        """Effects of patches whose answers [*patches, answer] these are."""
+        """Effects [*patches] from the `answers` [*patches, answer] after each patch."""
         if self.second is None:
             return self.answer.changes(answers)
         clean, other = (
@@ -166,8 +171,8 @@ def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
 
 
 def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer, whole: float) -> str:
-    """Sentence, as plain text, with both answers and the `whole` change from one to the other, which a patch could make at most
-    if it carried all of it.
+    """Sentence, as plain text, with both answers and the `whole` change from the first to the second, the effect of a patch that
+    carried all of it.
     """
     if isinstance(answer, WordAnswer):
         if np.isnan(whole):
@@ -198,6 +203,7 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
 
 
 def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
+    """Draws the effect of patching each head and feed-forward; `taken` is the option of PATCHED."""
     subject, source, answer = patch.subject, patch.source, patch.answer
     before, part = subject.record, PARTS[taken]
     second = f"the second {_input_noun(before)}"
@@ -227,6 +233,7 @@ def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
 
 
 def _draw_positions(patch: _Patch, query: int) -> None:
+    """Draws the effect of patching each position's state at each stage."""
     subject, source, answer = patch.subject, patch.source, patch.answer
     before = subject.record
     st.markdown(f"**Each state of the residual stream, taken from the second {_input_noun(before)}**")

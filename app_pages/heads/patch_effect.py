@@ -1,4 +1,4 @@
-"""What is patched and what is measured on the Patch tab: the parts of a layer, and the effect with its unit."""
+"""The grid of patched parts on the Patch tab, and the quantity that its colours show."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,13 +32,16 @@ _WHAT_A_CELL_IS = {
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the grid of parts: a part of each head, or of each group of heads that share it, then the feed-forward."""
+    """The columns of the grid [layer, part]: one for each head, or for each group of heads that share keys and values, and last
+    the feed-forward.
+    """
 
     names: tuple[str, ...]
     n_heads_of_part: int
 
     @classmethod
     def of(cls, config: ModelConfig, part: HeadPart) -> "Columns":
+        """The columns for patching the `part` of each head."""
         n = n_parts(config, part)
         size = config.n_heads // n
         names = [
@@ -52,7 +55,7 @@ class Columns:
 
     @property
     def take(self) -> Callable[[dict], None]:
-        """Callback of a click on a cell: chooses its head, or the first of its heads; a feed-forward has none."""
+        """Callback of a click on a cell: chooses the cell's head, or the first head of its group; nothing for a feed-forward."""
 
         def chosen(cell: dict) -> None:
             if (column := int(cell["column"])) < len(self.names) - 1:
@@ -65,11 +68,13 @@ class Columns:
         return f"L{layer} {self.names[column]}"
 
     def part_names(self, indices: np.ndarray) -> str:
-        """Names of the first few parts with these numbers, which count row by row."""
+        """Names of the first few parts with these flat `indices` into the grid [layer, part]."""
         return beginning([self.name(*divmod(int(index), len(self.names))) for index in indices], MOST_NAMED)
 
     def sentence(self, taken: str, second: str) -> str:
-        """What each cell is; `taken` is the choice, `second` the input from which it is taken."""
+        """Sentence on what is patched in each cell; `taken` is the option of PATCHED, `second` names the input it is taken
+        from.
+        """
         shared = (
             "" if self.n_heads_of_part == 1 else f" {self.names[0]}: heads that share their keys and values."
         )
@@ -81,7 +86,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What the colours of a figure of effects show."""
+    """The quantity that the colours of a figure of effects show: name with unit, sign, ends of the scale, and formula."""
 
     what: str  # with its unit
     signed: bool
@@ -89,15 +94,15 @@ class Quantity:
     formula: str = ""  # of a share of the way, as a sentence
 
     def as_text(self, effect: float) -> str:
-        """An effect as text, with its sign if it has one."""
+        """An effect as text, with its sign if the quantity is signed."""
         return format_number(effect, "+#.3g" if self.signed else "#.3g")
 
     def largest_parts(self, effects: np.ndarray) -> np.ndarray:
-        """Numbers, in the flat array, of the parts with the largest of the effects; none if no effect is above rounding."""
+        """Flat indices of the parts with the largest effect (several if equal); none if all effects are within rounding."""
         return largest_indices(effects, ROUNDING if self.signed else ROUNDING_DISTANCE)
 
     def largest_sentence(self, effects: np.ndarray, columns: Columns) -> str:
-        """Sentence on the part, or the parts, with the largest effect, from effects [layer, part]."""
+        """Sentence on the part, or parts, with the largest of `effects` [layer, part]."""
         indices = self.largest_parts(effects)
         if not len(indices):
             return "No part has an effect."
@@ -106,7 +111,9 @@ class Quantity:
 
 
 def quantity(answer: Answer, *, normalised: bool, what: str = "") -> Quantity:
-    """What is measured of the `answer`; `what` names a change by default as the answer does."""
+    """The measured quantity: the change of `answer` or, if `normalised`, its share of the way to the second input's answer.
+    `what` replaces the answer's own name of its change.
+    """
     if normalised:
         formula = _SHARE_FORMULA if answer.signed else _SHARE_FORMULA_OF_STATE
         return Quantity("share of the way to the second answer", True, ("away", "towards"), formula)

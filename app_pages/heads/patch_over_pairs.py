@@ -1,4 +1,4 @@
-"""Activation patching over pairs of texts or digits from a file: the mean effect of each part, and how far it spreads."""
+"""Activation patching over pairs of texts or digits from a file: each part's mean effect and its spread over the pairs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ _table = HtmlTable("patch_effects", Path(__file__).with_suffix(".css"))
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of pair, of texts or of digits, and how its list is entered."""
+    """A kind of pairs, texts or digits, with the words and functions for entering a list of them."""
 
     noun: str
     held: str  # key in the session
@@ -59,7 +59,7 @@ class _Kind:
 
     @property
     def problem(self) -> str:
-        """Key in the session of what is wrong with the file."""
+        """Session key of the message on what is wrong with the file."""
         return f"{self.held}_problem"
 
     @property
@@ -71,7 +71,7 @@ class _Kind:
 def draw_patching_over_pairs(
     subject: LiveSubject, chosen: HeadChoice, answer: Answer, taken: str, *, normalised: bool
 ) -> None:
-    """Draws the choice of a file, and the mean effects over its pairs."""
+    """Draws the choice of a file of pairs, and the mean effects of patching over them; `taken` is the option of PATCHED."""
     kind = _TEXTS if isinstance(subject.model_input, Text) else _DIGITS
     if (listed := _choose_pairs(kind)) is None:
         return
@@ -100,7 +100,7 @@ def draw_patching_over_pairs(
 
 
 def _inputs(subject: LiveSubject, listed: PairList) -> tuple[tuple[Input, Input, int], ...]:
-    """The two inputs of each pair, and its line; texts are read like that of the subject."""
+    """Both inputs of each pair, and its line in the file. Texts get the other properties of the subject's text."""
     template = subject.model_input
     if isinstance(template, Text):
         return tuple(
@@ -114,7 +114,9 @@ def _inputs(subject: LiveSubject, listed: PairList) -> tuple[tuple[Input, Input,
 
 
 def _choose_pairs(kind: _Kind) -> PairList | None:
-    """Draws the upload, or the pairs that are held with a button that removes them; returns the pairs."""
+    """Draws the upload or, once pairs are loaded, their name with a button that removes them; returns the pairs, None without
+    any.
+    """
     session = st.session_state
     held: PairList | None = session.get(kind.held)
     with st.container(horizontal=True, vertical_alignment="center", key="patch_pairs_entry"):
@@ -148,7 +150,7 @@ def _choose_pairs(kind: _Kind) -> PairList | None:
 
 
 def _take(kind: _Kind, read: Callable[[], PairList]) -> None:
-    """Callback: holds the pairs that `read` returns for this session, or the message of its ValueError."""
+    """Callback: keeps the pairs that `read` returns in the session, or the message of its ValueError."""
     session = st.session_state
     session[kind.problem] = None
     try:
@@ -170,7 +172,7 @@ def _forget(kind: _Kind) -> None:
 
 
 def example_pairs() -> PairList[str]:
-    """The example texts that hold a word with an opposite, each with the text in which it is replaced."""
+    """The example texts with a word that has an opposite, each paired with the text in which the opposite replaces that word."""
     texts = [text for text in sentences().values() if OPPOSITES.keys() & set(text.lower().split())]
     pairs = [Pair(text, one_word_changed(text), line) for line, text in enumerate(texts, 1)]
     return PairList("the examples, each with one word replaced by its opposite", tuple(pairs))
@@ -206,7 +208,7 @@ _DIGITS = _Kind(
 
 
 def _n_multiply_adds(subject: LiveSubject, pairs: tuple[tuple[Input, Input, int], ...]) -> int:
-    """Multiply-adds that all pairs take: a change in one layer reruns only the layers after it."""
+    """Multiply-adds of patching each part in all pairs: a change in one layer reruns only the layers after it."""
     config = subject.record.config
     n_forwards = -(-(config.n_heads + 3) * config.n_layers // 2)
     lengths = (
@@ -258,7 +260,7 @@ def _draw_effects(
 
 
 def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
-    """Sentence on the part, or the parts, with the largest mean effect, and on those with a clear effect, as plain text."""
+    """Sentence, as plain text, on the part or parts with the largest mean effect, and on how many parts have a clear effect."""
     pairs = counted(effects.n, "pair")
     if effects.n < 2:
         return f"Over {pairs}: at least two pairs are needed to tell an effect from chance."
@@ -280,11 +282,12 @@ def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
 
 
 def _subject_and_verb(indices: np.ndarray, columns: Columns) -> str:
+    """Beginning of a sentence: the names of the parts, and "has" or "have"."""
     return f"{columns.part_names(indices)} {'has' if len(indices) == 1 else 'have'}"
 
 
 def _mean_text(effects: MeanEffects, indices: np.ndarray, shown: Quantity) -> str:
-    """Mean effect of the parts with these numbers, with the interval of a single one."""
+    """Mean effect of the parts with these flat indices, for a single part with its 95 % interval."""
     mean, low, high = (
         shown.as_text(float(numbers.flat[indices[0]]))
         for numbers in (effects.mean, effects.low, effects.high)
@@ -293,7 +296,7 @@ def _mean_text(effects: MeanEffects, indices: np.ndarray, shown: Quantity) -> st
 
 
 def reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
-    """How the numbers are read: the test, and which pairs are left out."""
+    """Sentences on how to read the numbers: the interval and the test, and which pairs are left out."""
     sentences_read = [
         "The interval is that of the mean over pairs (Student's t); sd is the standard deviation between pairs."
     ]
@@ -328,9 +331,9 @@ def reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
 def draw_effects_table(
     effects: MeanEffects, columns: Columns, head: tuple[int, int], *, is_tested: bool
 ) -> None:
-    """Draws the effects and marks the row of the chosen `head`; a click on a row chooses its head.
+    """Draws the effects as a table with the row of `head` (layer, head) marked; a click on a row chooses its head.
 
-    `is_tested` adds whether an effect is clear, which says nothing about distances.
+    If `is_tested`, a column says whether an effect is clearly not 0, which cannot be tested for cosine distances.
     """
     titles = _TITLES | (_RESULT if is_tested else {})
     headings: list[TableHeading] = [{"name": name, "title": title} for name, title in titles.items()]

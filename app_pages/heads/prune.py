@@ -1,4 +1,4 @@
-"""The greedy pruning curve over a data set: accuracy with fewer and fewer heads, pre-LN beside post-LN."""
+"""The greedy pruning curve over a data set: accuracy as heads are removed one by one, pre-LN beside post-LN."""
 
 from collections.abc import Iterable
 
@@ -28,7 +28,7 @@ MEASURE = "pruning"
 
 
 def draw_pruning(controls: DeltaGenerator) -> None:
-    """Draws the curves of a chosen encoder and of the other one of its pair; they need no input."""
+    """Draws the curves of a chosen encoder and of the other encoder of its pre-LN/post-LN pair; the tab needs no input."""
     chosen = choose_usable_encoder(controls)
     if not loaded(chosen).config.chooses_class:
         st.info(
@@ -86,7 +86,7 @@ def draw_pruning(controls: DeltaGenerator) -> None:
 
 
 def _examples_sentence(tables: Iterable[ResultTable]) -> str:
-    """Sentence on how many examples chose the heads and how many judged them."""
+    """Sentence on how many examples were used to choose which heads to remove, and how many to measure accuracy."""
     sentences = [
         f"{source.samples[CHOOSING]:,} of {plain(over(source))} choose the head; accuracy is of "
         f"{source.samples[JUDGING]:,} others."
@@ -113,8 +113,8 @@ def _pruning_steps(table: ResultTable, how: str) -> list[PruningStep]:
 
 
 def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) -> str:
-    """Sentences that say how many heads can be removed before accuracy is clearly lower, and how accuracy changes with one
-    more, and with half of all heads, removed.
+    """Sentences on how many heads can be removed before accuracy is clearly lower, and on the accuracy with one head more, and
+    with half of all heads, removed.
     """
     n_gone, half = n_removable_heads(steps), len(steps) // 2
     half_clause = "" if half == n_gone else f" With {half} gone: {_accuracy_text(steps, half)}."

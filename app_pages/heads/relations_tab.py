@@ -1,4 +1,6 @@
-"""Which head follows which relation between words, over a treebank: the best head for each, and sentences with the links."""
+"""Which head follows which relation between words (such as verb to object), measured over a treebank: the best head for each
+relation, and example sentences with its links.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -51,7 +53,7 @@ MOST_TRIED = 40  # sentences that are read to find them
 
 
 def draw_relations() -> None:
-    """Draws the relations of a chosen encoder, which need no input."""
+    """Draws the best heads, shares and examples of a chosen encoder; the tab needs no input."""
     controls, more = bar("controls")
     name, config, chosen = choose_head_of_encoder(controls)
     rows, source = relation_table(name, config.n_layers, config.n_heads)
@@ -78,8 +80,8 @@ def draw_relations() -> None:
 
 
 def relation_table(name: str, n_layers: int, n_heads: int) -> tuple[pd.DataFrame, DataSource | None]:
-    """The stored rows of the encoder's heads, those that lack a number excepted, and what they were measured on; no row and
-    None if nothing is stored.
+    """The stored rows of the encoder's heads that have all their numbers, and the data they were measured on; no rows and None if
+    nothing is stored.
     """
     stored = table_of(name, RELATIONS)
     if stored is None:
@@ -88,8 +90,8 @@ def relation_table(name: str, n_layers: int, n_heads: int) -> tuple[pd.DataFrame
 
 
 def followed_relations(rows: pd.DataFrame) -> dict[tuple[int, int], list[BestHead]]:
-    """The relations that each head (layer, head) follows beyond the best offset, the largest share first; a relation that it
-    follows both ways counts once.
+    """The relations that each head (layer, head) follows more often than the best fixed offset does, largest share of links
+    first. A relation that a head follows in both directions counts once.
     """
     followed: dict[tuple[int, int], list[BestHead]] = {}
     if not len(rows):
@@ -123,6 +125,7 @@ def _draw_best_heads(
 
 
 def _fewer_links_sentence(best: Sequence[BestHead], n_relations: int) -> str:
+    """Sentence on how many of the `n_relations` have too few links to be shown."""
     if best[0].n < FEWEST:
         return f"No relation has the {FEWEST} links that a test needs."
     n_left_out = n_relations - len(best)
@@ -150,7 +153,9 @@ def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
 
 
 def comparison_clause(is_beyond: bool, p: float | None) -> str:
-    """Whether a head follows a relation beyond the best offset, as words before "the best offset"; without a `p` it is not tested."""
+    """Words before "the best offset" that say whether a head follows a relation more often than it; if `p` is None, that was not
+    tested.
+    """
     if pd.isna(p):
         return "not tested against"
     return "beyond" if is_beyond else "not beyond"
@@ -205,7 +210,9 @@ def _draw_buttons(
     relation: str,
     direction: str,
 ) -> None:
-    """Draws a button for each sentence, which opens it on Attention with the links of this relation in the head's map."""
+    """Draws a button for each sentence, which opens it on Attention with the links of this relation outlined in the head's
+    map.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="link_buttons"):
         st.html("Open in Attention:", width="content")
         for number, (sentence, example) in enumerate(examples):
@@ -220,7 +227,7 @@ def _draw_buttons(
 
 
 def _open(name: Checkpoint, sentence: LinkedText, chosen: HeadChoice, relation: str, direction: str) -> None:
-    """Callback: opens the sentence on Attention in this head, at the query of its first link of this relation."""
+    """Callback: opens the sentence on Attention at this head, with the first link's query chosen."""
     links = of(link_cells, name, sentence, direction)
     query = next((link.queries[0] for link in links if link.relation == relation), 0)
     take_head(chosen.layer, chosen.head)

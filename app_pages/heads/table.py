@@ -55,6 +55,8 @@ _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
 
 class Head(NamedTuple):
+    """A head as a row of the table, with its roles and the relations between words that it follows."""
+
     layer: int
     head: int
     roles: tuple[HeadRole, ...]
@@ -74,7 +76,7 @@ class Head(NamedTuple):
 
 
 def draw_heads(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
-    """Draws the numbers of all heads, as a table or as a scatter plot; a click on a row or a point chooses its head."""
+    """Draws the numbers of all heads as a table or a scatter plot; a click on a row or point chooses its head."""
     numbers = choose_numbers(subject, slots)
     with slots.controls:
         is_scatter = controls.SCATTER.choose()
@@ -84,7 +86,7 @@ def draw_heads(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
 
 
 def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: HeadNumbers) -> None:
-    """Draws a row for each head that matches the search and the filter."""
+    """Draws a row for each head that matches the search box and the filters."""
     relation_rows, relation_source = pd.DataFrame(), None
     if isinstance(subject, LiveSubject):
         relation_rows, relation_source = relation_table(subject.checkpoint, *numbers.record.pattern.shape[:2])
@@ -152,7 +154,7 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Hea
 
 
 def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: HeadNumbers) -> None:
-    """Draws any two numbers of the heads against each other."""
+    """Draws one chosen measure of the heads against another."""
     names, values = {COLUMNS[name].title: name for name in numbers.values}, numbers.values
     if len(names) < 2:
         st.info("Rows that do not sum to 1 leave these heads fewer than two numbers.", icon=":material/info:")
@@ -184,8 +186,8 @@ def matching_heads(
     role: str,
     relation: str = controls.ANY_RELATION,
 ) -> list[Head]:
-    """The heads of `layers` (all where that is empty) with the `role`, and which follow the `relation`, that match every word of
-    the search.
+    """The heads that lie in `layers` (all if empty), have the `role`, follow the `relation`, and match every word of
+    `searched`.
     """
     words = re.findall(r"\S+", searched.lower())
     return [
@@ -207,8 +209,8 @@ def _is_match(head: Head, word: str) -> bool:
 
 
 def sorted_heads(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> list[Head]:
-    """The heads sorted by the column that `sort` names (after a minus sign: largest first), NaN last; in the given
-    order if it names none.
+    """The heads sorted by the column that `sort` names (ascending; after a minus sign descending), NaN last; in the given order
+    if it names none.
     """
     column = sort.removeprefix("-")
     if column == "head":
@@ -225,7 +227,7 @@ def sorted_heads(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str
 
 
 def next_sort(sort: str, column: str) -> str:
-    """Sort order after a click on a column's heading: descending, then ascending, then none."""
+    """The `sort` after a click on the heading of `column`: descending, then ascending, then unsorted."""
     if column == "head":
         return "" if sort == "-head" else "-head"
     return {f"-{column}": column, column: ""}.get(sort, f"-{column}")
@@ -249,7 +251,7 @@ def _show_all() -> None:
 
 
 def beyond_clause(best: BestHead) -> str:
-    """The share of a relation's links that a head follows, beside that of the best fixed offset, which it exceeds."""
+    """Clause with the share of a relation's links that a head follows, and that of the best fixed offset, which is smaller."""
     share, baseline = told_apart(best.share, best.baseline, ".0%")
     return f"{best.direction}: {share} of {best.n:,} links, where the best fixed offset hits {baseline}"
 
@@ -306,7 +308,7 @@ def _table_row(
 
 
 def _words_or_dash(name: str, words: list[dict[str, str]], meaning: str) -> TableCell:
-    """A cell of words, each with its help; of none a dash, whose help is its `meaning`."""
+    """A cell of words, each with its tooltip; without words a dash, with the tooltip `meaning`."""
     return {
         "name": name,
         "text": "" if words else "–",

@@ -1,4 +1,4 @@
-"""The table of heads as a file: CSV with all its numbers, or LaTeX with those that are compared."""
+"""The table of heads as a file: CSV with all numbers, or LaTeX with the compared measures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ _SUFFIXES = {CSV: "csv", LATEX: "tex"}
 
 @dataclass(frozen=True)
 class TableFile:
-    """What a file of the table holds: the rows of `heads`, as (layer, head) in the order in which they stand; in LaTeX the
-    columns are the `measures`.
+    """The content of a file of the table: a row for each of `heads` (layer, head), in this order; in LaTeX, a column for each of
+    `measures`.
 
-    `followed` are relations that heads follow beyond any fixed offset, by head, the largest share first, over as much as
-    `measured_over` says; None where they were not measured: then there is no column for them. `encoder` is a name, "" for a
-    record.
+    `followed` are the relations that each head follows more often than any fixed offset, largest share first, measured on the
+    data that `measured_over` names; None, and no column, if they were not measured. `encoder` is its name, "" for a record from a
+    file.
     """
 
     numbers: HeadNumbers
@@ -39,16 +39,16 @@ class TableFile:
     encoder: str = ""
 
     def csv(self) -> bytes:
-        """The table with all that is known of the heads as CSV, in UTF-8."""
+        """The table with all numbers of the heads as CSV, in UTF-8."""
         return frame_csv(self.every_number())
 
     def latex(self) -> bytes:
-        """The table with the measures in LaTeX, in UTF-8."""
+        """The table with the chosen measures in LaTeX, in UTF-8."""
         return f"{latex_table(self.compared_numbers(), note=self.note)}\n".encode()
 
     @property
     def note(self) -> str:
-        """What was measured, in plain text, as it stands below the table in LaTeX."""
+        """Plain text on what was measured, for the note below the LaTeX table."""
         values = "Numbers of one input"
         if self.numbers.first != HERE and self.numbers.stored is not None:
             values = f"Means over {over(self.numbers.stored.source)}"
@@ -58,8 +58,8 @@ class TableFile:
         return note
 
     def every_number(self) -> pd.DataFrame:
-        """A row for each of the heads: layer, head, role, relations where they were measured, and each measure. A measure
-        that was taken over a data set too has three columns: on this input, mean and standard deviation over the data set.
+        """A row for each head: layer, head, roles, relations if they were measured, and each measure. A measure that was also
+        taken over a data set has three columns: on this input, mean over the data set, standard deviation over it.
 
         A relation stands with its direction and its share of links, from 0 to 1: "case to head 0.8812".
         """
@@ -88,8 +88,8 @@ class TableFile:
         return pd.DataFrame(columns)
 
     def compared_numbers(self) -> pd.DataFrame:
-        """A row for each of the heads: its name, its roles without the word head, the relation that it follows most, with the
-        share of links, and the measures, on the data that the page compares.
+        """A row for each head: name, roles (without the word "head"), the relation with its largest share of links, and the
+        measures, on the data that the page shows.
         """
         columns: dict[str, list] = {
             "head": [head_name(*index) for index in self.heads],

@@ -17,7 +17,9 @@ PAGE = 3 * COLUMNS
 
 
 def choose_test_digit(number: DeltaGenerator, checkpoint: str | None) -> tuple[np.ndarray | None, int | None]:
-    """Draws the box for the number of a test digit into the container `number`, and a gallery; returns (picture, label)."""
+    """Draws the box for the number of a test digit into the container `number`, and a gallery; returns (picture, label), both
+    None if the files cannot be read.
+    """
     if (digits := read_test_digits()) is None:
         return None, None
     images, labels = digits
@@ -28,7 +30,9 @@ def choose_test_digit(number: DeltaGenerator, checkpoint: str | None) -> tuple[n
 
 
 def read_test_digits() -> tuple[np.ndarray, np.ndarray] | None:
-    """The pictures and labels; None, and a warning on the page, where the files are missing or damaged."""
+    """Pictures uint8 [digit, 28, 28] and labels of the test digits; None, and a warning on the page, if the files are missing or
+    damaged.
+    """
     try:
         return shipped_inputs.test_digits()
     except (OSError, ValueError):
@@ -64,8 +68,8 @@ def _draw_gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint
 
 
 def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[str], str]:
-    """Draws the controls for class and order; returns the numbers of the digits in the gallery, their captions, and a
-    legend of the captions.
+    """Draws the controls for the gallery's class and order; returns the numbers of its digits, their captions, and a legend of
+    the captions.
 
     Orders that need predictions are offered only if predictions are stored.
     """
@@ -92,9 +96,9 @@ def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarr
 def ordered(
     labels: np.ndarray, digit_class: str, order: str, predictions: list[dict[str, np.ndarray]]
 ) -> tuple[np.ndarray, list[str]]:
-    """Numbers of the digits to show, and the caption of each: its label, with the predictions where the order needs them.
+    """Numbers of the digits to show, and their captions: the label and, in orders that need predictions, the predicted classes.
 
-    `predictions` are of one encoder for "hardest first", of both that are compared for "disagree".
+    `predictions` are those of one encoder for "hardest first", of both compared encoders for "disagree".
     """
     ids = np.arange(len(labels)) if digit_class == "all" else np.flatnonzero(labels == int(digit_class))
     if order == controls.AS_THEY_COME:

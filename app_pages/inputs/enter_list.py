@@ -1,4 +1,4 @@
-"""Entering a list: pasted texts, a file, pictures, or the examples."""
+"""Ways to enter a list of inputs: pasted texts, a file, pictures, or the examples."""
 
 from collections.abc import Callable, Collection
 from functools import partial
@@ -30,9 +30,8 @@ _PICTURES = (
 
 
 def draw_list_entry(kind: str, classes: Collection[str], most_texts: int = parse_texts.MOST) -> None:
-    """Draws the ways to enter a list of this kind of input: paste, upload, or examples; `classes` as in `example_list`.
-
-    Texts are said to be read up to `most_texts`.
+    """Draws the ways to enter a list of this kind of input: paste, upload, or examples. `classes` is as in `example_list`;
+    `most_texts` is the number of texts that are read at most.
     """
     if kind == encoders.TEXT:
         _draw_text_entry(classes, most_texts)
@@ -46,8 +45,8 @@ def draw_list_entry(kind: str, classes: Collection[str], most_texts: int = parse
 
 
 def example_list(kind: str, classes: Collection[str] = ()) -> InputList:
-    """The list that the page opens with: the example texts, with their labels where those are among the encoder's `classes`,
-    the example pictures in colour, or the first test digits.
+    """The list that the page opens with: the example texts (with labels if those are among the encoder's `classes`), the example
+    pictures in colour, or the first test digits.
     """
     if kind == encoders.TEXT:
         return _sentence_list(classes)
@@ -55,7 +54,7 @@ def example_list(kind: str, classes: Collection[str] = ()) -> InputList:
 
 
 def round_number() -> int:
-    """How many lists were entered in this session; a part of the keys of widgets, which begin anew with each list."""
+    """Number of lists entered in this session, a part of the keys of widgets, so that these start empty after each list."""
     return st.session_state.get(_ROUND, 0)
 
 

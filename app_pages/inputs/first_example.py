@@ -1,4 +1,4 @@
-"""The input and the encoder with which the app opens, read before anybody asks: at the server's start."""
+"""The input and the encoder with which the app opens, read into the cache when the server starts."""
 
 from contextlib import suppress
 
@@ -11,9 +11,8 @@ from model.inputs import Text
 
 
 def read_first_example() -> LiveSubject | None:
-    """Reads the first example with the first encoder into the cache; returns both, None if that encoder is damaged.
-
-    The page that opens with them finds the encoder, the tokens and the record there, and says what is wrong with an encoder.
+    """Computes the record of the first example in the first encoder, so that the first page finds it in the cache; returns both,
+    None if that encoder is damaged (the page then says so).
     """
     for name in encoders.shipped(encoders.TEXT)[:1]:
         with suppress(ValueError, OSError):

@@ -1,4 +1,4 @@
-"""A list of the user's own inputs, kept in this session alone, and buttons that step through it."""
+"""A list of the user's own inputs, kept for this session alone, and buttons that step through it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,9 @@ from model.measures.predicted_classes import class_index_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One input of the list: a text, or a picture as encoders of grey digits and as those of colours take it."""
+    """One input of the list: a text, or a picture in the forms that digit encoders (`drawing`, `digit`) and colour encoders
+    (`colours`) read.
+    """
 
     name: str = ""  # of a picture's file
     label: str = ""  # as it was given, "" where it was not
@@ -30,7 +32,7 @@ class Item:
     colours: Picture | None = None
 
     def as_input(self, config: ModelConfig, *, reads_pairs: bool) -> Input | None:
-        """The input as the encoder reads it; None where the encoder cannot read it."""
+        """The input in the form that an encoder with this `config` reads; None if it has none."""
         if self.text is not None:
             return self.text if reads_pairs else replace(self.text, second=None)
         if self.digit is not None:
@@ -40,7 +42,7 @@ class Item:
         return Picture.of(from_code(self.drawing)) if self.drawing else None
 
     def choose(self, config: ModelConfig) -> list[Choice]:
-        """Callback: makes this item the input; returns the choices to put in a link to another page."""
+        """Callback: makes this item the input; returns the values of controls that a link to another page needs for it."""
         if self.text is not None:
             choices = [controls.TEXT.to(self.text.text), controls.SECOND_PART.to(self.text.second or "")]
         elif self.digit is not None:
@@ -59,7 +61,7 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class InputList:
-    """A list of inputs, notes about what was left out of it, and whether it is of the examples of this app."""
+    """A list of inputs, notes about what was left out, and whether it is the app's own examples."""
 
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()
@@ -68,7 +70,7 @@ class InputList:
 
 @dataclass
 class EnteredList:
-    """The reader's list of texts, or of pictures, as the session holds it."""
+    """The list of texts, or of pictures, that the user entered in this session, with the table's order and the opened item."""
 
     listed: InputList | None = None
     order: Sequence[int] = ()  # of the table, without the rows that it hides
@@ -81,21 +83,19 @@ class EnteredList:
 
 
 def entered(kind: str) -> EnteredList:
-    """The list that was entered for this `kind` of input, as an object that can be changed; it is empty if none was
-    entered.
-    """
+    """The list that was entered for this `kind` of input, a mutable object of the session; empty if none was entered."""
     return st.session_state.setdefault("entered_lists", {}).setdefault(kind, EnteredList())
 
 
 def hold(kind: str, listed: InputList | None) -> None:
-    """Replaces the list of this kind of input; None removes it."""
+    """Keeps `listed` as the session's list of this kind of input; None removes it."""
     st.session_state.setdefault("entered_lists", {})[kind] = EnteredList(listed)
 
 
 def open_item(kind: str, number: int, name: str) -> list[Choice]:
-    """Callback: makes item `number` in the list of this `kind` the input, in the form that the encoder `name` reads.
+    """Callback: makes item `number` of the list of this `kind` the input, in the form that the encoder `name` reads.
 
-    Returns the choices to put in a link to another page, without kind and encoder, which every address already has.
+    Returns the values of controls that a link to another page needs, without kind and encoder, which every address already has.
     """
     entered(kind).opened = number
     item, config = entered(kind).item, encoders.config_of(name)
@@ -103,7 +103,9 @@ def open_item(kind: str, number: int, name: str) -> list[Choice]:
 
 
 def right_class(kind: str, name: str | None, model_input: Input | None) -> int | None:
-    """The class with which the opened item is labelled; None where it has no known label, or is not the input any more."""
+    """Class index with which the opened item is labelled; None if it has no known label, or `model_input` is no longer that
+    item.
+    """
     item, config = entered(kind).item, encoders.config_of(name)
     if name is None or item is None or not item.label or config is None or not config.chooses_class:
         return None

@@ -1,4 +1,4 @@
-"""Encoders named in the address: opened before a page is drawn, with a warning if they do not exist."""
+"""Encoders that the address names: opened before a page is drawn, with a warning if they do not exist."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ _GONE, _GONE_SECOND, _INSTEAD = "own_gone", "own_gone_second", "own_instead"
 
 
 def open_linked_encoders() -> None:
-    """Opens the encoders that the address names and notes which no longer exist; called before a page is drawn."""
+    """Opens the encoders that the address names and records which do not exist; called before a page is drawn."""
     shipped, missing = checkpoint.available(), {}
     for name in opened():
         if (reason := _missing(name)) is not None:
@@ -44,7 +44,7 @@ def open_linked_encoders() -> None:
 
 
 def say_gone(shown: str | None) -> None:
-    """Writes a warning for each missing encoder, as long as the page shows its replacement `shown`."""
+    """Writes a warning for each encoder that does not exist, as long as the page shows its replacement `shown`."""
     if _GONE not in st.session_state:
         return
     if st.session_state.setdefault(_INSTEAD, shown) != shown:

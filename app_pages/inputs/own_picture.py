@@ -12,7 +12,7 @@ _first: np.ndarray | None = None
 
 
 def begin_with(picture: np.ndarray) -> None:
-    """Sets the picture uint8 [height, width, 3] that every session has until it uploads another one."""
+    """Sets the picture uint8 [height, width, 3] that each session shows until its user uploads another one."""
     global _first
     _first = picture
 

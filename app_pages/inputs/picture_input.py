@@ -19,10 +19,10 @@ _FOR_PICTURES = (controls.EXAMPLE, controls.OWN_PICTURE, *_FOR_DIGITS)
 
 
 def picture_input(kind: str, checkpoint: str | None) -> tuple[Picture | None, int | None]:
-    """Draws the picture and a button with which another one is chosen; returns (picture, label).
+    """Draws the picture and a button to choose another one; returns (picture, label).
 
-    `kind` is "Digit" or "Picture"; the encoder called `checkpoint` is the one whose errors among the digits can be picked. The
-    picture is None where nothing is drawn or uploaded yet, the label where none is known.
+    `kind` is "Digit" or "Picture"; the gallery can list the digits that the encoder `checkpoint` gets wrong. The picture is None
+    if nothing is drawn or uploaded yet, the label if none is known.
     """
     shown = st.container(width="content", key="picture")
     number = st.container(width="content")
@@ -49,7 +49,7 @@ def picture_input(kind: str, checkpoint: str | None) -> tuple[Picture | None, in
 def second_picture(
     checkpoint: str, digit: controls.DigitNumber, example: Row[str]
 ) -> tuple[Picture | None, int | None]:
-    """Draws the choice of a second picture, by the control that fits the encoder: a test `digit` or an `example`.
+    """Draws the choice of a second picture, with the control that fits the encoder: a test `digit` or an `example`.
 
     Returns (picture, label); (None, None) if the files cannot be read.
     """

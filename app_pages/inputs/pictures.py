@@ -1,4 +1,4 @@
-"""Pictures and labels from files: PNG, JPEG and the like, and optionally a table of labels."""
+"""Reads a list of pictures from files (PNG, JPEG and the like), and optionally their labels from a table."""
 
 import io
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Reads the inputs of a list with an encoder: those that it can read, in batches, under a progress bar."""
+"""Runs an encoder on the inputs of a list that it can read, in batches under a progress bar."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -24,7 +24,9 @@ NAMED = 5  # inputs that are left out
 def readable_inputs(
     name: Checkpoint, items: Sequence[Item]
 ) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
-    """The inputs that the encoder can read, by number; notes for the page; the tokens of texts, by number."""
+    """The inputs that the encoder can read, by number in the list; notes on those it cannot read; and the tokens of texts, by
+    number.
+    """
     config = cache.loaded(name).config
     readable, tokens_by_number, unreadable = {}, {}, []
     for number, item in enumerate(items):
@@ -49,7 +51,7 @@ def readable_inputs(
 
 
 def too_long(left_out: Iterable[int]) -> list[str]:
-    """The note about texts of which the encoder leaves out this many tokens; none if it leaves out no token."""
+    """A note about texts that exceed the encoder's positions, from the number of tokens `left_out` of each; [] if all are 0."""
     cut = [n for n in left_out if n]
     if not cut:
         return []
@@ -66,8 +68,8 @@ def in_list_order(
     encoded: dict[int, Encoded],
     **options: Any,
 ) -> list:
-    """Results of `make`, with the `options`, for each input, in the order of the list. Inputs of one length share a batch, so they are read
-    in the order of their length.
+    """Results of `make(encoder, inputs, **options)`, one for each of the `readable` inputs, in the order of the list. Inputs are
+    read sorted by length, so that those of one length share a batch.
     """
     numbers = sorted(readable, key=lambda number: (len(encoded.get(number, ())), number))
     inputs = tuple(readable[number] for number in numbers)

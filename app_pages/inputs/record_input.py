@@ -1,4 +1,4 @@
-"""Opening a record file, or attention from elsewhere; it is kept until the session ends."""
+"""Opening a record file, or attention weights saved elsewhere; kept until the session ends."""
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ WHAT = (
 
 
 def open_record(name: str, content: bytes) -> None:
-    """Callback: opens the file as the record of this session, for the pages that show attention.
+    """Callback: opens the file as this session's record, for the pages that show attention.
 
     Raises ValueError, with a one-sentence message, if it is no record.
     """
@@ -35,7 +35,7 @@ def open_record(name: str, content: bytes) -> None:
 
 
 def record_input() -> FileSubject | None:
-    """Draws what record is open, with a button to open another; returns it, None if none is open."""
+    """Draws the description of the open record, with a button to open another; returns it, None if none is open."""
     if (subject := open_subject()) is None:
         return None
     record, attended = subject.record, subject.record.attended
@@ -55,12 +55,12 @@ def record_input() -> FileSubject | None:
 
 
 def upload_limit_mb() -> int:
-    """Size limit of a record file in megabytes, which also depends on how the server was started."""
+    """Size limit of a record file in megabytes: the app's own, or the server's if that is smaller."""
     return min(LARGEST, st.get_option("server.maxUploadSize"))
 
 
 def draw_first_upload() -> None:
-    """Draws the upload for a record, where none is open, and a button that opens an example."""
+    """Draws the upload for a record, and a button that opens an example instead."""
     with st.container(key="open_record", width=640):
         if names := encoders.checkpoints("Text"):
             st.button("Open an example", key="record_example", on_click=_open_example, args=(names[0],))
@@ -68,7 +68,7 @@ def draw_first_upload() -> None:
 
 
 def _open_example(name: cache.Checkpoint) -> None:
-    """Callback: opens the record of this encoder on a short text, written and read as a file."""
+    """Callback: opens this encoder's record of a short text, written to a file's bytes and read back."""
     subject = LiveSubject(name, Text(EXAMPLE))
     open_record(f"{name}.npz", dump(subject.record, subject.settings))
 

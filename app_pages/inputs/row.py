@@ -59,12 +59,11 @@ NO_NUMBERS = (
 def choose_input(
     places: tuple[DeltaGenerator, DeltaGenerator] | None = None, *, with_answer: bool = True
 ) -> tuple[LiveSubject, Slots]:
-    """Draws the input row and the bar of controls below it; returns the chosen encoder with its input, and the page's
-    containers.
+    """Draws the input row and the bar of controls below it; returns the chosen encoder with its input, and the page's containers.
 
-    `places` are the two containers of the bar, if the page has drawn it itself. Without an encoder or an input, a
-    sentence that says so ends the page. Without `with_answer`, for pages that show more answers than one, the line
-    below the title calls the encoder by its name, and says what it is for but not what it answers.
+    `places` are the two containers of the bar, if the page has drawn it itself. Without an encoder or an input, the page ends
+    with a sentence that says so. Pages that show several answers turn `with_answer` off: the line below the title then names the
+    encoder and its purpose, but not its answer.
     """
     row = _Row(with_record=False)
     if row.kind == encoders.RECORD:
@@ -74,7 +73,7 @@ def choose_input(
 
 
 def choose_input_or_record() -> tuple[Subject, Slots]:
-    """Like `choose_input`, for pages that need only attention patterns and so accept records from files too."""
+    """Like `choose_input`, for pages that need only attention patterns and so also accept records from files."""
     row = _Row(with_record=True)
     subject = row.file_subject() if row.kind == encoders.RECORD else row.live_subject()
     return subject, row.slots()
@@ -120,7 +119,7 @@ class _Row:
         return subject
 
     def live_subject(self, with_answer: bool = True) -> LiveSubject:
-        """The encoder with its input; also writes into the heading what the encoder is for.
+        """The chosen encoder with its input; also writes the encoder's purpose into the heading.
 
         Ends the page with a sentence if encoder or input is missing or cannot be used.
         """
@@ -163,7 +162,9 @@ class _Row:
 
 
 def choose_encoder() -> str | None:
-    """Draws the choice of kind and encoder, without an input; returns the encoder's name, None if there is none."""
+    """Draws the choice of the kind of input and of the encoder, without an input; returns the encoder's name, None if there is
+    none.
+    """
     if (kind := _choose_kind(with_record=False)) == encoders.RECORD:
         stop(NO_ENCODER)
     name = _choose_encoder(kind)
@@ -172,7 +173,7 @@ def choose_encoder() -> str | None:
 
 
 def choose_usable_encoder(controls: DeltaGenerator) -> Checkpoint:
-    """As `choose_encoder`, drawn in `controls`; ends the page with a sentence below if there is none, or it cannot be used."""
+    """As `choose_encoder`, drawn in `controls`; ends the page with a sentence if there is no encoder, or it cannot be used."""
     with controls:
         name = choose_encoder()
     if name is None:
@@ -192,7 +193,7 @@ def stop(message: str) -> NoReturn:
 
 
 def _choose_text_or_picture(kind: str, name: str | None) -> tuple[Text | Picture | None, int | None]:
-    """Draws the choice of the input; returns it, None if there is none, and its correct class, None if none is known."""
+    """Draws the choice of the input; returns the input and the index of its correct class, each None if there is none."""
     if kind == encoders.TEXT:
         return text_input(name)
     # Here, since it draws a figure, and at the server's start nothing that draws figures is imported before the first prediction.
@@ -202,8 +203,8 @@ def _choose_text_or_picture(kind: str, name: str | None) -> tuple[Text | Picture
 
 
 def _choose_kind(*, with_record: bool) -> str:
-    """Draws the choice of the kind of input; pictures in colour are offered if an encoder that reads them is open, and without
-    `with_record` a record only where it is chosen already.
+    """Draws the choice of the kind of input. Pictures in colour are offered if an encoder that reads them is open; a record is
+    offered if `with_record`, or if it is chosen already.
     """
     kinds = [kind for kind in KIND.options or () if kind != encoders.PICTURE or encoders.checkpoints(kind)]
     if not with_record and (KIND.held() or st.query_params.get(KIND.key)) != encoders.RECORD:
@@ -244,14 +245,14 @@ def _take_seed() -> None:
 
 
 def _change_kind() -> None:
-    """Callback: takes the head that was last chosen in this kind of input, or lets a rule choose one."""
+    """Callback: chooses the head that was last chosen in this kind of input, or lets a rule choose one."""
     st.session_state[OTHER_KIND] = True
     drawing.leave()
 
 
 def similar_encoder(held: str | None, names: Sequence[str]) -> str | None:
-    """Substitute for the encoder `held` after a change of the kind of input: one of the same norm placement, or else
-    the first.
+    """Replacement for the encoder `held` after the kind of input changed: the first of `names` with the same norm placement, or
+    else the first.
     """
     similar_names = [name for name in names if held and _placement_in_name(name) == _placement_in_name(held)]
     return next(iter([*similar_names, *names]), None)
@@ -263,7 +264,7 @@ def _placement_in_name(name: str) -> str:
 
 
 def _draw_description(loaded: Loaded, n_parameters: int) -> None:
-    """Draws a button that opens a description of the encoder, with its accuracies."""
+    """Draws a button that opens a description of the encoder with its accuracies."""
     config = loaded.config
     published = loaded.history.get("recipe", {}).get("published")
     with st.popover("About the encoder", icon=":material/info:", type="tertiary", key="about_encoder"):
@@ -304,8 +305,8 @@ def _accuracy_row(figures: Figures) -> str:
 def say_unknown(
     subject: LiveSubject, *, before: str = "", box: TextBox = TEXT, is_said: bool = False
 ) -> None:
-    """Writes how many tokens are unknown, after the words `before`, unless it `is_said` elsewhere, and draws the button that
-    separates characters where that helps; `box` is the control of the text.
+    """Writes how many tokens are unknown, after the words `before`, unless that `is_said` elsewhere. If the encoder would know
+    separate characters, also draws a button that puts spaces between them; `box` is the control of the text.
     """
     if not subject.unknown or not isinstance(subject.model_input, Text):
         return
@@ -323,14 +324,14 @@ def say_unknown(
 
 
 def _take_separated(separated: Text, box: TextBox) -> None:
-    """Callback: puts both separated parts into their boxes."""
+    """Callback: puts the text with separated characters, and its second part, into their boxes."""
     box.take(separated.text[:LONGEST])
     if separated.second is not None:
         SECOND_PART.take(separated.second[:LONGEST])
 
 
 def _with_spaces_between(name: Checkpoint, model_input: Text) -> Text | None:
-    """The text with spaces between its characters, if the encoder then knows more of it; else None."""
+    """The text with spaces between its characters if more of its tokens are known then; else None."""
     if not _has_single_character_vocabulary(name):
         return None
     tokenizer = loaded(name).tokenizer

@@ -29,8 +29,8 @@ AT_MOST = f"The text box takes at most {LONGEST:,} characters."
 
 
 def text_input(name: str | None) -> tuple[Text | None, None]:
-    """Draws the text box and the list of examples, which fills it; returns the text (None if empty) and None, since a
-    typed text has no label.
+    """Draws the text box and the list of examples, which fills it; returns the text (None if empty) and None for the label, which
+    a typed text lacks.
 
     Encoders that were trained on pairs get a box for the second text.
     """
@@ -83,7 +83,9 @@ def _fill_in_example() -> None:
 
 
 def one_word_changed(text: str) -> str:
-    """The text with the first word that has an opposite here replaced by it; if none has, the longest word is masked."""
+    """The text with its first word that has a listed opposite replaced by the opposite; if it has none, with its longest word
+    masked.
+    """
     words = re.findall(r"\w+", text)
     for word in words:
         if (opposite := OPPOSITES.get(word.lower())) is not None:

@@ -59,7 +59,9 @@ def to_hex(image: np.ndarray) -> str:
 
 
 def from_hex(pixels: object) -> np.ndarray:
-    """The image, uint8 [28, 28]. Raises ValueError unless `pixels` are 784 hexadecimal digits."""
+    """Image uint8 [28, 28] from one hexadecimal digit per pixel. Raises ValueError unless `pixels` is a text of 784 such
+    digits.
+    """
     if not isinstance(pixels, str) or len(pixels) != BLANK.size:
         raise ValueError(f"a drawing is {BLANK.size} hexadecimal digits")
     return np.array([int(level, 16) * 17 for level in pixels], np.uint8).reshape(BLANK.shape)

@@ -89,7 +89,7 @@ def ink(grey: np.ndarray) -> np.ndarray:
 
 
 def centred(image: np.ndarray) -> np.ndarray:
-    """Image uint8 [28, 28] with the ink of `image` [height, width] in MNIST's size and position; a blank one stays blank."""
+    """Image uint8 [28, 28] with the digit in `image` [height, width] scaled and centred as in MNIST; a blank one stays blank."""
     rows, columns = np.nonzero(image.any(axis=1))[0], np.nonzero(image.any(axis=0))[0]
     if not len(rows):
         return BLANK
