@@ -21,7 +21,7 @@ from app_pages.controls.head_choice import open_weight
 from app_pages.controls.lens import number_sentence_for
 from app_pages.controls.pages import COMPARE, go_to
 from app_pages.show.download import download
-from app_pages.show.linked_view import Choice, Hiding, linked_view
+from app_pages.show.linked_view import AnswerColours, Choice, linked_view
 from app_pages.subject.as_python import maps, seen_picture
 from app_pages.subject.subject import Subject
 from app_pages.toolkit.expression import call, named
@@ -46,7 +46,7 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
     tokens, verdict = token_and_verdict_containers(record)
     linked, remarks = st.container(key="linked"), st.container()
 
-    def check() -> Hiding | None:
+    def check() -> AnswerColours | None:
         """Draws the verdict on the chosen map; returns how the answer depends on each token."""
         with verdict:
             pattern = maps(shown.subject, shown.through).pattern[shown.head]
@@ -68,7 +68,7 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
             picture=_picture_pixels(shown.subject),
             on_picture=SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE,
             links=None if outlined is None else outlined.links,
-            hiding=check,
+            answer_colours=check,
         )
         _draw_menu(shown, outlined)
     notes = [*shown.view.notes_on(shown.pattern), number_sentence_for(shown.subject, shown.chosen)]

@@ -31,7 +31,7 @@ from app_pages.controls.head_choice import take_head, take_layer, take_query
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, with_curves, with_scores
 from app_pages.show.faithfulness.line import faithfulness
-from app_pages.show.linked_view import NOT_MEASURED, Choice, Hiding
+from app_pages.show.linked_view import NOT_MEASURED, AnswerColours, Choice
 from app_pages.subject.answer import Answer
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.expression import Expression
@@ -96,11 +96,11 @@ def attribute(shown: ShownHead, checked: Checked | None) -> Attributed | None:
     return attributed
 
 
-def attribution_colouring(subject: Subject, attributed: Attributed) -> Hiding:
+def attribution_colouring(subject: Subject, attributed: Attributed) -> AnswerColours:
     """The attributions as colours of the tokens or patches; those whose content the baseline keeps get None."""
     target, values = attributed.target, attributed.attribution.values.tolist()
     measured = explained_positions(subject.record, target.explained)
-    return Hiding(
+    return AnswerColours(
         changes=[value if position in measured else None for position, value in enumerate(values)],
         unit=target.unit,
         note=f"Purple: {target.purple}; gold: {target.gold}, by {attributed.method}.",
@@ -180,7 +180,7 @@ def choice_callback(shown: ShownHead, *, has_heads: bool) -> Callable[[Choice], 
     return take
 
 
-def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | None) -> Hiding | None:
+def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | None) -> AnswerColours | None:
     """Draws the verdict whether the map `pattern` [query, key], over all positions of the input, explains the answer. `head` is
     the layer and head of the map; None if it combines several heads.
 
@@ -211,6 +211,6 @@ def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | 
     effects: list[float | None] = [None] * len(record)
     for position, effect in zip(checked.positions, checked.effects.tolist(), strict=True):
         effects[position] = effect
-    return Hiding(
+    return AnswerColours(
         changes=effects, unit=checked.answer.unit, note=checked.answer.hidden.replace("{unit}", record.unit)
     )

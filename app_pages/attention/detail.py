@@ -23,10 +23,10 @@ from app_pages.controls.attention_controls import ALSO_HEADS, BY_LAYER, HEAD, LI
 from app_pages.controls.head_choice import HeadChoice, step, take_layer, take_query
 from app_pages.controls.lens import number_sentence_for
 from app_pages.controls.map_controls import ALL_QUERIES
-from app_pages.show.all_heads import overview_of
+from app_pages.show.all_heads import draw_heads_overview
 from app_pages.show.download import download
 from app_pages.show.input_in_colours import input_in_colours
-from app_pages.show.linked_view import Choice, Hiding, linked_tokens
+from app_pages.show.linked_view import AnswerColours, Choice, linked_tokens
 from app_pages.show.show import clickable, show
 from app_pages.subject import as_python
 from app_pages.subject.as_python import seen_picture
@@ -81,7 +81,7 @@ def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -
     tokens, verdict = token_and_verdict_containers(view.record)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="maps"):
-            overview_of(
+            draw_heads_overview(
                 view.source,
                 view.measures,
                 selected=shown.head,
@@ -100,10 +100,10 @@ def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -
             if part == HEAD and (sentence := number_sentence_for(subject, chosen)):
                 st.caption(sentence)
     with verdict:
-        hiding = draw_verdict(shown, whole, shown.head if part == HEAD else None)
+        answer_colours = draw_verdict(shown, whole, shown.head if part == HEAD else None)
     if view.record.unit == "token":
         with tokens:
-            _draw_tokens(shown, weights(), part, hiding)
+            _draw_tokens(shown, weights(), part, answer_colours)
 
 
 def download_tokens(shown: ShownHead) -> None:
@@ -118,7 +118,9 @@ def download_tokens(shown: ShownHead) -> None:
         )
 
 
-def _draw_tokens(shown: ShownHead, pattern: np.ndarray, part: str, hiding: Hiding | None) -> None:
+def _draw_tokens(
+    shown: ShownHead, pattern: np.ndarray, part: str, answer_colours: AnswerColours | None
+) -> None:
     """Draws the tokens coloured by the chosen query's row of `pattern` [query, key]: the head's map or, by `part`, the mean or
     maximum over its layer.
     """
@@ -134,7 +136,7 @@ def _draw_tokens(shown: ShownHead, pattern: np.ndarray, part: str, hiding: Hidin
         choice_callback(shown, has_heads=part == HEAD and shown.lens.has_heads),
         key="all_heads",
         tops=head_maxima(record) if shown.chosen.scale == "own" else None,
-        hiding=hiding,
+        answer_colours=answer_colours,
     )
 
 

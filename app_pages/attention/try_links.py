@@ -20,7 +20,7 @@ from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import ordered
 from app_pages.inputs.row import similar_encoder
 from app_pages.inputs.text_input import FIRST
-from app_pages.show.heading import guide_slot
+from app_pages.show.heading import links_container
 from app_pages.subject import encoders
 from app_pages.subject.answer import most_influential_position
 from app_pages.subject.shipped_inputs import correct_class, sentences, test_digits
@@ -38,7 +38,7 @@ def try_links(subject: LiveSubject) -> None:
     """Draws the links beside the page's title; once one was used, they fold into a button. Draws nothing during the tour, which
     guides the reader itself.
     """
-    if (slot := guide_slot()) is None:
+    if (slot := links_container()) is None:
         return
     links = {
         f"the tour, {len(STOPS)} stops": _open_tour,

@@ -24,7 +24,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.show.all_heads import clickable_heads
-from app_pages.show.changed_head import drawn_part, say_part
+from app_pages.show.changed_head import say_visible_window, visible_window
 from app_pages.show.download import download
 from app_pages.show.faithfulness.line import draw_faithfulness_of_side
 from app_pages.show.linked_view import Choice, linked_view
@@ -232,12 +232,12 @@ def _draw_difference(
     elif partner is not None:
         title = f"{second.title} {map_name(partner, lens)} minus {first.title} {map_name(head, lens)}"
         n = len(two_sides.common_tokens(first, second))
-        part = drawn_part(n, 0)
+        part = visible_window(n, 0)
         figure = two_sides.difference(
             first, second, head, partner, lens=through, title=title, notes=through.notes, window=part
         )
         show(figure, key="difference")
-        say_part(part, n, around="")
+        say_visible_window(part, n, around="")
 
 
 def _draw_tables(head: HeadIndex, first: Side, second: Side, pairing: Pairing, through: LensChoice) -> None:

@@ -21,7 +21,7 @@ from app_pages.heads.effects import (
 from app_pages.heads.numbers import measuring_sentence
 from app_pages.heads.prune import draw_pruning
 from app_pages.inputs.row import choose_input
-from app_pages.show.all_heads import overview_of
+from app_pages.show.all_heads import draw_heads_overview
 from app_pages.show.changed_head import draw_changed_maps
 from app_pages.show.input_in_colours import Toggling, input_in_colours
 from app_pages.show.show import toggled
@@ -340,7 +340,7 @@ def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> Non
             st.markdown(f"**All heads, {when}**")
             key = f"ablate_overview_{when}"
             source = as_python.record(side.subject)
-            overview_of(source, head_summary(record), selected=head, scale=chosen.scale, key=key)
+            draw_heads_overview(source, head_summary(record), selected=head, scale=chosen.scale, key=key)
     st.caption("A click chooses the head that is shown below.")
     scale = chosen.of_head(*(side.record for side in sides))
     draw_changed_maps(before, after, head, query=query, scale=scale, key="ablate_map")

@@ -1,5 +1,5 @@
-"""The steps of attention, from the residual stream to the output of the sublayer: functions that draw a step, or return
-its formula.
+"""The steps of attention, from the residual stream to the sublayer's output: functions that draw a step, or return its
+formula.
 """
 
 from typing import NamedTuple
@@ -26,13 +26,14 @@ from viz.inside.vector_rows import vector_rows
 
 
 class Formula(NamedTuple):
-    """The formula of a step that is a column of the table, and its explanation."""
+    """The formula (LaTeX) and the explanation (Markdown) of a step that is a column of the table."""
 
     tex: str  # in one line, with the numbers of the chosen key
     words: str
 
 
 def draw_stream(view: View) -> None:
+    """Draws the rows of the residual stream that the sublayer reads."""
     steps, layer = view.steps, view.chosen.layer
     source = f"block {layer - 1}" if layer else "the embedding"
     st.markdown(
@@ -46,6 +47,7 @@ def draw_stream(view: View) -> None:
 
 
 def draw_projection(view: View) -> None:
+    """Draws the query, key and value vectors, and the products with W_Q, W_K and W_V that give them."""
     config = view.record.config
     x = attention_input_tex(view)
     biases = bias_tex(config, "w_q", "b_Q"), bias_tex(config, "w_k", "b_K"), bias_tex(config, "w_v", "b_V")
@@ -81,6 +83,7 @@ def draw_projection(view: View) -> None:
 
 
 def draw_rotation(view: View) -> None:
+    """Draws the query and the chosen key before and after the rotation by their positions."""
     attention, query, key = view.steps.attention, view.query, view.key
     rotation = attention.rotation
     assert rotation is not None, "a step of encoders that rotate"
@@ -126,6 +129,7 @@ def _radians(angle: float) -> str:
 
 
 def products_formula(view: View) -> Formula:
+    """The dot product of the query with the chosen key."""
     attention, key = view.steps.attention, view.key
     q, k = query_and_key_tex(view)
     rotated = " Query and keys are the rotated ones." if attention.rotation is not None else ""
@@ -143,6 +147,7 @@ def products_formula(view: View) -> Formula:
 
 
 def scale_formula(view: View) -> Formula:
+    """The division of the dot product."""
     attention, key = view.steps.attention, view.key
     q, k = query_and_key_tex(view)
     score = "c" if attention.terms else "s"  # c for contents, as long as something is added
@@ -166,6 +171,7 @@ def scale_formula(view: View) -> Formula:
 
 
 def bias_formula(view: View) -> Formula:
+    """The bias that is added to the score."""
     config, key = view.record.config, view.key
     if config.has_grid_bias:
         learned = (
@@ -189,6 +195,7 @@ def bias_formula(view: View) -> Formula:
 
 
 def relative_positions_formula(view: View) -> Formula:
+    """The terms of relative positions that are added to the score."""
     attention, key = view.steps.attention, view.key
     present = [name for name in (CONTENT_TO_POSITION, POSITION_TO_CONTENT) if name in attention.terms]
     symbols = {
@@ -211,7 +218,7 @@ def relative_positions_formula(view: View) -> Formula:
 
 
 def _sum_tex(view: View, *terms: str) -> str:
-    """The scaled product of the chosen key, plus each of these terms, equals the score: with numbers, as LaTeX."""
+    """LaTeX with numbers: the scaled product with the chosen key, plus each of these `terms`, equals the score."""
     attention, key = view.steps.attention, view.key
     numbers = [attention.scaled[key], *(attention.terms[name][key] for name in terms)]
     first, *others = (format_tex(number, ".4g") for number in numbers)
@@ -220,7 +227,7 @@ def _sum_tex(view: View, *terms: str) -> str:
 
 
 def _distance_text(view: View) -> str:
-    """Where the chosen key stands from the query: "2 to the right of the query"."""
+    """Position of the chosen key relative to the query: "2 to the right of the query"."""
     offset = view.key - view.query
     if not offset:
         return "at the query itself"
@@ -228,6 +235,7 @@ def _distance_text(view: View) -> str:
 
 
 def mask_formula(view: View) -> Formula:
+    """The mask on the score of the chosen key."""
     attention, windows = view.steps.attention, view.record.config.family.parts.windows
     window = windows[view.chosen.layer] if windows else None
     n_allowed = np.count_nonzero(attention.mask)
@@ -252,6 +260,7 @@ def mask_formula(view: View) -> Formula:
 
 
 def softmax_formula(view: View) -> Formula:
+    """The softmax that turns the scores into weights."""
     attention, key = view.steps.attention, view.key
     return Formula(
         rf"A_{{ij}} = e^{{s_{{ij}} - m}} / \sum_{{j'}} e^{{s_{{ij'}} - m}}, \; m = {format_tex(attention.largest_score, '.4g')}, \quad "
@@ -265,6 +274,7 @@ def softmax_formula(view: View) -> Formula:
 
 
 def values_formula(view: View) -> Formula:
+    """The sum of the value vectors, weighted by the attention weights."""
     attention = view.steps.attention
     return Formula(
         rf"z_i = \sum_{{j=0}}^{{{view.n - 1}}} A_{{ij}} \, v_j \in \mathbb{{R}}^{{{attention.v.shape[1]}}}",
@@ -273,6 +283,7 @@ def values_formula(view: View) -> Formula:
 
 
 def draw_concatenation(view: View) -> None:
+    """Draws the outputs of all heads, side by side in one vector."""
     z = view.steps.attention.z
     n_heads, d_v = z.shape
     if n_heads == 1:
@@ -293,6 +304,7 @@ def draw_concatenation(view: View) -> None:
 
 
 def draw_output(view: View) -> None:
+    """Draws the product of the concatenated outputs with W_O."""
     attention, head = view.steps.attention, view.chosen.head
     n_heads, d_v = attention.z.shape
     b_o = bias_tex(view.record.config, "w_o", "b_O")
@@ -315,6 +327,7 @@ def draw_output(view: View) -> None:
 def draw_rows_with_lengths(
     rows: dict[str, Expression], *, key: str, what: str = "value", chosen: str = ""
 ) -> None:
+    """Draws named vectors as rows of coloured cells, each with its length; the row called `chosen` is marked."""
     drawn = named("rows", rows)
     totals = {name: call(norms, drawn[name]) for name in rows}
     chart = call(vector_rows, drawn, what=what, totals=totals, total="Euclidean norm", chosen=chosen)

@@ -1,4 +1,4 @@
-"""The steps of attention as one table: a row for each key, and a column for what each step makes of it."""
+"""The steps of attention as one table: a row for each key, and a column for the result of each step."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,8 +37,8 @@ _TERM_TITLES = {
 }
 
 
-class _Scores(NamedTuple):
-    """A column of numbers on the way from the products to the scores."""
+class _ScoreColumn(NamedTuple):
+    """A column of the table, on the way from the scaled products to the scores."""
 
     name: str
     title: str
@@ -46,8 +46,8 @@ class _Scores(NamedTuple):
     values: np.ndarray  # [key]
 
 
-def score_columns(view: View) -> list[_Scores]:
-    """The scaled products and, where something is added to them, each term and the score."""
+def score_columns(view: View) -> list[_ScoreColumn]:
+    """The column of scaled products and, if terms are added to these, a column for each term and one for the score."""
     attention, parts = view.steps.attention, view.record.config.family.parts
     divided = f"÷ √{attention.squared_divisor}"
     if parts.disentangled is not None:
@@ -56,15 +56,17 @@ def score_columns(view: View) -> list[_Scores]:
         scaled = (divided, "The sum, divided by √d_k")
     else:
         scaled = ("undivided", "This encoder does not divide the sum")
-    columns = [_Scores("scaled", *scaled, attention.scaled)]
-    columns += [_Scores(name, *_TERM_TITLES[name], values) for name, values in attention.terms.items()]
+    columns = [_ScoreColumn("scaled", *scaled, attention.scaled)]
+    columns += [_ScoreColumn(name, *_TERM_TITLES[name], values) for name, values in attention.terms.items()]
     if attention.terms:
-        columns.append(_Scores(_SCORE, "= score", "What the softmax reads", attention.scores))
+        columns.append(_ScoreColumn(_SCORE, "= score", "What the softmax reads", attention.scores))
     return columns
 
 
-class _Ends(NamedTuple):
-    """Largest values of the colour scales of two columns, and numbers of decimals of the dot products and of the scores."""
+class _ScaleEnds(NamedTuple):
+    """Ends of the colour scales of the products and of the weighted values, and numbers of decimals of the dot products and of
+    the scores.
+    """
 
     products: float
     values: float
@@ -73,9 +75,9 @@ class _Ends(NamedTuple):
 
 
 def draw_table(view: View, step: str) -> None:
-    """Draws the table with the columns of `step` marked; a click on a row chooses its key, one on a heading sorts."""
+    """Draws the table with the columns of `step` marked; a click on a row chooses its key, a click on a heading sorts."""
     attention, keys = view.steps.attention, list(view.keys)
-    ends = _Ends(
+    ends = _ScaleEnds(
         products=largest_absolute(attention.products[keys]),
         values=largest_absolute(attention.weighted[keys]),
         dot_digits=column_digits(attention.dots[keys]),
@@ -95,7 +97,7 @@ def draw_table(view: View, step: str) -> None:
         download(call(key_table, _downloaded_table(view, by_weight)), "inside_table")
 
 
-def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[TableHeading]:
+def _headings(view: View, step: str, ends: _ScaleEnds, by_weight: bool) -> list[TableHeading]:
     number = {name: f"{position}\u2002" for position, name in enumerate(view.steps.order, 1)}
     q, k = query_and_key_text(view)
     scores: list[TableHeading] = [
@@ -140,7 +142,7 @@ def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[Table
     return headings
 
 
-def _table_rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
+def _table_rows(view: View, ends: _ScaleEnds, by_weight: bool) -> list[TableRow]:
     attention = view.steps.attention
     weights_to, dots = view.chosen.of_head(view.record).largest, attention.dots[list(view.keys)]
     lowest = float(dots.min(initial=0))
@@ -218,9 +220,9 @@ def _vector_row(
     end: float | None = None,
     weight: float | None = None,
 ) -> TableRow:
-    """A row in the head or the foot of the table, with a vector in one `column` of all `columns`.
+    """A row in the head or the foot of the table, with a `vector` in the cell of `column` and nothing in the other `columns`.
 
-    Its colours end at `end`, by default at the largest absolute value of the vector.
+    The vector's colours end at ±`end`, by default at its largest absolute value.
     """
     cells: dict[str, TableCell] = {column_name: {"name": column_name, "text": ""} for column_name in columns}
     cells["key"] = {"name": "key", "text": name, "is_header": True}
@@ -235,6 +237,7 @@ def _vector_row(
 def _strip_cell(
     name: str, vector: np.ndarray, end: float, factors: list[float | list[float]] | None = None
 ) -> TableCell:
+    """A cell with the vector as a strip of colours that end at ±`end`."""
     strip: Strip = {"values": _rounded_components(vector), "largest": _four_digits(end)}
     if factors is not None:
         strip["factors"] = factors

@@ -1,4 +1,4 @@
-"""The steps of a block other than attention: residual additions, norms and feed-forward."""
+"""The steps of a block other than attention: norms, residual additions and feed-forward."""
 
 import streamlit as st
 
@@ -120,7 +120,7 @@ def draw_contraction(view: View) -> None:
 
 
 def _draw_norm(source: Expression, out: str, of: str, *, key: str) -> None:
-    """Draws a norm; `out` and `of` are LaTeX for its output and its input."""
+    """Draws a norm; `out` and `of` are the LaTeX symbols of its output and its input."""
     norm: Norm = source()
     d = len(norm.x)
     shift = r" + \beta" if norm.has_shift else ""

@@ -1,4 +1,4 @@
-"""LayerNorm, or RMSNorm where the encoder has that, of a vector that the user types in and of a vector of the chosen token,
+"""LayerNorm (or RMSNorm, if the encoder has that) of a vector that the user types and of the residual vector of the chosen token,
 and batch normalisation of typed vectors.
 """
 
@@ -28,7 +28,9 @@ _WRITTEN = 4  # terms of a sum that are written out
 
 
 class _Formulas(NamedTuple):
-    """How a norm is written: all of it, and its fraction, before gain and shift, as LaTeX and as text."""
+    """A norm in three notations: its formula as LaTeX, the fraction in it (before gain and shift) as LaTeX, and that fraction as
+    text.
+    """
 
     whole: str
     fraction: str
@@ -50,6 +52,9 @@ _RMS_NORM = _Formulas(
 
 
 def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws the tab: the norm of a typed vector, beside it that of the chosen token's vector, and below both batch
+    normalisation.
+    """
     typed_column, own_column = beside("typed", "own")
     with slots.controls:
         query = choose_query(subject.record)
@@ -67,8 +72,8 @@ def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
 
 
 def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
-    """Draws RMSNorm or LayerNorm of the first vector in `text`; returns all vectors [vector, feature], or None if the text
-    cannot be read as vectors.
+    """Draws RMSNorm or LayerNorm of the first vector in `text`; returns all its vectors [vector, feature], None if the text holds
+    none.
     """
     st.markdown("**Your own vector**, the first line of the box", help=_VECTORS)
     try:
@@ -100,7 +105,7 @@ def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
 
 
 def deviation_sentence(vector: np.ndarray) -> str:
-    """What the deviation of a typed vector is divided by, or that there is none."""
+    """Sentence on the standard deviation by which a typed vector is divided, or on the lack of one."""
     if np.ptp(vector) == 0:  # the computed variance may be rounding
         return (
             r"All numbers are the same, so the deviation is 0: only $\varepsilon$ keeps the division possible, and the result is 0 "
@@ -118,6 +123,7 @@ def _vector_text(vector: np.ndarray) -> str:
 
 
 def _misprint_sentence(vector: np.ndarray) -> str:
+    """Sentence on the σ that lecture slides print for this vector, if they print another one; else ""."""
     components, deviation = (
         ", ".join(format_number(x, "g") for x in vector),
         normalise(vector[None], "features").deviation,
@@ -129,7 +135,9 @@ def _misprint_sentence(vector: np.ndarray) -> str:
 
 
 def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) -> None:
-    """Draws the residual vector of the chosen query before and after a norm of the chosen layer."""
+    """Draws the residual vector of the chosen query before and after the chosen layer's norm that belongs to `sublayer`,
+    attention or feed-forward.
+    """
     record = subject.record
     try:
         steps = steps_of(subject, chosen.layer, 0, query)  # the norms are of no head
@@ -166,7 +174,7 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
 
 
 def _draw_bars(whose: str, x: Expression, standardised: Expression, *, is_rms: bool) -> None:
-    """Draws a vector before and after its norm, without gain and shift."""
+    """Draws the vector `x` and the same vector `standardised`, that is, normed without gain and shift."""
     reading = "line: mean; band: one standard deviation σ to either side"
     show(call(norm_bars, x, title="x", reading=reading), key=f"inside_{whose}_x")
     size = np.sqrt(np.square(standardised()).mean())  # the deviation, where the mean is 0
@@ -177,6 +185,7 @@ def _draw_bars(whose: str, x: Expression, standardised: Expression, *, is_rms: b
 
 
 def _norm_position_clause(norm_placement: str, sublayer: str) -> str:
+    """End of a sentence: which vector this norm reads, and whether its output becomes the residual stream."""
     sublayer_name = "attention" if sublayer == ATTENTION else "the feed-forward layer"
     if norm_placement == "pre":
         return f"the residual stream on its way into {sublayer_name}; the stream itself goes on without the norm."
@@ -184,7 +193,7 @@ def _norm_position_clause(norm_placement: str, sublayer: str) -> str:
 
 
 def _draw_batch(values: np.ndarray) -> None:
-    """Draws the same numbers under layer normalisation and under batch normalisation."""
+    """Draws the vectors [vector, feature] under layer normalisation and under batch normalisation."""
     st.markdown("## LayerNorm beside batch normalisation, on the same numbers")
     vectors = named("vectors", values)
     axes: tuple[Literal["features", "batch"], ...] = ("features", "batch")
@@ -241,7 +250,7 @@ def _parse_numbers(line: str) -> list[float]:
 
 
 def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float, *, is_rms: bool) -> None:
-    """Writes out mean and deviation, or the root mean square, as inline formulas, which wrap in a narrow column."""
+    """Writes the mean and deviation (or the root mean square) in numbers, as inline formulas, which wrap in a narrow column."""
     terms = [_term_text(value) for value in x]
     if is_rms:
         squares, averaged, root = [f"{term}^2" for term in terms], r"\tfrac1d \sum x_i^2", r"\mathrm{RMS}(x)"
@@ -257,7 +266,7 @@ def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float, 
 
 
 def _sum_text(terms: list[str]) -> str:
-    """Terms joined by plus signs; of many terms only the first ones and the last."""
+    """Terms joined by plus signs; of many terms only the first few and the last."""
     written = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
     return " + ".join(written)
 

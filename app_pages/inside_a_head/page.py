@@ -1,4 +1,4 @@
-"""Inside a head: one query's path through a layer, number by number, and why it is built so."""
+"""Inside a head: the computation of one query in one layer, number by number, and why it is built so."""
 
 from app_pages.controls.head_choice import choose_head
 from app_pages.controls.inside_a_head_controls import PART, SCALE, STEP_BY_STEP

@@ -1,4 +1,4 @@
-"""Why scores are divided by sqrt(d_k): on random vectors, on the encoder's own, and with a temperature on top."""
+"""Why scores are divided by sqrt(d_k): on random vectors, on the encoder's own queries and keys, and with a temperature."""
 
 from functools import partial
 
@@ -34,6 +34,7 @@ GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
 def draw_score_scaling() -> None:
+    """Draws the tab on the division of scores, with the figures for random vectors, for the encoder, or for a temperature."""
     input_place = st.container()  # for the input, which random vectors do not need
     containers = control_bar, _ = bar("controls")
     with control_bar:
@@ -104,7 +105,7 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
 
 
 def _write_example() -> None:
-    """Writes out the softmax of two scores with d_k = 64, with and without the scale, as on a blackboard."""
+    """Writes the softmax of two scores with d_k = 64 in numbers, with and without the division."""
     scores, d_k = np.array([112.0, 96.0]), 64
     divided = scores / np.sqrt(d_k)
     plain, scaled = score_scaling.softmax(np.stack([scores, divided]))
@@ -184,7 +185,9 @@ over_widths = cached(score_scaling.spread_by_width)
 
 @cached
 def spreads_of_heads(subject: LiveSubject) -> pd.DataFrame:
-    """Spread of the products q·k of every head, one row per head, with the columns of `model.theory.scaling.of_heads`."""
+    """Standard deviations of the products q·k of every head, one row per head, with the columns of
+    `model.theory.scaling.of_heads`.
+    """
     record = subject.record
     layers = range(len(record.q))
     calls = [partial(_spreads_in_layer, record.q, record.k, record.mask, layer) for layer in layers]

@@ -1,4 +1,4 @@
-"""One query through one block, step by step: a diagram of the block, and beside it the chosen step."""
+"""One query's computation in one block, step by step: a diagram of the block, and beside it the chosen step."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -26,7 +26,7 @@ from viz.inside.block_diagram import block_diagram
 
 
 class Step(NamedTuple):
-    """A step with figures of its own."""
+    """A step with figures of its own; `short` is its text and `shape` its form in the diagram."""
 
     short: str  # in the diagram
     shape: str  # with sizes of the configuration, `n` positions, and `joined`, the width of all heads' z
@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 class TableStep(NamedTuple):
-    """A step that is a column of the table."""
+    """A step that is a column of the table; `short` is its text in the diagram."""
 
     short: str  # in the diagram
     make_formula: Callable[[View], attention.Formula]
@@ -65,6 +65,7 @@ STEPS: dict[str, Step | TableStep] = {
 
 
 def draw_steps(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws the tab: the diagram of the block and the chosen step."""
     try:
         with slots.controls:
             query = choose_query(subject.record)
@@ -100,7 +101,7 @@ def draw_steps(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
 
 
 def _box_texts(view: View) -> dict[str, str]:
-    """The texts of the diagram, by step, in the order of the encoder at hand."""
+    """The texts of the diagram's boxes by step, in the order in which this encoder computes the steps."""
     config = view.record.config
     texts = {step: STEPS[step].short for step in view.steps.order}
     norms = {step: config.norm_name for step in texts if step.startswith("norm_")}
@@ -108,7 +109,7 @@ def _box_texts(view: View) -> dict[str, str]:
 
 
 def _choose_step(view: View) -> str:
-    """Draws the choice of a step, and the step; returns its name."""
+    """Draws the choice of a step and the chosen step; returns its name."""
     titles = step_titles(view.record.config)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="inside_step_line"):
         name = STEP.choose(view.steps.order, "products", format_func=titles.__getitem__)
@@ -148,7 +149,7 @@ def _choose_step(view: View) -> str:
 
 
 def _draw_neighbour(order: Sequence[str], number: int, key: str, icon: str, label: str) -> None:
-    """Draws a button to the step with this number; it is disabled before the first and after the last."""
+    """Draws a button to the step with this number in `order`; disabled if there is none."""
     is_step = 0 <= number < len(order)
     st.button(
         label,  # for those who hear it
@@ -162,5 +163,5 @@ def _draw_neighbour(order: Sequence[str], number: int, key: str, icon: str, labe
 
 
 def difference_bound(difference: float) -> str:
-    """A bound of one digit for `difference`: 2.1e-7 is below 3 × 10⁻⁷."""
+    """Upper bound with one digit for `difference`, as text: 2.1e-7 gives 3 × 10⁻⁷."""
     return format_number(float(Context(prec=1, rounding=ROUND_CEILING).create_decimal(difference)), ".0e")

@@ -28,6 +28,7 @@ TEMPERATURES = TEMPERATURE.options or []
 
 
 def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws the tab: weights and prediction when the scores are divided by a temperature."""
     record = subject.record
     with slots.controls:
         query = choose_query(record)
@@ -64,7 +65,7 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
 
 
 def _undivided_temperature(config: ModelConfig) -> float:
-    """The temperature at which the products are as large as without their division; 1 where they are not divided."""
+    """The temperature that undoes the division of the dot products; 1 if the encoder does not divide them."""
     parts = config.family.parts
     n_maps = 1 if parts.disentangled is None else parts.disentangled.n_maps
     return (n_maps * config.d_k) ** -0.5 if parts.scaled else 1.0
@@ -83,10 +84,10 @@ def _undivided_sentence(config: ModelConfig) -> str:
 
 
 def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:
-    """Draws the answer over the temperature, with `t` marked; without classes, the cosine distance of the pooled state from
-    that in `record`, at temperature 1.
+    """Draws the answer's probabilities over the temperature, with `t` marked; without classes, the cosine distance of the pooled
+    state from that at temperature 1 (`record`).
 
-    `heads` holds the layer, or the layer and the head, whose temperature changes; if it is empty, that of all heads does.
+    `heads` gives the layer, or layer and head, whose temperature changes; empty for all heads.
     """
     changes = (call(at_temperature, value, **heads) for value in TEMPERATURES)
     answers = answers_expression(subject, changes, "Asking the classifier at every temperature …")

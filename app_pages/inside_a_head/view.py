@@ -1,5 +1,5 @@
-"""The numbers of one query that the figures of the steps show, the key that is shown in detail, and how formulas are written for
-the encoder at hand.
+"""The numbers of one query that the figures of the steps show, the key that is shown in detail, and the symbols of formulas for
+this encoder.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The steps of one query, the keys that are drawn, and the key that is shown in detail."""
+    """The computation of one query in one head, the keys that are drawn, and the key that is shown in detail."""
 
     subject: LiveSubject
     chosen: HeadChoice
@@ -36,7 +36,7 @@ class View:
 
     @property
     def source(self) -> Expression:
-        """The steps, as an expression."""
+        """The `steps`, as an expression."""
         layer, head = self.chosen.layer, self.chosen.head
         return steps_expression(self.subject, layer, head, self.query)
 
@@ -59,7 +59,7 @@ class View:
         return self.record.labels[position].removesuffix(token) + label(token, longest)
 
     def ordered(self, *, by_weight: bool) -> list[int]:
-        """The drawn keys by position, or with the largest weight first."""
+        """The drawn keys in order of position or, `by_weight`, with the largest weight first."""
         return (
             sorted(self.keys, key=lambda key: -self.steps.attention.pattern[key])
             if by_weight
@@ -68,7 +68,7 @@ class View:
 
 
 def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
-    """Draws the select box for the key and, where there are many keys, the switch that shows all; returns the view.
+    """Draws the list that chooses the key and, if there are many keys, the switch that shows all; returns the view.
 
     Raises the ValueError of `model.experiments.head_steps.head_steps`.
     """
@@ -95,13 +95,15 @@ def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
 
 @cached
 def steps_of(subject: LiveSubject, layer: int, head: int, query: int) -> HeadSteps:
-    """Every step of one query through one head, recomputed. Raises the errors of `model.experiments.head_steps.head_steps`."""
+    """Every intermediate result of one query in one head, recomputed. Raises the errors of
+    `model.experiments.head_steps.head_steps`.
+    """
     activations = subject.compute(unrecorded_activations, layer)
     return head_steps(subject.loaded, subject.record, activations, layer=layer, head=head, query=query)
 
 
 def steps_expression(subject: LiveSubject, layer: int, head: int, query: int) -> Expression:
-    """The result of `steps_of`."""
+    """The result of `steps_of`, as an expression."""
     loaded, record = as_python.encoder(subject.checkpoint), as_python.record(subject)
     activations = as_python.computed(subject, unrecorded_activations, layer)
     steps = call(head_steps, loaded, record, activations, layer=layer, head=head, query=query)
@@ -109,29 +111,29 @@ def steps_expression(subject: LiveSubject, layer: int, head: int, query: int) ->
 
 
 def bias_tex(config: ModelConfig, linear_map: LinearMap, symbol: str) -> str:
-    """LaTeX for " + symbol", or "" if this linear map has no bias."""
+    """LaTeX " + `symbol`" for the bias of this linear map; "" if it has none."""
     return "" if linear_map in config.family.parts.without_bias else f" + {symbol}"
 
 
 def attention_input_tex(view: View) -> str:
-    r"""The symbol of what attention reads: \hat{x} behind a norm, x where it reads the stream as it is."""
+    r"""LaTeX symbol of the input of attention: \hat{x} after a norm, x if it is the residual stream itself."""
     is_normed = view.record.config.norm_placement == "pre" and view.steps.norm_attention is not None
     return r"\hat{x}" if is_normed else "x"
 
 
 def query_and_key_tex(view: View) -> tuple[str, str]:
-    """Symbols of q_i and k_j as they are multiplied, with a tilde if they are rotated first."""
+    """LaTeX symbols of the query and key vectors that are multiplied, with a tilde if they are rotated first."""
     is_rotated = view.steps.attention.rotation is not None
     return (r"\tilde{q}", r"\tilde{k}") if is_rotated else ("q", "k")
 
 
 def query_and_key_text(view: View) -> tuple[str, str]:
-    """The same symbols as plain text, without indices."""
+    """The symbols of `query_and_key_tex` as plain text, without indices."""
     return ("q̃", "k̃") if view.steps.attention.rotation is not None else ("q", "k")
 
 
 def division_text(config: ModelConfig) -> str:
-    """The division of the products in a word: "÷ √d_k", "÷ √(3 d_k)" or "not divided"."""
+    """The division of the dot products as text: "÷ √d_k", "÷ √(3 d_k)" or "not divided"."""
     parts = config.family.parts
     if not parts.scaled:
         return "not divided"
@@ -139,13 +141,13 @@ def division_text(config: ModelConfig) -> str:
 
 
 def is_on_grid(view: View) -> bool:
-    """Whether positions are rows and columns of patches, by which queries and keys are rotated."""
+    """Whether queries and keys are rotated by the row and the column of their patch."""
     rotary = view.record.config.family.parts.rotary
     return rotary is not None and rotary.on_grid
 
 
 def shared_heads(config: ModelConfig, head: int) -> range:
-    """The heads that have their keys and values in common with `head`; empty if it has its own."""
+    """The heads that share keys and values with `head`; empty if it has its own."""
     n_shared = config.n_heads // (config.family.parts.n_key_heads or config.n_heads)
     start = head - head % n_shared
     return range(start, start + n_shared) if n_shared > 1 else range(0)

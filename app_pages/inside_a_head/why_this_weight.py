@@ -1,4 +1,6 @@
-"""Why this weight: the score of the chosen key as a sum of products, of what was written at the query and what at the key."""
+"""Why this weight: the score of the chosen key as a sum of products, each of what one earlier part of the encoder wrote at the
+query and what another wrote at the key.
+"""
 
 from typing import Any
 
@@ -32,7 +34,7 @@ _TERMS = {
 
 
 def draw_why(view: View) -> None:
-    """Draws a line that opens, and below it, while it is open, what the score of the view's query and key is made of."""
+    """Draws a fold; while it is open, it shows the score of the view's query and key as a sum of products of parts."""
     is_open = WHY.read() == "true"
     if st.session_state.get(_FOLD, False) != is_open:
         st.session_state[_FOLD] = is_open
@@ -45,7 +47,7 @@ def draw_why(view: View) -> None:
 
 
 def _keep_open() -> None:
-    """Callback: the address says whether it is open, and that the page scrolls to it."""
+    """Callback: writes into the address whether the fold is open and, if so, that the page scrolls to it."""
     is_open = st.session_state[_FOLD]
     WHY.take("true" if is_open else "")
     if is_open:
@@ -55,6 +57,7 @@ def _keep_open() -> None:
 
 
 def _draw_parts(view: View) -> None:
+    """Draws the largest products; a click on a head's part opens that head."""
     chosen, attention = view.chosen, view.steps.attention
     where = chosen.layer, chosen.head, view.query, view.key
     source = computed(view.subject, score_parts, *where, by_token=True)
@@ -109,7 +112,9 @@ def _open(layer: int, head: int, query: int, key: int) -> None:
 
 
 def _draw_way_back(view: View) -> None:
-    """Draws a button to the head from which this one was opened, where this input has its query and key too."""
+    """Draws a button back to the head from which this one was opened, if this input still has the query and key that were shown
+    there.
+    """
     before = st.session_state.get(_BEFORE)
     if not before or max(before[-1][2:]) >= view.n:
         return

@@ -1,4 +1,4 @@
-"""How many inputs are right, in all and by class, and which class was taken for which."""
+"""How many inputs are classified correctly, in all and by class, and which classes are confused."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,16 @@ MOST_CLASSES = 15  # rows of the matrix
 
 
 def accuracy_text(n_right: int, n: int) -> str:
-    """The accuracy, in Markdown; if `n` is too small for a percentage, it says so."""
+    """The accuracy as Markdown: a percentage, or a phrase that `n` is too small for one."""
     if n < FEWEST:
         return f"too few for a percentage (n = {n:,})"
     return f"accuracy **{percent(n_right / n)}**"
 
 
 def draw_accuracy(predictions: Predictions, cell: Cell | None) -> None:
-    """Draws the confusion matrix, in which a click on a cell shows its inputs alone, and the accuracy of each class."""
+    """Draws the confusion matrix, where a click on a cell filters the table, with `cell` marked, and the accuracy of each
+    class.
+    """
     counts = _counts(predictions)
     shown, n_hidden = _shown_classes(counts)
     names = [predictions.classes[index] for index in shown]
@@ -64,14 +66,16 @@ def draw_accuracy(predictions: Predictions, cell: Cell | None) -> None:
 
 
 def _counts(predictions: Predictions) -> np.ndarray:
-    """The number of inputs with each label and answer, [label, answer]."""
+    """Number of inputs by label and predicted class, int [label, predicted]."""
     pairs = [(line.label, line.predicted) for line in predictions.lines if line.label is not None]
     labels, answers = np.array(pairs, int).reshape(-1, 2).T
     return confusion_counts(labels, answers, len(predictions.classes))
 
 
 def _shown_classes(counts: np.ndarray) -> tuple[list[int], int]:
-    """The classes of the matrix, in order, and how many others occur: those that are a label or an answer most often."""
+    """The classes that the matrix shows, in order (those that occur most often as label or prediction), and the number of other
+    classes that occur.
+    """
     occurrences = counts.sum(axis=0) + counts.sum(axis=1)
     occurring = np.flatnonzero(occurrences) if len(counts) > MOST_CLASSES else np.arange(len(counts))
     most_frequent = occurring[np.argsort(-occurrences[occurring], kind="stable")][:MOST_CLASSES]
@@ -79,7 +83,9 @@ def _shown_classes(counts: np.ndarray) -> tuple[list[int], int]:
 
 
 def _class_table(counts: np.ndarray, names: tuple[str, ...]) -> str:
-    """A table in Markdown: of all inputs and of each class that is a label, how many there are, and how many of them are right."""
+    """Markdown table with the number of inputs, and how many are classified correctly: of all, and of each class that is a
+    label.
+    """
     rows = ["| label | right | accuracy | 95 % interval |", "|:--|--:|--:|--:|"]
     right, all_of = np.diag(counts).tolist(), counts.sum(axis=1).tolist()
     lines = [("all", sum(right), sum(all_of)), *zip(map(plain, names), right, all_of, strict=True)]
@@ -101,16 +107,16 @@ def _interval_text(n_right: int, n: int, *, brief: bool = False) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RowFilter:
-    """What the shown rows have in common."""
+    """Conditions that the shown rows of the table meet."""
 
     contained: str = ""
     cell: Cell | None = None
     wrong_only: bool = False
 
     def matches(self, item: Item, line: Prediction) -> bool:
-        """Whether this line of the table, of the input `item`, is shown.
+        """Whether the row `line` of the input `item` meets the conditions.
 
-        Upper and lower case are the same. Of pairs of texts either one contains `contained`, of a picture its name.
+        Case does not matter. `contained` may be in either text of a pair, or in a picture's name.
         """
         if self.wrong_only and line.is_right is not False:
             return False
@@ -120,7 +126,7 @@ class RowFilter:
         return any(self.contained.casefold() in text.casefold() for text in texts)
 
     def conditions(self, classes: Sequence[str]) -> str:
-        """What it asks for, in Markdown, such as "containing “good”, wrong ones only"; "" if it shows all."""
+        """The conditions as Markdown, such as "containing “good”, wrong ones only"; "" if there are none."""
         conditions = []
         if self.contained:
             conditions.append(f"containing “{plain(self.contained)}”")
@@ -133,7 +139,7 @@ class RowFilter:
 
 
 def chosen_cell(predictions: Predictions) -> Cell | None:
-    """The cell of the confusion matrix in the address; None if there is none, or it is not of this encoder's classes."""
+    """The cell of the confusion matrix that the address names; None without one, or if this encoder lacks its classes."""
     code = CELL.read()
     if not predictions.n_labelled or not re.fullmatch(CELL.pattern, code):  # an address may hold anything
         return None
@@ -147,7 +153,9 @@ def take_cell(cell: Cell | None) -> None:
 
 
 def say_filter(row_filter: RowFilter, n_shown: int, predictions: Predictions) -> None:
-    """Writes how many rows match and why the others are hidden; draws a button that shows all, which is always there."""
+    """Writes how many rows are shown and which conditions hide the others; draws a button that shows all rows (always
+    present).
+    """
     conditions = row_filter.conditions(predictions.classes)
     if conditions:
         st.markdown(f"**{n_shown:,} of {len(predictions.lines):,}** match: {conditions}.", width="content")

@@ -36,7 +36,7 @@ _COMMAND = "Many inputs: Measure all heads over these inputs"
 
 
 def write_summary(kind: str, listed: InputList, predictions: Predictions) -> None:
-    """Writes how many inputs there are, and how many are right."""
+    """Writes how many inputs the list has, and how many are classified correctly."""
     what = "examples, chosen to be hard" if listed.is_ours and kind == encoders.TEXT else "inputs"
     sentence = f"{len(predictions.lines):,} {what}"
     if n := predictions.n_labelled:
@@ -115,7 +115,9 @@ def draw() -> None:
 
 
 def draw_measuring(name: Checkpoint, items: tuple[Item, ...], predictions: Predictions) -> None:
-    """Draws a button that measures all heads over the inputs that have a prediction; once that is done, the way to them."""
+    """Draws a button that measures all heads over the inputs that have a prediction and, once that is done, a link to the results
+    on Heads.
+    """
     with st.container(key="many_measure"):
         if len(predictions.lines) < 2:
             return
@@ -136,7 +138,7 @@ def _measure(name: Checkpoint, items: tuple[Item, ...], predictions: Predictions
     numbers = [line.number for line in predictions.lines]
     inputs = _readable_inputs(name, [items[number] for number in numbers])
     what = ("heads over a list", name, items)
-    label = f"Measure all heads over these {len(inputs):,} inputs, {duration(_work(name, inputs))}"
+    label = f"Measure all heads over these {len(inputs):,} inputs, {duration(_n_multiply_adds(name, inputs))}"
     if not is_wanted(what, label, "many_measure_heads", is_short=False):
         return
     n_done = 0
@@ -173,7 +175,7 @@ def _draw_way_to_heads(name: str) -> None:
 
 
 def _go_to_heads(name: str) -> None:
-    """Callback: opens Heads with the numbers over the list, and says there what they are of."""
+    """Callback: opens Heads with the numbers over this list, and shows a notice that says so."""
     choices = PART.to(TABLE), NUMBERS_OF.to(OVER)
     for choice in choices:
         choice.take()
@@ -182,7 +184,7 @@ def _go_to_heads(name: str) -> None:
 
 
 def _forget(name: str) -> None:
-    """Callback: the pages show again what is stored beside the encoder."""
+    """Callback: removes the measures over this list, so that pages show those stored beside the encoder again."""
     session_heads().pop(name, None)
 
 
@@ -192,8 +194,8 @@ def _readable_inputs(name: Checkpoint, items: Sequence[Item]) -> list[Input]:
     return [value for value in values if value is not None]
 
 
-def _work(name: Checkpoint, inputs: Sequence[Input]) -> int:
-    """Multiply-adds of a forward pass for each input."""
+def _n_multiply_adds(name: Checkpoint, inputs: Sequence[Input]) -> int:
+    """Multiply-adds of one forward pass for each input."""
     config = cache.loaded(name).config
     lengths = (len(encoded_text(name, value)) if isinstance(value, Text) else 0 for value in inputs)
     return sum(multiply_adds(config, length) for length in lengths)

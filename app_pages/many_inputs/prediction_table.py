@@ -37,7 +37,7 @@ def draw_table(
     opened: int | None,
     take: Callable[[int], None],
 ) -> None:
-    """Draws `lines` in their order and marks the `opened` one; a click calls `take` with the number of the item."""
+    """Draws `lines` in their order with the `opened` one marked; a click on a row calls `take` with the number of its item."""
     rows: list[TableRow] = [
         {
             "key": line.number,

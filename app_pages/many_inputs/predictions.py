@@ -1,5 +1,5 @@
-"""The prediction for every input of a list, and how hard the input is: loss or entropy in nats, or distance to the
-nearest input.
+"""The prediction for every input of a list, and how unusual the input is: loss or entropy in nats, or distance to the nearest
+other input.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ SHOWN = 4  # classes or tokens named in a line
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """The encoder's prediction for one input of the list, as a line of the table."""
+    """The encoder's prediction for one input of the list, a line of the table. `surprise` is its loss, entropy or distance."""
 
     number: int  # in the list, from 0
     answer: str
@@ -55,7 +55,7 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """The predictions for a list, and sentences about them."""
+    """The predictions for a list, the name and meaning of their `surprise`, and notes for the page."""
 
     lines: tuple[Prediction, ...]
     surprise: str  # what the number of that name is called, "" where there is none
@@ -64,8 +64,8 @@ class Predictions:
     classes: tuple[str, ...] = ()
 
     def order(self, *, surprising_first: bool, wrong_first: bool = False) -> list[Prediction]:
-        """The lines in the order of the list, or with the largest `surprise` (loss, entropy or distance) first, where inputs
-        without a label come after those with one; with `wrong_first` those that are predicted wrong before all others.
+        """The lines in the order of the list, or with `surprising_first` sorted by falling `surprise`, those with a label before
+        those without; with `wrong_first`, wrong predictions before all others.
         """
         lines = list(self.lines)
         if surprising_first:
@@ -76,11 +76,11 @@ class Predictions:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The names of what `surprise` may be: the loss of an input with a label, and the entropy of one without."""
+        """The names of the quantities that `surprise` holds: for example loss for labelled inputs and entropy for the others."""
         return tuple(self.surprise.split(" or ")) if self.surprise else ()
 
     def quantity_of(self, line: Prediction) -> str:
-        """The name of what the `surprise` of this line is."""
+        """Name of the quantity that this line's `surprise` is."""
         return self.quantities[0 if line.label is not None else -1]
 
     @property
@@ -95,14 +95,14 @@ class Predictions:
 
     @property
     def n_right(self) -> int:
-        """How many of these are predicted as labelled."""
+        """How many labelled inputs are predicted as their label."""
         return sum(line.is_right is True for line in self.lines)
 
 
 @cache.cached
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
-    """Predictions of an encoder for all items, made under a progress bar; `notes` say how many items it cannot read, and
-    where its answers are not those of its own library.
+    """Predictions of the encoder `name` for all items, computed under a progress bar. Their `notes` say which items it cannot
+    read, and where its answers differ from those of its original library.
     """
     loaded = cache.loaded(name)
     config: ModelConfig = loaded.config
@@ -135,7 +135,7 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
 def _right_classes(
     items: Sequence[Item], numbers: list[int], config: ModelConfig
 ) -> tuple[list[int], list[str]]:
-    """Index of each input's right class, -1 if it is not known; and notes for the page."""
+    """Class index of each input's label, -1 if there is none; and notes on labels that are no classes of the encoder."""
     label_classes, unknown = [], []
     for number in numbers:
         label = items[number].label

@@ -1,4 +1,4 @@
-"""Choice of a mask: its kind, the options of that kind, and the layers and heads in which it holds."""
+"""Choice of a mask: its kind, the options of that kind, and the layers and heads to which it applies."""
 
 import numpy as np
 import streamlit as st
@@ -43,10 +43,10 @@ def _choose_middle_query(n: int) -> None:
 
 
 def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
-    """Blocks, as an example, the position on which the answer depends most, where the page shows a text or a picture for the
-    first time, unless the session begins with a link that says what is blocked.
+    """Blocks, as an example, the position on which the answer depends most, when the page shows a text or a picture for the first
+    time, unless the session began with a link that sets what is blocked.
 
-    In a session that begins here the query, and where it shows next to nothing the head too, become those in which that is seen.
+    In a session that begins on this page, also chooses a query, and if needed a head, whose weights clearly change.
     """
     unblock_in_other_text(record)
     began_elsewhere = "opened" in st.session_state
@@ -76,7 +76,9 @@ def is_example(choice: MaskChoice) -> bool:
 
 
 def _choose_changed(record: ForwardRecord, changes: np.ndarray) -> None:
-    """Chooses the query whose row changes most, as `changes` [layer, head, query] from 0 to 1."""
+    """Chooses the query whose weights change most, by `changes` [layer, head, query] from 0 to 1, and another head if the chosen
+    one hardly changes.
+    """
     head = clearest_head(record)
     if changes[head].max() < SEEN:
         layer, index, _ = np.unravel_index(changes.argmax(), changes.shape)
@@ -89,7 +91,7 @@ def _choose_changed(record: ForwardRecord, changes: np.ndarray) -> None:
 def choose_mask(
     kind: MaskKind, record: ForwardRecord, query: int, *, controls_in: DeltaGenerator, more_in: DeltaGenerator
 ) -> MaskChoice:
-    """Draws the controls of this kind of mask into two containers, the rare ones into the second; returns the mask.
+    """Draws the controls of this kind of mask into `controls_in`, rarely used ones into `more_in`; returns the mask.
 
     `record` is that of the input without a mask; single cells are blocked in the row of `query`.
     """
@@ -131,9 +133,9 @@ def choose_mask(
 
 
 def _choose_positions(label: str, code: Code, record: ForwardRecord, row: tuple[int, ...]) -> None:
-    """Draws a list of positions that shows what is blocked by clicks too, and changes it.
+    """Draws a list of positions that shows which are blocked, also by clicks, and changes them.
 
-    It holds the keys that are blocked in the cells of `row` or, if `row` is empty, for every query.
+    It holds the keys blocked in the cells of `row` (the query) or, if `row` is empty, those blocked for every query.
     """
     all_blocked = blocked(code, len(record))
     st.session_state["masks_positions"] = [key for *query, key in all_blocked if tuple(query) == row]
@@ -155,7 +157,7 @@ def _choose_positions(label: str, code: Code, record: ForwardRecord, row: tuple[
 
 
 def _choose_padding(record: ForwardRecord) -> int:
-    """Number of padding positions; 0, after a message, if the text leaves no room for any."""
+    """Number of padding positions; 0, after a message, if the text fills all positions."""
     config, n = record.config, len(record)
     if record.patch_grid is not None:
         largest = config.n_patches

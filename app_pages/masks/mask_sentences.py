@@ -19,12 +19,12 @@ def without_or_with(choice: MaskChoice, record: ForwardRecord) -> str:
         for axis, indices in (("layers", choice.layers), ("heads", choice.heads))
         if indices is not None
     ]
-    beginning = _beginning(choice, record)
+    beginning = _hidden_clause(choice, record)
     return f"{beginning} in {' and '.join(parts)}" if beginning and parts else beginning or NOTHING
 
 
-def _beginning(choice: MaskChoice, record: ForwardRecord) -> str | None:
-    """What the mask hides, as the beginning of a sentence; None if it hides nothing."""
+def _hidden_clause(choice: MaskChoice, record: ForwardRecord) -> str | None:
+    """Beginning of a sentence that names the tokens or pairs that the mask hides; None if it hides none."""
     n, is_text = len(record), record.unit == "token"
     names = [named(record, position) for position in range(n)]
     match choice.kind:
@@ -62,7 +62,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def explained(choice: MaskChoice, record: ForwardRecord) -> str:
-    """What this kind of mask forbids and what a click does; contains no token of the input."""
+    """Sentence on what this kind of mask forbids and what a click does; names no token of the input."""
     is_text, n_layers = record.unit == "token", record.config.n_layers
     everywhere = all(
         indices is None or len(set(indices)) == count
@@ -106,6 +106,6 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
 
 
 def has_own_mask(record: ForwardRecord) -> bool:
-    """Whether the encoder hides keys by its build: a causal mask, or windows."""
+    """Whether the encoder's architecture masks keys: a causal mask, or attention windows."""
     parts = record.config.family.parts
     return parts.causal or any(window is not None for window in parts.windows)

@@ -1,4 +1,4 @@
-"""Ways of masking: by hand on four positions, and the same mask applied by every method found in code."""
+"""Methods of masking: a worked example on four positions, and the same mask applied by each method found in published code."""
 
 import math
 from collections.abc import Callable
@@ -49,7 +49,7 @@ METHODS: dict[str, tuple[Method, bool]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskedHead:
-    """One head and the answer under one method of masking; NaN where all scores of a row are -inf."""
+    """One head's map and the encoder's answer under one method of masking; NaN if a row has only scores of -inf."""
 
     mask: np.ndarray  # [query, key]
     pattern: np.ndarray  # [query, key]
@@ -57,7 +57,7 @@ class MaskedHead:
 
 
 def draw_methods(view: MaskedInput, answer: Answer, slots: Slots) -> None:
-    """Draws two tables: the chosen mask, and a fully masked row, each under every method of masking."""
+    """Draws two tables with a row for each method of masking: for the chosen mask, and for a query that may attend to no key."""
     subject, chosen, choice, query = view.subject, view.chosen, view.choice, view.query
     with slots.controls:
         number_name = NUMBER.choose()
@@ -111,7 +111,9 @@ def _masked_head_by_method(
     measured: AnswerRead,
     closed: int | None = None,
 ) -> dict[str, MaskedHead]:
-    """Results by method; if `closed` is a query, the chosen head masks it from every key."""
+    """Results by method; with `closed`, the chosen head also masks every key from that query. `value` is the finite number that
+    some methods put in place of -inf.
+    """
     row_mask = Intervention()
     if closed is not None:
         cells = tuple((closed, key) for key in range(len(subject.under(masked(choice)).record)))
@@ -169,29 +171,31 @@ def draw_worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
     symbol_column, number_column = beside("worked_example")
     with symbol_column:
         st.markdown("In symbols")
-        for formula in in_symbols(n):
+        for formula in masked_symbols_tex(n):
             st.latex(formula)
         st.latex(r"Z_i = \sum_{j \le i} e^{s_{ij}}")
         st.latex(r"\mathrm{out} = A\,V, \qquad \mathrm{out}_i = \sum_{j \le i} A_{ij}\, v_j")
     with number_column:
         st.markdown(f"In {head_name(chosen.layer, chosen.head)}, causal in all layers")
-        for formula in in_numbers(record.scores[index], record.pattern[index]):
+        for formula in masked_numbers_tex(record.scores[index], record.pattern[index]):
             st.latex(formula)
         values, outputs = (vectors[chosen.layer, chosen.head, :n, :SHOWN] for vectors in (record.v, record.z))
-        st.latex(output(values, outputs))
+        st.latex(output_tex(values, outputs))
         if record.v.shape[-1] > SHOWN:
             st.caption(f"The first {SHOWN} of {record.v.shape[-1]} components of each value.")
 
 
-def in_symbols(n: int) -> tuple[str, str]:
-    """LaTeX of the masked scores and of the pattern of `n` positions; the first row has one key, and so weight 1."""
+def masked_symbols_tex(n: int) -> tuple[str, str]:
+    """LaTeX of the masked scores and of the pattern of `n` positions under a causal mask; the first row has one key, whose weight
+    is 1.
+    """
     scores = _lower_triangle(n, lambda i, j: f"s_{{{i + 1}{j + 1}}}", MINUS_INFINITY)
     pattern = _lower_triangle(n, lambda i, j: f"e^{{s_{{{i + 1}{j + 1}}}}} / Z_{i + 1}" if i else "1", "0")
     return f"S + M = {scores}", f"A = {pattern}"
 
 
-def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
-    """LaTeX of the masked scores, of the pattern (both [query, key]), and of the softmax denominator Z of the last row."""
+def masked_numbers_tex(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
+    """LaTeX of the masked `scores`, of the `pattern` (both [query, key]), and of the last row's softmax denominator Z."""
     n = len(scores)
     terms = " + ".join(f"e^{{{format_tex(score, '.2f')}}}" for score in scores[-1])
     return (
@@ -201,8 +205,8 @@ def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
     )
 
 
-def output(values: np.ndarray, out: np.ndarray) -> str:
-    """LaTeX of V and A V, both [position, component], side by side."""
+def output_tex(values: np.ndarray, out: np.ndarray) -> str:
+    """LaTeX of the values V and of the output A V, both [position, component], side by side."""
     v, product = (
         r"\begin{pmatrix} "
         + r" \\ ".join(" & ".join(format_tex(x, ".2f") for x in row) for row in rows)
@@ -213,7 +217,7 @@ def output(values: np.ndarray, out: np.ndarray) -> str:
 
 
 def _lower_triangle(n: int, allowed: Callable[[int, int], str], masked: str) -> str:
-    """LaTeX matrix with `allowed(row, column)`, counted from 0, up to the diagonal and `masked` beyond it."""
+    """LaTeX matrix n × n with `allowed(row, column)`, indices from 0, up to the diagonal and `masked` above it."""
     rows = ([allowed(i, j) if j <= i else masked for j in range(n)] for i in range(n))
     body = r" \\ ".join(" & ".join(row) for row in rows)
     return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"

@@ -1,4 +1,4 @@
-"""Masks: hide keys from queries, and see how the chosen head, every head and the answer change."""
+"""Masks: hide keys from queries, and see how the chosen head's map, all heads and the answer change."""
 
 from collections.abc import Callable
 from functools import partial
@@ -133,7 +133,7 @@ def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice, ans
 
 
 def draw_padded_answers(before: Side, unmasked: Side, after: Side, answer: Answer) -> None:
-    """Draws the predictions for a text without padding, with masked padding, and with padding that is not masked."""
+    """Draws the predictions for a text without padding, with masked padding, and with unmasked padding."""
     predictions(before, after, unmasked, key="masks_probabilities")
     masked_change, unmasked_change = (
         format_number(answer.change_to(side.subject), "+.2g" if answer.signed else ".2g")
@@ -146,7 +146,7 @@ def draw_padded_answers(before: Side, unmasked: Side, after: Side, answer: Answe
 
 
 def _independent_sentence(mask: str, after: Side) -> str:
-    """Sentence for a mask under which only the class token reaches the answer."""
+    """Sentence for a mask under which the answer no longer depends on the input, since no other token reaches the class token."""
     unit = "text" if after.is_text else "digit"
     clause = whole_answer(after.record).value_clause
     so = clause and f", so {clause} for every {unit}"
@@ -188,7 +188,7 @@ def _draw_lost_weight(chosen: HeadChoice, before: Side, after: Side, query: int)
 
 
 def _lost_sentence(name: str, loss: LostWeight, after: ForwardRecord) -> str:
-    """Sentence on the share of attention that went to keys that are now masked, and the keys that had most of it."""
+    """Sentence on the share of attention that went to keys that are now masked, and which of these keys had most of it."""
     largest = list(zip(loss.keys, loss.weights, strict=True))[:NAMED]
     names = ", ".join(f"{named(after, key)} {percent(weight)}" for key, weight in largest)
     rest = " and others" if len(loss.keys) > len(largest) else ""
@@ -196,12 +196,15 @@ def _lost_sentence(name: str, loss: LostWeight, after: ForwardRecord) -> str:
 
 
 def has_board(kind: MaskKind, n: int) -> bool:
+    """Whether the page draws a board of cells [query, key]: cells are blocked, and `n` positions leave them large enough to
+    click.
+    """
     return kind == "cells" and n <= LARGEST_BOARD
 
 
 def draw_click_target(view: MaskedInput, source: Expression) -> None:
     """Draws a board of cells if cells are blocked and large enough to click; otherwise the text or the picture. `source` is the
-    record under the mask.
+    masked record.
     """
     after, chosen, choice, query, n = view.after, view.chosen, view.choice, view.query, view.n
     head = chosen.layer, chosen.head
@@ -258,9 +261,10 @@ def draw_click_target(view: MaskedInput, source: Expression) -> None:
 def draw_maps(
     chosen: HeadChoice, role: str, unmasked: Side, after: Side, query: int, *, with_pattern: bool = True
 ) -> None:
-    """Draws three heatmaps of the chosen head: scores with the mask, pattern, and the change by the mask.
+    """Draws three heatmaps of the chosen head: masked scores, pattern, and the change of the pattern by the mask.
 
-    `role` is the name of what this head does, or "". Without `with_pattern`, which is then seen elsewhere, it is two maps.
+    `role` is the name of the head's role, or "". Without `with_pattern`, for pages that show it elsewhere, the pattern is left
+    out.
     """
     head, n = (chosen.layer, chosen.head), len(after.record)
     name = head_name(*head)

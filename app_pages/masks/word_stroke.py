@@ -1,7 +1,7 @@
-"""The tokens of a text, hidden by a stroke over them; the row of the chosen query follows in the browser at once.
+"""The tokens of a text, which are hidden by dragging the pointer across them; the browser updates the query's weights at once.
 
-A masked softmax needs only the scores of the row. In layer 0 they do not depend on the mask, so the browser's row is that
-of the encoder; above it they do, and the browser's row is a first guess until the server has computed them anew.
+A masked softmax needs only the scores of the row. In layer 0 they do not depend on the mask, so the browser's row equals the
+encoder's; in later layers they do, and the browser's row is an approximation until the server has recomputed it.
 """
 
 from collections.abc import Collection, Mapping
@@ -43,7 +43,7 @@ _words = st.components.v2.component(
 
 @dataclass(frozen=True)
 class MaskedInput:
-    """The input with and without the mask, and the head and the query whose weights are seen."""
+    """The input with and without the mask, and the head and query whose weights are shown."""
 
     subject: LiveSubject
     chosen: HeadChoice
@@ -54,33 +54,34 @@ class MaskedInput:
 
     @property
     def n(self) -> int:
-        """Number of positions without padding that the mask appends."""
+        """Number of positions without the padding that the mask may append."""
         return len(self.subject.record)
 
     @property
     def hides(self) -> bool:
-        """Whether tokens, or pairs with the query, are blocked one by one."""
+        """Whether the mask blocks single tokens, or single pairs of the query with a key."""
         return self.choice.kind in ("keys", "cells")
 
     @property
     def _code(self) -> tuple[Code, tuple[int, ...]]:
+        """Where blocked keys stand in the address, and the query they are blocked for as (query,); () for all queries."""
         return (BLOCKED_CELLS, (self.query,)) if self.choice.kind == "cells" else (BLOCKED_KEYS, ())
 
     def blocked_keys(self) -> list[int]:
-        """The blocked tokens, or those that are blocked for the query."""
+        """The keys that are blocked, for the query alone if the mask blocks cells."""
         code, of_query = self._code
         return [key for *owner, key in blocked(code, self.n) if tuple(owner) == of_query]
 
     def block_keys(self, keys: Collection[int]) -> None:
-        """Callback: blocks exactly these tokens, or these for the query."""
+        """Callback: blocks exactly these keys, for the query alone if the mask blocks cells."""
         code, of_query = self._code
         others = (position for position in blocked(code, self.n) if position[:-1] != of_query)
         block(code, (*others, *((*of_query, key) for key in keys)))
 
 
 def draw_word_stroke(view: MaskedInput) -> None:
-    """Draws the tokens with the weights of the query. Where tokens or pairs are blocked one by one, a stroke over them
-    blocks them for all queries or for this one; under other masks a click chooses the query.
+    """Draws the tokens coloured by the query's weights. If the mask blocks single tokens or cells, dragging across tokens blocks
+    them, for all queries or for this one; under other masks a click chooses the query.
     """
     after, chosen = view.after, view.chosen
     row = chosen.layer, chosen.head, view.query
@@ -119,7 +120,7 @@ def draw_word_stroke(view: MaskedInput) -> None:
 
 
 def _read(message: Any, n: int) -> list[int] | None:
-    """The positions in a message of the browser; None if it is no such message or names others than `n` positions."""
+    """The positions in the browser's `message`; None if the message is malformed or a position is not below `n`."""
     if not isinstance(message, Mapping) or not {"stamp", "number", "positions"} <= message.keys():
         return None
     positions, number = message["positions"], message["number"]

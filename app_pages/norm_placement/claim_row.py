@@ -1,4 +1,4 @@
-"""One claim in a row: what it says, the effect of the placement, the verdict, and a link; its values open below it."""
+"""One claim in a row: the claim, the measured effect of the norm placement, the verdict, and a link; its values open below it."""
 
 from collections.abc import Sequence
 
@@ -70,7 +70,7 @@ WIDTHS = (4.4, 4.2, 2.1, 2.3)  # claim, effect, verdict, values and link
 
 
 def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot]:
-    """A dot for each kind of encoder for which the effect that the claim is about can be computed."""
+    """A dot with the measured effect for each kind of encoder for which the claim's effect can be computed."""
     effects = [
         (result.judgement.measured, result.effect)
         for result in effects_of_claim(claim, claim.judgements(measured))
@@ -79,9 +79,8 @@ def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot
 
 
 def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> None:
-    """Draws a claim in the four columns of the page, and below them its values, if they are opened.
-
-    The axis of the effect reaches from -`end` to `end`.
+    """Draws a claim in the page's four columns and, if opened, its values below. The axis of the effect reaches from -`end` to
+    `end`.
     """
     with st.container(key=f"claim_row_{claim.key}", gap=None):
         words, effect, verdict, more = st.columns(WIDTHS, gap="small", vertical_alignment="center")
@@ -107,7 +106,7 @@ def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> No
 
 
 def no_effect_sentence(claim: Claim, measured: Sequence[Measurement]) -> str:
-    """Why no effect of the placement can be drawn for the claim."""
+    """Sentence on why no effect of the placement can be drawn for this claim."""
     if not claim.measurements(measured):
         return "Not measured: there were no such encoders."
     if isinstance(claim.rule, FurtherThanSeeds):
@@ -116,7 +115,7 @@ def no_effect_sentence(claim: Claim, measured: Sequence[Measurement]) -> str:
 
 
 def _draw_values(claim: Claim, measured: Sequence[Measurement]) -> None:
-    """Draws what is measured and by whom it is claimed, all values by seed, and the verdict in each kind of encoders."""
+    """Draws the definition and source of the claim, all measured values by seed, and the verdict for each kind of encoder."""
     about = claim.measurements(measured)
     with st.container(key=f"claim_values_{claim.key}", border=True):
         figure, verdict = st.columns((5, 4), gap="medium")

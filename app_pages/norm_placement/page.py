@@ -1,4 +1,4 @@
-"""Norm placement: the claims about pre-LN and post-LN, their sources, and what the encoders here show."""
+"""Norm placement: claims about pre-LN and post-LN, their sources, and what measurements on the project's encoders show."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app_pages.norm_placement.claim_row import WIDTHS, draw_row, effect_dots
-from app_pages.norm_placement.stream_length import draw_answer
+from app_pages.norm_placement.stream_length import draw_placements
 from app_pages.show.show import show
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
 from app_pages.toolkit.markdown import sentence
@@ -47,7 +47,7 @@ CONTRADICTIONS = (
 
 
 def _stored_or_stop() -> list[Measurement]:
-    """The stored measurements; stops the page with a sentence if there are none."""
+    """The stored measurements; ends the page with a sentence if there are none."""
     try:
         measurements = stored_measurements()
     except (ValueError, OSError) as error:
@@ -60,14 +60,14 @@ def _stored_or_stop() -> list[Measurement]:
 
 
 def _answer(claims: Sequence[Claim], measured: Sequence[Measurement]) -> str:
-    """How many of the claims have each verdict, in its own words."""
+    """Sentence on how many claims have each verdict."""
     verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in claims)
     counts = " · ".join(f"{verdict.value} {verdicts[verdict]}" for verdict in Overall if verdicts[verdict])
     return f"**{len(claims)} claims of papers**: {counts}"
 
 
 def draw() -> None:
-    draw_answer()
+    draw_placements()
     measured = _stored_or_stop()
     ends = axis_end([dot for claim in CLAIMS for dot in effect_dots(claim, measured)])
     with st.container(key="claims", gap=None):

@@ -1,4 +1,6 @@
-"""The answer of the page: a block of either placement, and how long the residual stream becomes, or what an answer is made of."""
+"""The page's main figure: a block of each placement, with the length of the residual stream or the parts of an answer by
+layer.
+"""
 
 from textwrap import shorten
 
@@ -33,8 +35,10 @@ _FIGURE_HEIGHT = 130
 _LONGEST = 80  # letters of a text
 
 
-def draw_answer() -> None:
-    """Draws both blocks, and beside them one of two figures of the review encoders, layer by layer."""
+def draw_placements() -> None:
+    """Draws both kinds of block, and beside them the length of the residual stream or the parts of an answer of the review
+    encoders, layer by layer.
+    """
     with st.container(horizontal=True, gap="medium", key="norm_answer"):
         for placement in ("pre", "post"):
             with st.container(key=f"norm_block_{placement}", width="content", gap=None):
@@ -56,7 +60,7 @@ def draw_answer() -> None:
 
 
 def _draw_parts() -> None:
-    """Draws what the answers to the reader's text are made of, or to the first example without one."""
+    """Draws what each part of the encoders adds to the answer to the user's text or, without one, to the first example."""
     text = TEXT.held() or first_text()
     sides = (
         Side(LiveSubject(name, Text(text)), PLACEMENTS[placement]) for placement, name in ENCODERS.items()

@@ -25,7 +25,7 @@ def hold_uploads_in_memory() -> None:
 
 
 @dataclass
-class Farewells:
+class DelayedDeletions:
     """Downloads that are deleted after a while, unless they are wanted again."""
 
     seconds: float = KEPT
@@ -55,7 +55,7 @@ def keep_downloads(
     storage: type[MemoryMediaFileStorage] = MemoryMediaFileStorage, seconds: float = KEPT
 ) -> None:
     """Lets every storage of this class keep a download for so many `seconds` after it would be deleted."""
-    farewells, load, delete = Farewells(seconds), storage.load_and_get_id, storage.delete_file
+    farewells, load, delete = DelayedDeletions(seconds), storage.load_and_get_id, storage.delete_file
 
     @wraps(load)
     def load_and_keep(self: MemoryMediaFileStorage, *args: object, **options: object) -> str:

@@ -31,7 +31,7 @@ def clickable_heads(
     clickable(chart, key=key, chosen=chosen, selection="head", take=clicked, width=width)
 
 
-def overview_of(
+def draw_heads_overview(
     record: Expression,
     measures: Mapping[str, np.ndarray],
     *,

@@ -80,7 +80,7 @@ def draw_changed_maps(
     The difference is in the order of the input, as both maps are if `is_order_restored`. `before` is not reordered.
     """
     n, name = len(before.record), head_name(*head)
-    part = drawn_part(n, query)
+    part = visible_window(n, query)
     for kind, column in zip(kinds, beside(f"{key}s", len(kinds)), strict=True):
         if kind == "difference":
             heading = title = f"{name}, after minus before"
@@ -103,12 +103,12 @@ def draw_changed_maps(
                 query=own_query,
                 scale=scale,
                 title=heading,
-                window=drawn_part(n, own_query or 0),
+                window=visible_window(n, own_query or 0),
                 beside=True,
             )
         with column:
             show(call(compact, figure, f"<b>{heading}</b>", height=_HEIGHT), key=f"{key}_{kind}")
-    say_part(part, n)
+    say_visible_window(part, n)
     if "difference" in kinds:
         one, other = head_patterns(before, after, head)
         largest = format_number(largest_change(one(), other()), ".2g")
@@ -116,7 +116,7 @@ def draw_changed_maps(
         st.caption(f"Largest change of any weight in this head: {largest}{remark}.")
 
 
-def drawn_part(n: int, query: int) -> tuple[range, range] | None:
+def visible_window(n: int, query: int) -> tuple[range, range] | None:
     """The queries and the keys of a map of `n` positions that are drawn, around the query; None for all."""
     if n <= MOST_DRAWN:
         return None
@@ -124,7 +124,7 @@ def drawn_part(n: int, query: int) -> tuple[range, range] | None:
     return (range(start, start + DRAWN),) * 2
 
 
-def say_part(part: tuple[range, range] | None, n: int, around: str = ", around the query") -> None:
+def say_visible_window(part: tuple[range, range] | None, n: int, around: str = ", around the query") -> None:
     """Writes which of `n` positions a map shows, unless it shows all."""
     if part is not None:
         st.caption(f"Of {n:,} positions, {part[0].start} to {part[0].stop - 1} are drawn{around}.")

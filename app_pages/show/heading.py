@@ -49,7 +49,7 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
     tokens = _PURPOSE.set(purpose), _GUIDE.set(guide), _SEEN.set(None)
     if is_described:
         with line:
-            draw_seen(lambda: f"<p>{_seen(page)}</p>")
+            draw_seen(lambda: f"<p>{_seen_html(page)}</p>")
     try:
         yield line
     finally:
@@ -58,7 +58,7 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
         _SEEN.reset(tokens[2])
 
 
-def _seen(page: Page) -> str:
+def _seen_html(page: Page) -> str:
     is_picture = KIND.held(st.query_params.get(KIND.key)) in ("Digit", "Picture")
     return (is_picture and page.seen_of_picture) or page.seen
 
@@ -81,7 +81,7 @@ def draw_seen_again() -> None:
         draw_again()
 
 
-def guide_slot() -> DeltaGenerator | None:
+def links_container() -> DeltaGenerator | None:
     """Container at the right of the title, for links to what a newcomer may try; None where the line is another guide's."""
     return _GUIDE.get()
 
@@ -99,7 +99,7 @@ def say_purpose(subject: str, purpose: str, answer: str = "") -> bool:
     return True
 
 
-def presents() -> bool:
+def shows_figure_alone() -> bool:
     """Whether the address asks for the figure alone, on a page whose figure can stand alone."""
     is_presented = st.session_state.get("page") in {page.name for page in pages.PRESENTED}
     return is_presented and st.query_params.get(pages.PRESENT) == "1"
@@ -107,7 +107,7 @@ def presents() -> bool:
 
 def draw_present_button(page: pages.Page) -> None:
     """Draws the way there, on pages whose figure can stand alone, or the way back: a button, and the key Escape."""
-    if presents():
+    if shows_figure_alone():
         st.button(
             "Back to the page",
             key="present_leave",

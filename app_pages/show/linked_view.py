@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.attention_controls import BY_ATTENTION, COLOURINGS
-from app_pages.show.heading import presents
+from app_pages.show.heading import shows_figure_alone
 from app_pages.toolkit.callbacks import callback
 from model.record import AttentionRecord
 from viz.attention import linked_data
@@ -35,7 +35,7 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hiding:
+class AnswerColours:
     """How the answer changes when each token is hidden, or by another method: the second colouring of the tokens."""
 
     # by key: the fall of the answer without it, or its attribution; None where it was not measured
@@ -47,7 +47,7 @@ class Hiding:
 
 
 # For what would take a while, until the reader wants it.
-NOT_MEASURED = Hiding(changes=(), unit="", note="Not measured yet: a button behind “why” starts it.")
+NOT_MEASURED = AnswerColours(changes=(), unit="", note="Not measured yet: a button behind “why” starts it.")
 _tokens = st.components.v2.component(
     "linked_heads",
     html=chart.HTML.read_text(encoding="utf-8"),
@@ -73,7 +73,7 @@ def linked_view(
     on_picture: bool = True,
     compact: bool = False,
     partners: Sequence[tuple[int, int] | None] = (),
-    hiding: Callable[[], Hiding | None] = lambda: None,
+    answer_colours: Callable[[], AnswerColours | None] = lambda: None,
     notes: Sequence[str] = (),
     links: Sequence[MatrixLink] | None = None,
     shares_query: str = "",
@@ -82,7 +82,7 @@ def linked_view(
 
     `about` [layer · head] are sentences for above the large map. `tops`, `reach`, `on_picture`, `compact` and `links` are those of the chart. Two views on one page point together: at the same query if
     they have the same `shares_query`, and at heads that are compared: `partners` [layer · head] are those of the other view.
-    `hiding` is called once the chart is sent, which need not wait for what the second colouring takes to compute.
+    `answer_colours` is called once the chart is sent, which need not wait for what the second colouring takes to compute.
     """
     # As long as all weights are there, the chart is the same whatever is chosen, and is not sent again.
     own = None if linked_data.sends_all(record) else (chosen.layer, chosen.head)
@@ -104,7 +104,7 @@ def linked_view(
         links=links,
     )
     specification = {**figure.specification, "datasets": figure.frames}
-    if presents():  # a canvas would be magnified pixel by pixel
+    if shows_figure_alone():  # a canvas would be magnified pixel by pixel
         specification["usermeta"] = {"embedOptions": {"renderer": "svg"}}
     with st.container(key=f"{key}_chart", gap=None):
         st.vega_lite_chart(
@@ -122,7 +122,7 @@ def linked_view(
             has_picture=picture is not None,
             tops=tops,
             partners=partners,
-            hiding=hiding(),
+            answer_colours=answer_colours(),
             shares_query=shares_query,
         )
 
@@ -136,7 +136,7 @@ def linked_tokens(
     has_picture: bool = False,
     tops: np.ndarray | None = None,
     partners: Sequence[tuple[int, int] | None] = (),
-    hiding: Hiding | None = None,
+    answer_colours: AnswerColours | None = None,
     shares_query: str = "",
 ) -> None:
     """Draws the tokens alone, as buttons in the colours of the chosen row of weights; the arguments are those of `linked_view`."""
@@ -163,7 +163,7 @@ def linked_tokens(
         tops=tops,
         shares_query=shares_query,
         partners=partners,
-        hidden=None if hiding is None else _colouring(hiding),
+        hidden=None if answer_colours is None else _colouring(answer_colours),
         answered=answered.get(key, 0),
     )
     for name, numbers in data.items():
@@ -190,20 +190,23 @@ def _read(message: Any, record: AttentionRecord, *, has_query: bool) -> Choice |
     return choice if inside else None
 
 
-def _colouring(hiding: Hiding) -> dict[str, Any]:
-    changes = [0.0 if change is None else float(change) for change in hiding.changes]
+def _colouring(answer_colours: AnswerColours) -> dict[str, Any]:
+    changes = [0.0 if change is None else float(change) for change in answer_colours.changes]
     numbers = [
         "not measured"
         if change is None
-        else f"{change if hiding.is_attribution else -change:+.3f} {hiding.unit}"
-        for change in hiding.changes
+        else f"{change if answer_colours.is_attribution else -change:+.3f} {answer_colours.unit}"
+        for change in answer_colours.changes
     ]
-    words = [f"{hiding.method if hiding.is_attribution else 'without it'}: {number}" for number in numbers]
+    words = [
+        f"{answer_colours.method if answer_colours.is_attribution else 'without it'}: {number}"
+        for number in numbers
+    ]
     return {
         "changes": [-change for change in changes],
         "words": words,
         "largest": max(map(abs, changes), default=0) or 1,
         "falls": FALLS,
         "rises": RISES,
-        "note": hiding.note,
+        "note": answer_colours.note,
     }

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.show.download import download
-from app_pages.show.heading import presents
+from app_pages.show.heading import shows_figure_alone
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.expression import Expression
 from app_pages.toolkit.gestures import toggles
@@ -44,7 +44,7 @@ def show(
     with st.container(key=key and f"shown_{key}", width=width, height=height, gap=None):
         if isinstance(drawn, Heatmap):
             themed = in_theme(drawn.specification)
-            if presents():  # it fills the window
+            if shows_figure_alone():  # it fills the window
                 height = "stretch"
             if height == "stretch":
                 themed.layout.height = None

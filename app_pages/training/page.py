@@ -18,7 +18,7 @@ from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
 from app_pages.training.player import draw_player
-from app_pages.training.tasks import explain, in_words, judged_on, title_of
+from app_pages.training.tasks import explain, judged_on, task_names_text, title_of
 from model.checkpoint.training_history import tasks
 from model.checkpoint.training_log import logged_values, smooth
 from viz.builders.number_format import standard_error, with_error
@@ -73,7 +73,9 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
     colours = side_colours([cache.loaded(name).config.norm_placement for name in names])
     results = (f"**{name}** {_result_text(history)}" for name, history in by_encoder.items())
     st.markdown(f"After training, correctly classified: {', '.join(results)}.")
-    learned = {name: plain(in_words(tasks(history))) or "not known" for name, history in by_encoder.items()}
+    learned = {
+        name: plain(task_names_text(tasks(history))) or "not known" for name, history in by_encoder.items()
+    }
     if len(set(learned.values())) == 1:
         learned = {"Tasks": learned[names[0]]}
     for name, words in learned.items():

@@ -78,7 +78,7 @@ def explain(tasks: Iterable[str]) -> None:
             st.markdown("\n".join(f"- **{title_of(task)}**: {TASKS[task]}" for task in explained))
 
 
-def in_words(tasks: Sequence[str]) -> str:
+def task_names_text(tasks: Sequence[str]) -> str:
     """Names of the tasks, numbered in the order in which they were learned; of consecutive phases with one task, once."""
     titles = [title_of(task) for task, _ in groupby(tasks)]
     return " · ".join(f"{number} {title}" for number, title in enumerate(titles, 1))

@@ -10,7 +10,7 @@ from streamlit.runtime.media_file_storage import MediaFileKind, MediaFileStorage
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from app_pages.shell import file_transfer
-from app_pages.shell.file_transfer import Farewells, hold_uploads_in_memory, keep_downloads
+from app_pages.shell.file_transfer import DelayedDeletions, hold_uploads_in_memory, keep_downloads
 
 LONG = 3600
 
@@ -83,14 +83,14 @@ def test_pictures_on_a_page_go_at_once(storage):
 
 def test_after_its_time_it_is_deleted():
     deleted = Event()
-    Farewells(0).delete_later("a", deleted.set)
+    DelayedDeletions(0).delete_later("a", deleted.set)
     assert deleted.wait(20)
 
 
 def test_no_timer_holds_the_server(monkeypatch):
     started: list[bool] = []
     monkeypatch.setattr(Timer, "start", lambda timer: started.append(timer.daemon))
-    Farewells().delete_later("a", lambda: None)
+    DelayedDeletions().delete_later("a", lambda: None)
     assert started == [True]
 
 

@@ -95,7 +95,7 @@ def test_the_stamp_is_that_of_the_record(open_app):
 
 
 def test_what_the_answer_hangs_on(open_app):
-    hiding = linked(open_app(**AT)).data["hidden"]
+    answer_colours = linked(open_app(**AT)).data["hidden"]
     record = LiveSubject("imdb-pre-ln", TEXT).record
     answer = int(record.logits.argmax())
 
@@ -105,14 +105,14 @@ def test_what_the_answer_hangs_on(open_app):
     encoder = LiveSubject("imdb-pre-ln", TEXT).loaded
     hidden = [of(capture(encoder, TEXT, without_keys(key)).probabilities) for key in range(1, 5)]
     changes = np.array(hidden) - of(record.probabilities)
-    np.testing.assert_allclose(hiding["changes"], [0, *changes], atol=1e-5)
-    assert hiding["largest"] == pytest.approx(abs(changes).max())
+    np.testing.assert_allclose(answer_colours["changes"], [0, *changes], atol=1e-5)
+    assert answer_colours["largest"] == pytest.approx(abs(changes).max())
     name = record.class_names[answer]
-    assert hiding["words"] == [
+    assert answer_colours["words"] == [
         "without it: not measured",
         *(f"without it: {change:+.3f} log-odds of {name}" for change in changes),
     ]
-    assert f"“{name}” gets less likely" in hiding["note"]
+    assert f"“{name}” gets less likely" in answer_colours["note"]
 
 
 def test_where_the_tokens_are_not_those_of_the_input_they_have_no_second_colouring(open_app):
