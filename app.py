@@ -35,10 +35,11 @@ async def importing_ahead(_: st.App) -> AsyncIterator[None]:
 
 
 def import_all() -> None:
-    """First what a prediction needs, then the modules of the first page; those of the other pages after it is drawn.
+    """Imports first what a prediction needs, then the modules of the first page and, after that page is drawn, those of the
+    others.
 
-    Modules are then frozen (`gc.freeze`): Streamlit collects garbage after every run, which took 0.2 s with all of them to look
-    through.
+    The modules are then frozen (`gc.freeze`): Streamlit collects garbage after every run, which took 0.2 s with all modules to
+    scan.
     """
     import_module("app_pages.inputs.first_example").read_first_example()
     import_parts(f"app_pages.{frame.FIRST.name}.")

@@ -1,4 +1,4 @@
-"""Biases on scores by distance, as the opened encoder learned them: a curve or a map for each head."""
+"""Learned biases on attention scores by the distance of query and key, in the opened encoder: a curve or a map for each head."""
 
 import numpy as np
 import streamlit as st
@@ -27,7 +27,9 @@ from viz.positions.bias_figures import bias_curves, bias_maps, offset_map
 
 
 def draw_bias(subject: LiveSubject, slots: Slots) -> None:
-    """Draws the bias of every head over the distance of query and key, or over rows and columns; the chosen head stands out."""
+    """Draws each head's bias over the distance of query and key (text) or over rows and columns (pictures), with the chosen head
+    in front.
+    """
     chosen = choose_head(subject, slots, with_colours=False, with_roles=False)
     if subject.record.patch_grid is None:
         _draw_over_distance(subject, chosen)
@@ -66,7 +68,9 @@ def _draw_over_distance(subject: LiveSubject, chosen: HeadChoice) -> None:
 
 
 def extremes_sentence(name: str, offsets: np.ndarray, curve: np.ndarray) -> str:
-    """Sentence on where the head `name` adds most and least, from its bias `curve` at the `offsets`; far ones share a bias."""
+    """Sentence on the offsets at which the head `name` has its largest and smallest bias, from its `curve` [offset] at the
+    `offsets`. Far offsets share a bias.
+    """
     if np.ptp(curve) == 0:
         return f"{name} adds **{format_number(curve[0], '+.2f')}** at every offset."
     most, least = told_apart(curve.max(), curve.min(), "+.2f")
@@ -76,7 +80,7 @@ def extremes_sentence(name: str, offsets: np.ndarray, curve: np.ndarray) -> str:
 
 
 def _offsets_text(equal: np.ndarray, end: int) -> str:
-    """The offsets with one bias: "offset +3", "offsets +8 to +11", or "offset −91 and beyond" where they go on to the `end`."""
+    """Offsets that share one bias: "offset +3", "offsets +8 to +11", or "offset −91 and beyond" if they reach the `end`."""
     nearest, furthest = sorted((int(equal[0]), int(equal[-1])), key=abs)
     first, last = (format_number(offset, "+d") for offset in (nearest, furthest))
     if nearest == furthest:

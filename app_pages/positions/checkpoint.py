@@ -1,4 +1,6 @@
-"""Position vectors that the encoder adds: its own table, and the length of its vectors beside the content."""
+"""The position vectors that the encoder adds to its embeddings: their values and similarities, and their lengths beside those of
+the content.
+"""
 
 import math
 
@@ -29,7 +31,9 @@ COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 
 
 def draw_checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
-    """Draws the encoder's position vectors in the chosen view: similarities on the grid or of all pairs, lengths, or values."""
+    """Draws the encoder's position vectors in the chosen view: similarities on the grid of patches or of all pairs, lengths, or
+    values.
+    """
     name, record = subject.checkpoint, subject.record
     on_grid = record.unit == "patch"
     with slots.controls:
@@ -122,7 +126,7 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
 
 
 def grid_sentence(means: embeddings.GridMeans, *, is_learned: bool) -> str:
-    """Whether the table of positions shows that the patches lie in a grid."""
+    """Sentence on whether nearby patches have similar position vectors, from the mean similarities `means`."""
     if not is_learned:
         return "These sinusoids number the patches as one long row. They do not tell that the patches lie in a grid."
     remark = (

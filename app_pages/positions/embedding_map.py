@@ -1,4 +1,4 @@
-"""The input's vectors in two dimensions, and the nearest neighbours of the query in all of them."""
+"""The input's embedding vectors projected to two dimensions, and the nearest neighbours of the query in all dimensions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,9 @@ N_NEIGHBOURS = 8
 
 @dataclass(frozen=True)
 class DrawnVectors:
-    """Which vectors are drawn: those of an input's tokens, and of the first words of the vocabulary."""
+    """Selects the vectors to draw: those of the input's tokens, with positions added if `positioned`, and those of the first
+    `n_words` words of the vocabulary.
+    """
 
     checkpoint: Checkpoint
     model_input: Input
@@ -40,7 +42,7 @@ class DrawnVectors:
     n_words: int
 
     def vectors(self) -> np.ndarray:
-        """The vectors [vector, d_model]: those of the tokens, then those of the words."""
+        """The selected vectors [vector, d_model]: those of the tokens, then those of the words."""
         return cache.of(
             embeddings.vectors,
             self.checkpoint,
@@ -51,7 +53,7 @@ class DrawnVectors:
 
     @property
     def source(self) -> Expression:
-        """The vectors, as an expression."""
+        """The `vectors`, as an expression."""
         subject = LiveSubject(self.checkpoint, self.model_input)
         options = {"positioned": self.positioned, "n_words": self.n_words}
         return named("vectors", computed(subject, embeddings.vectors, **options))
@@ -65,7 +67,7 @@ class DrawnVectors:
 
 
 class FlatMap(NamedTuple):
-    """Vectors in two dimensions."""
+    """Vectors projected to two dimensions, with axis titles and a caption."""
 
     points: np.ndarray  # [vector, 2]
     axes: tuple[str, str]
@@ -73,7 +75,9 @@ class FlatMap(NamedTuple):
 
 
 def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
-    """Draws the map with its controls, the nearest neighbours of the query, and how its vector is looked up."""
+    """Draws the map with its controls, the nearest neighbours of the query, and the lookup of the query's vector in the embedding
+    table.
+    """
     record = subject.record
     with slots.controls:
         method = controls.METHOD.choose()
@@ -113,7 +117,9 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
 
 
 def _draw_embedding_lookup(name: Checkpoint, model_input: Input, query: int) -> None:
-    """Draws how a token becomes a number and a row of the embedding table, and the same row as a matrix product."""
+    """Draws how the query's token is mapped to its number and to that row of the embedding table, and the same row as a product
+    with a one-hot vector.
+    """
     lookup = embeddings.look_up(cache.loaded(name), model_input, query)
     n = cache.loaded(name).config.vocab_size
     assert n is not None  # it reads text

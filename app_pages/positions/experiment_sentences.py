@@ -1,4 +1,4 @@
-"""Sentences under the experiments with positions, true for the kinds of positions that the encoder has."""
+"""Sentences under the experiments with positions, worded for the kinds of position encoding that the encoder has."""
 
 from collections.abc import Collection, Sequence
 
@@ -23,9 +23,9 @@ _STAYS: dict[PositionKind, str] = {
 def permutation_sentences(
     record: ForwardRecord, kinds: Collection[PositionKind], *, sees_all: bool
 ) -> tuple[str, str]:
-    """What is permuted; and what the order changes without positions.
+    """Two sentences: what is permuted, and what the order still changes once positions are left out.
 
-    `sees_all` is whether the encoder's masks let every token see all others.
+    `sees_all` is whether the encoder's masks let every token attend to all others.
     """
     permuted = (
         r"What is permuted is the content: at position $i$ stands $x_{\pi(i)} + p_i$, so each position keeps its vector"
@@ -45,7 +45,7 @@ def permutation_sentences(
 
 
 def _equivalent(record: ForwardRecord) -> str:
-    """What the permuted input is the same as."""
+    """Phrase for the input to which reading the permuted vectors is equivalent."""
     equivalent = (
         "typing the tokens in that order"
         if record.unit == "token"
@@ -63,12 +63,12 @@ def _equivalent(record: ForwardRecord) -> str:
 
 
 def _has_masks(kinds: Collection[PositionKind]) -> bool:
-    """Whether the encoder has masks of its own, windows or a causal one."""
+    """Whether the encoder's architecture has masks, windows or a causal one."""
     return not {"windowed", "causal"}.isdisjoint(kinds)
 
 
 def left_out_sentences(kinds: Sequence[PositionKind]) -> str:
-    """What is left out where positions are, and what that shows."""
+    """Sentences on what is removed when positions are left out, and what the result shows."""
     clauses = [_LEFT_OUT[kind] for kind in kinds if kind in _LEFT_OUT]
     stays = " Masks stay: which layers see how far is as before." if _has_masks(kinds) else ""
     if not clauses:
@@ -81,7 +81,7 @@ def left_out_sentences(kinds: Sequence[PositionKind]) -> str:
 
 
 def shift_sentences(record: ForwardRecord, kinds: Sequence[PositionKind], k: int) -> str:
-    """What a shift by `k` changes, and what it leaves as it is."""
+    """Sentences on what a shift of all positions by `k` changes, and what it leaves unchanged."""
     sentences = [_shifted_vectors(record, k)] if "added" in kinds else []
     relative = [kind for kind in kinds if kind in _STAYS]
     if relative and not sentences:

@@ -1,4 +1,4 @@
-"""Experiments on the current input: its content reordered, its positions left out or shifted."""
+"""Experiments on the current input: its tokens reordered, its positions left out, or its positions shifted."""
 
 from collections.abc import Hashable
 from functools import partial
@@ -51,7 +51,7 @@ MINUTE = 60 * A_SECOND  # multiply-adds
 
 
 def draw_experiment(subject: LiveSubject, slots: Slots) -> None:
-    """Draws the row of buttons with the experiments, and the chosen experiment."""
+    """Draws the buttons that choose an experiment, and the chosen experiment."""
     with slots.controls:
         experiment = controls.EXPERIMENT.choose()
     chosen = choose_head(subject, slots, with_colours=experiment != controls.ONE_HEAD, with_roles=False)
@@ -107,7 +107,9 @@ def _take_next_seed() -> None:
 
 @cached
 def _deviation_in_order(name: Checkpoint, model_input: Input, order: tuple[int, ...], zeroed: bool) -> float:
-    """Largest change of any attention weight after the shuffled tokens are put back in order."""
+    """Largest change of any attention weight when the tokens are shuffled and the weights put back into the input's order;
+    `zeroed` leaves positions out.
+    """
     encoder = cache.loaded(name)
     patterns = [f"blocks.{layer}.attention.pattern" for layer in range(encoder.config.n_layers)]
     # not whole records, which of 1,370 patches would be 9 GB with and without positions
@@ -122,7 +124,7 @@ def _deviation_in_order(name: Checkpoint, model_input: Input, order: tuple[int, 
 
 
 def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None:
-    """Draws the answers for many orders, with and without positions, since one order alone could be chance."""
+    """Draws the answers for many random orders, with and without positions, since a single order could be chance."""
     drawn = (
         "a dot each; a bar marks the input in order"
         if record.has_classes
@@ -250,13 +252,17 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
 
 
 def _are_wanted(subject: LiveSubject, what: Hashable, n_forwards: int, label: str, key: str) -> bool:
-    """Whether to do these forward passes now: they take less than a minute, were done, or the button drawn here is pressed."""
+    """Whether to run these forward passes now: they take less than a minute, were run before, or the button drawn here is
+    pressed.
+    """
     work = n_forwards * multiply_adds(subject.loaded.config, len(subject.record))
     return is_wanted(what, f"{label}, {duration(work)}", key, is_short=work <= MINUTE)
 
 
 def no_effect_sentence(n: int, largest: float) -> str:
-    """Sentence: `n` shifts leave the pooled state as it is; `largest` is the largest change of one of its numbers."""
+    """Sentence that none of `n` shifts changes the pooled state beyond rounding; `largest` is the largest change of one of its
+    components.
+    """
     if not largest:
         return f"**{n} shifts** of the same input leave the pooled state exactly as it is."
     return (
@@ -279,7 +285,9 @@ def _kinds(subject: LiveSubject) -> tuple[PositionKind, ...]:
 
 
 def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
-    """Draws prediction and attention of the chosen head before and after; `what` names the change, `before` is not reordered."""
+    """Draws prediction and attention of the chosen head before and after the change that `what` names; `before` is in the input's
+    order.
+    """
     with slots.view:
         query = choose_query(before.record)
     tell(whole_answer(before.record).change_sentence(what, after.subject))

@@ -1,4 +1,4 @@
-"""Numbers and vectors as LaTeX, and the way from one patch to another in words."""
+"""Numbers and vectors as LaTeX, and the offset between two patches in words."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from viz.builders.number_format import format_tex
 
 
 def format_scientific(value: float) -> str:
-    """LaTeX of a number: two digits and a power of ten if it is small, else three decimals; "0" means exactly 0."""
+    """LaTeX of a number: with two digits and a power of ten if it is small, else with three decimals; "0" only for exactly 0."""
     if value == 0 or value >= 0.001:
         return f"{value:.3f}" if value else "0"
     return format_tex(value, ".1e")
@@ -19,7 +19,7 @@ def column_vector(values: Iterable[float]) -> str:
 
 
 def between_patches(down: int, right: int) -> str:
-    """Where a key's patch is, seen from the query's, such as "2 rows above and 1 column to the left of the query"."""
+    """Position of a key's patch relative to the query's, such as "2 rows above and 1 column to the left of the query"."""
     clauses = []
     if down:
         clauses.append(f"{_counted(down, 'row')} {'below' if down > 0 else 'above'}")

@@ -1,4 +1,4 @@
-"""Positions: how an encoder knows where a token is. The theory of sinusoids, and what the encoder does."""
+"""Positions: how an encoder knows where a token is, in the theory of position encodings and in the opened encoder."""
 
 from collections.abc import Sequence
 
@@ -55,7 +55,7 @@ def draw() -> None:
 
 
 def draw_by_distance() -> None:
-    """Draws the chosen kind of relative position as curves over the distance of query and key, with formula and source."""
+    """Draws the chosen relative position encoding as curves over the distance of query and key, with formula and source."""
     row, _ = bar("controls")
     with row:
         kind = controls.RELATIVE_KIND.choose()
@@ -156,7 +156,7 @@ def _draw_windows(row: st.delta_generator.DeltaGenerator) -> None:
 
 
 def draw_this_encoder(subject: LiveSubject, slots: Slots) -> None:
-    """Draws the figures of the encoder's kind of positions, with a row of buttons to choose one if it has several."""
+    """Draws the figures on the opened encoder's position encoding, with buttons to choose one if it has several."""
     kinds = cache.of(position_kinds, subject.checkpoint)
     if not kinds:
         st.info(f"`{subject.checkpoint}` has no positions: to it, every order is the same.")
@@ -180,7 +180,7 @@ def draw_this_encoder(subject: LiveSubject, slots: Slots) -> None:
 
 
 def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
-    """Draws the terms of the chosen score over the distance, and the share of each map in the scores of every head."""
+    """Draws the terms of the chosen disentangled score over the distance, and each term's share in the scores of every head."""
     pair = choose_pair(subject, slots)
     terms: PositionTerms = subject.compute(position_terms, pair.head, pair.query, pair.key)
     source = computed(subject, position_terms, pair.head, pair.query, pair.key)
@@ -228,7 +228,7 @@ def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
 
 
 def score_formula(names: Sequence[str]) -> str:
-    """LaTeX of the score of query t and key s, from the `names` of the terms that the encoder has."""
+    """LaTeX of the score of query t and key s, from the `names` of its terms."""
     products = {
         "content_to_content": r"q_t \cdot k_s",
         "content_to_position": r"q_t \cdot k_{\delta(t,s)}",

@@ -1,4 +1,4 @@
-"""One head alone reads a set: how its output changes when its input vectors are reordered."""
+"""Attention of one head as a function of a set: how its output changes when its input vectors are reordered."""
 
 import streamlit as st
 
@@ -97,7 +97,11 @@ def draw_reordered_head(
 def order_sentence(
     row: int, new_row: int, *, is_masked: bool, is_equal: bool, is_reordered: bool, by_position: str
 ) -> str:
-    """What becomes of the framed token's output, as the vectors are reordered; `by_position` says what attention does by position."""
+    """Sentence on whether the framed token keeps its output vector when the input vectors are reordered and it moves from `row`
+    to `new_row`.
+
+    `by_position` is a clause on how this encoder's attention depends on positions, "" if it does not.
+    """
     token = f"The framed token {f'moves from row {row} to row {new_row}' if new_row != row else f'keeps its row {row}'}"
     if not is_reordered:
         return f"This is the order of the input, so nothing can change: {token[0].lower()}{token[1:]}."
@@ -119,7 +123,7 @@ def order_sentence(
 
 
 def _position_clause(config: ModelConfig) -> str:
-    """What the attention itself does by position: "adds a bias to each score …"; "" where positions are only added vectors."""
+    """Clause on how the attention itself depends on positions: "adds a bias to each score …"; "" if it does not."""
     parts = config.family.parts
     if config.has_distance_bias:
         return "adds a bias to each score that depends on how far apart query and key are"

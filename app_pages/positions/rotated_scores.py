@@ -1,4 +1,6 @@
-"""Rotated positions of the opened encoder: the score of one query and one key over their distance, and moved along."""
+"""Rotary positions of the opened encoder: the score of one query and key over their distance, and with both moved by the same
+offset.
+"""
 
 from typing import NamedTuple
 
@@ -34,7 +36,7 @@ from viz.positions.sinusoid_figures import clock_hands
 
 
 class Pair(NamedTuple):
-    """One query and one key in one head."""
+    """The query and key of one head whose score is shown."""
 
     subject: LiveSubject
     chosen: HeadChoice
@@ -48,7 +50,7 @@ class Pair(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The pair in words, as Markdown."""
+        """Query and key in words, as Markdown."""
         query, key = (as_code(self.subject.record.labels[position]) for position in (self.query, self.key))
         return f"{head_name(*self.head)}, query {query} and key {key}"
 
@@ -62,7 +64,9 @@ _FREQUENCY = r"\omega_i = \frac{2\pi}{\lambda_i}"
 
 
 def draw_rotated_scores(subject: LiveSubject, slots: Slots) -> None:
-    """Draws the score of the chosen query and key over their distance, split by frequency, or both moved along."""
+    """Draws the score of the chosen query and key over their distance, split by frequency, or with both moved by the same
+    offset.
+    """
     with slots.controls:
         view = OWN_ROTATED.choose()
     pair = choose_pair(subject, slots)
@@ -114,7 +118,7 @@ def _draw_over_distance(pair: Pair) -> None:
 
 
 def score_formula(*, rotates_all: bool) -> str:
-    """LaTeX of a score over the offset; numbers that are not rotated add a constant c."""
+    """LaTeX of the score over the offset; unless `rotates_all`, components that are not rotated add a constant c."""
     constant = "" if rotates_all else " + c"
     return rf"\text{{score}}(\delta) = {_ROTATED}{constant}, \qquad {_FREQUENCY}"
 
@@ -126,7 +130,9 @@ def grid_score_formula(*, rotates_all: bool) -> str:
 
 
 def _groups_expression(score: RotaryScore, source: Expression) -> dict[str, Expression]:
-    """What groups of pairs add to the score, by their wavelengths; the numbers that are not rotated, if there are any."""
+    """The sums that components of similar wavelength add to the score, by name of the group; with a group of those that are not
+    rotated, if any.
+    """
     groups, parts = named("groups", call(source.in_groups, GROUPS)), {}
     for pairs in groups():
         ends = dict.fromkeys(short_length(score.wavelengths[pair]) for pair in pairs)
@@ -197,7 +203,7 @@ def _draw_moved(pair: Pair) -> None:
 
 
 def moved_sentence(scores: np.ndarray) -> str:
-    """Whether the `scores` of all places with the same offset are equal but for rounding."""
+    """Sentence on whether `scores`, those of query and key at all positions with the same offset, are equal up to rounding."""
     if len(scores) == 1:
         return "There is one place alone with this offset, so nothing can be compared."
     difference = float(np.ptp(scores))
@@ -213,7 +219,7 @@ def _placement_name(pair: Pair, position: int) -> str:
 
 
 def _draw_clocks(pair: Pair) -> None:
-    """Draws the hands of query and key, at their own positions and further on."""
+    """Draws the rotation angles of query and key as clock hands, at their own positions and moved along."""
     source = computed(pair.subject, rotary_score, pair.head, pair.query, pair.key)
     for further in (0, FURTHER):
         query, key = pair.query + further, pair.key + further
@@ -231,8 +237,8 @@ def _draw_clocks(pair: Pair) -> None:
 
 
 def choose_pair(subject: LiveSubject, slots: Slots) -> Pair:
-    """Draws the controls of head, query and key. In a picture, both are patches; at first the key with the largest weight
-    that is not the query itself is chosen.
+    """Draws the controls of head, query and key; returns the choice. In a picture both are patches. By default the key is the one
+    with the largest weight other than the query itself.
     """
     chosen = choose_head(subject, slots, with_colours=False, with_roles=False)
     record = subject.record

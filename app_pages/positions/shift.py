@@ -1,4 +1,6 @@
-"""Shift: one matrix takes every position to the one at a fixed offset. For sines alone there is no such matrix."""
+"""Shift: one matrix maps every position's vector to that of the position at a fixed offset; for sines without cosines no such
+matrix exists.
+"""
 
 from functools import partial
 
@@ -23,8 +25,8 @@ ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)"
 
 
 def draw_shift(t: int, d_model: int, slider: str) -> None:
-    """Draws the matrix that shifts positions by an offset, a worked example at position `t`, and the errors of such a shift if
-    positions are encoded by sines without cosines. The clocks follow the `slider` of t, a CSS selector.
+    """Draws the matrix that shifts position vectors by an offset, an example with numbers at position `t`, and the errors of the
+    best such matrix for sines without cosines. The clocks follow the slider of t, whose CSS selector is `slider`.
     """
     controls, _ = bar("shift")
     with controls:
@@ -64,7 +66,7 @@ def draw_shift(t: int, d_model: int, slider: str) -> None:
 
 
 def _draw_matrix(d_model: int, offset: int, k: int) -> None:
-    """Draws M(φ), and says how exactly it shifts positions."""
+    """Draws M(φ), and writes how exactly it shifts positions."""
     st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")
     show(
         call(shift_of_positions, call(theory.shift_matrix, offset, d_model), pair=k),
@@ -78,7 +80,7 @@ def _draw_matrix(d_model: int, offset: int, k: int) -> None:
 
 
 def _write_example(d_model: int, offset: int, t: int, k: int) -> None:
-    """Writes M(k, φ) times one pair in numbers, next to the pair that it should give."""
+    """Writes M(k, φ) times the k-th sine and cosine of position `t` in numbers, next to those of position `t` + `offset`."""
     rows = position_table(t + offset + 1, d_model)
     pair = slice(2 * k, 2 * k + 2)
     block = theory.rotation(k, offset, d_model)
@@ -94,7 +96,7 @@ def _write_example(d_model: int, offset: int, t: int, k: int) -> None:
 
 @cached(spinner="Fitting a map to the sines …")
 def _shift_errors(d_model: int, offset: int) -> dict[str, theory.ErrorSummary]:
-    """Errors of the shifted positions, for each map that shifts them."""
+    """Errors of the shifted position vectors, by name of the map that shifts them."""
     rows = position_table(N, d_model)
     return {
         ROTATION: theory.summarise_errors(theory.shift_errors(rows, offset)),

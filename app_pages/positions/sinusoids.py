@@ -1,5 +1,5 @@
-"""Sinusoidal positions, from top to bottom: clock hands, table and waves, a binary counter, dot products, shift, and how
-they are added to the content.
+"""Sinusoidal positions: clock hands, table and waves, a binary counter, dot products, shift, and their addition to the
+content.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ SAME = 1e-4  # nearer than this, single precision does not tell two vectors apar
 
 
 def draw_sinusoids() -> None:
-    """Draws the whole page on sinusoidal positions, one part below the other."""
+    """Draws all parts on sinusoidal positions, one below the other."""
     controls, more = bar("sinusoids")
     with controls:
         d_model, n = WIDTH.choose(), LENGTH.choose()
@@ -76,7 +76,7 @@ def draw_sinusoids() -> None:
 
 @contextmanager
 def _part(name: str, title: str) -> Iterator[None]:
-    """A part of the page, under its title; `?figure=positions_name` scrolls to it."""
+    """Context for a part of the page, under its title; `?figure=positions_name` scrolls to it."""
     with st.container(key=f"positions_{name}"):
         st.markdown(f"## {title}")
         yield
@@ -176,7 +176,7 @@ def _draw_products(n: int, d_model: int) -> None:
 
 
 def _draw_distances(distances: Expression, offsets: Expression, d_model: int) -> None:
-    """Draws distances of all pairs, and why neither they nor the dot products depend on more than the offset."""
+    """Draws distances of all pairs, and why distances and dot products depend on the offset of two positions alone."""
     law, formula = f"√(d_model − 2 {LAW})", rf"\sqrt{{d_\text{{model}} - 2 {FORMULA}}}"
     _draw_quantity(distances, call(theory.distance_by_offset, offsets, d_model), "distance", law, formula)
     st.latex(
@@ -198,8 +198,8 @@ def _dots_and_distances(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _draw_quantity(source: Expression, by_law: Expression, what: str, law: str, formula: str) -> None:
-    """Draws a matrix [position, position] of the quantity `what`, and its mean at each offset beside `by_law`, the
-    values that the formula gives.
+    """Draws a matrix [position, position] of the quantity `what`, and its mean at each offset beside `by_law`, the values of the
+    formula.
     """
     matrix, at_offsets = source(), by_law()
     by_offset, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
@@ -224,8 +224,8 @@ def _draw_quantity(source: Expression, by_law: Expression, what: str, law: str, 
 
 
 def _draw_adding() -> None:
-    """Draws two products with weight matrices, of content + positions and of both concatenated, and how far they
-    differ; above them the choice of the input and of the head whose weights are taken.
+    """Draws the product of a weight matrix with content + positions, and that with both concatenated, and how far they differ;
+    above them the choice of the input and of the head whose weights are used.
     """
     subject, slots = choose_input(with_answer=False)
     chosen = choose_head(subject, slots, with_colours=False, with_roles=False)
@@ -284,7 +284,7 @@ def _draw_adding() -> None:
 
 
 def _head_input_sentence(config: ModelConfig, layer: int, head: str) -> str:
-    """Sentence on whether X + P is what the head multiplies by its W_Q."""
+    """Sentence on whether the head multiplies X + P itself by its W_Q, or a later state."""
     if layer:
         return (
             f"{head} itself reads the state after layer {layer - 1}, not $X + P$: here its $W_Q$ is an "

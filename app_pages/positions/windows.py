@@ -1,4 +1,6 @@
-"""Windows or the causal mask of the opened encoder: which layers see how far, and from how far information can come."""
+"""Attention windows or the causal mask of the opened encoder: how far each layer sees, and from how far information can reach a
+token.
+"""
 
 import numpy as np
 import streamlit as st
@@ -17,7 +19,7 @@ DRAWN = 256  # positions to either side, if no window needs more
 
 
 def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
-    """Draws how far each layer sees, and from how far a token can hold information after it."""
+    """Draws how far each layer sees, and from how far a token's state after it can hold information."""
     measured: Reach = cache.of(reach, subject.checkpoint)
     remark = "" if measured.sees[:, 1].any() else " No layer sees later tokens: the mask is causal."
     st.markdown(f"**How far each layer sees.** {_information_sentence(measured)}{remark}")
@@ -42,7 +44,9 @@ def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
 
 
 def range_text(distances: np.ndarray, half: int) -> str:
-    """How far a layer sees, in words."""
+    """Text on how far a layer sees, from its `distances` before and after a token; `half` is the largest measured distance and
+    stands for all tokens.
+    """
     before, after = (int(distance) for distance in distances)
     if min(before, after) == half:
         return "everything"
@@ -54,7 +58,7 @@ def range_text(distances: np.ndarray, half: int) -> str:
 
 
 def _information_sentence(measured: Reach) -> str:
-    """From how far content can have come to a token."""
+    """Sentence on the distance from which information can have reached a token."""
     everything = np.flatnonzero(measured.holds.min(axis=1) == measured.half)
     if len(everything):
         return f"After L{everything[0]}, a token can hold information from everywhere."

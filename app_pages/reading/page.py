@@ -26,16 +26,16 @@ PICTURES = Path(__file__).parent / "pictures"  # made by `python -m benchmarks.t
 
 
 class Paper(NamedTuple):
-    """A paper of the guide, in sections."""
+    """A paper of the guide: a paragraph about it, and its sections by title."""
 
     about: str  # the text before the first section
     sections: dict[str, str]  # text by title
 
 
 def own_text() -> str:
-    """The user's sentence; "" if it is the app's first example.
+    """The user's text; "" if it is the app's first example.
 
-    It is kept in the page's address too, since links of the guide and the Back button load the app anew.
+    It is kept in this page's address too, since links of the guide and the Back button load the app anew.
     """
     if TEXT.held():
         OWN_TEXT.take(own_sentence())
@@ -45,7 +45,7 @@ def own_text() -> str:
 
 
 def draw_section(paper: Paper, text: str) -> None:
-    """Draws one section of a paper or of the lectures."""
+    """Draws one section of a paper or lecture, whose links open with the user's `text`."""
     section = SECTION.choose(paper.sections)
     with st.container(width=WIDTH):
         st.markdown(paper.about)
@@ -65,7 +65,7 @@ def draw() -> None:
 
 
 def draw_stops(own_text: str) -> None:
-    """Draws all stops, and a button that begins the tour or goes on with it. `own_text` is the reader's sentence, or ""."""
+    """Draws cards of all stops of the tour, and a button that begins or continues it. `own_text` is the user's text, or ""."""
     number = current_stop()
     with st.container(horizontal=True, vertical_alignment="center", key="tour_start"):
         following = 1 if number is None else next_stop(number, 1) or len(STOPS)
@@ -106,8 +106,8 @@ def _draw_card(number: int, stop: Stop, *, is_current: bool) -> None:
 
 @cache
 def _picture(number: int, theme: Theme) -> str:
-    """HTML of the picture of a stop of the tour, or "" if there is no file. It has no alternative text, since the title says
-    what it shows.
+    """HTML of the picture of a tour stop, "" if there is no file. It has no alternative text, since the title says what it
+    shows.
     """
     if not (path := picture_file(number, theme)).is_file():
         return ""
@@ -137,20 +137,20 @@ class GuideLink(NamedTuple):
 
     @property
     def needs(self) -> str:
-        """What the linked page reads instead of the user's sentence; "" if it reads that sentence."""
+        """The kind of input that the linked page reads instead of the user's text; "" if it reads that text."""
         if self.query.get("kind") == ["Digit"]:
             return "a digit"
         return "a sentence of its own" if "text" in self.query else ""
 
     def with_text(self, text: str) -> str:
-        """Address of the link with `text` as its input, unless the link needs another kind of input."""
+        """Address of the link with `text` as its input, unless the linked page needs another kind of input."""
         if not text or self.needs:
             return self.address
         return f"{self.address}{'&' if self.query else '?'}text={quote(text)}"
 
 
 def papers(guide: str) -> dict[str, Paper]:
-    """Papers by title, with their links as in the file."""
+    """Papers of the `guide` (Markdown) by title, with links as in the file."""
     by_title = {}
     for title, body in _parts(guide, "## ").items():
         intro = body.partition("\n### ")[0]
@@ -159,16 +159,16 @@ def papers(guide: str) -> dict[str, Paper]:
 
 
 def links(guide: str) -> tuple[GuideLink, ...]:
-    """All links into the app, without repetition."""
+    """All links of the `guide` into the app, each once."""
     return tuple(dict.fromkeys(GuideLink(address, promise) for _, address, promise in _LINK.findall(guide)))
 
 
 def opening_here(guide: str, text: str = "") -> str:
-    """The guide with its links as HTML, which open in the same window; Markdown links would open a new one.
+    """The `guide` with its links as HTML that open in the same window; Markdown links would open a new one.
 
-    A link opens its page with the user's `text`; if the page reads another input, a remark after the link names it, such as
-    "(reads a digit)". Addresses are relative, since the app may be served below another address. Raises ValueError if a
-    link opens nothing in the app.
+    A link opens its page with the user's `text`; if that page reads another input, a remark after the link says so, such as
+    "(reads a digit)". Addresses are relative, since the app may be served under a path. Raises ValueError if a link opens nothing
+    in the app.
     """
 
     def opening(match: re.Match[str]) -> str:

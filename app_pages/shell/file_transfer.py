@@ -1,8 +1,8 @@
-"""Changes two defaults of Streamlit by which uploads fail on a full disk, and downloads are lost on a busy server.
+"""Changes two defaults of Streamlit that make uploads fail on a full disk and lose downloads on a busy server.
 
-An upload lies on the disk on its way into the server's memory: on a full disk it fails with status 500. A download that is made
-when it is asked for belongs to no session; it is deleted as soon as any two runs of pages have ended, in whatever window, and
-the browser that comes for it a moment later finds nothing. With twelve windows at work every fourth was lost.
+An upload is written to the disk on its way into the server's memory: on a full disk it fails with status 500. A download that is
+generated on demand belongs to no session and is deleted as soon as any two page runs have ended, in any window; a browser that
+requests it a moment later finds nothing. With twelve busy windows every fourth was lost.
 """
 
 from collections.abc import Callable
@@ -20,13 +20,14 @@ KEPT = 60  # seconds in which the browser can come for a download
 
 def hold_uploads_in_memory() -> None:
     # Of Streamlit's server: the app itself needs none of it.
+    """Keeps uploads in memory while they are received, however large they are."""
     parser = import_module("starlette.formparsers").MultiPartParser
     parser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20
 
 
 @dataclass
 class DelayedDeletions:
-    """Downloads that are deleted after a while, unless they are wanted again."""
+    """Downloads that are to be deleted after `seconds`, unless they are requested again before."""
 
     seconds: float = KEPT
     _lock: Lock = field(default_factory=Lock)
@@ -54,20 +55,20 @@ class DelayedDeletions:
 def keep_downloads(
     storage: type[MemoryMediaFileStorage] = MemoryMediaFileStorage, seconds: float = KEPT
 ) -> None:
-    """Lets every storage of this class keep a download for so many `seconds` after it would be deleted."""
-    farewells, load, delete = DelayedDeletions(seconds), storage.load_and_get_id, storage.delete_file
+    """Makes every storage of this class keep a download for `seconds` longer than Streamlit would."""
+    deletions, load, delete = DelayedDeletions(seconds), storage.load_and_get_id, storage.delete_file
 
     @wraps(load)
     def load_and_keep(self: MemoryMediaFileStorage, *args: object, **options: object) -> str:
         file_id = load(self, *args, **options)  # type: ignore[arg-type]
-        farewells.keep(file_id)
+        deletions.keep(file_id)
         return file_id
 
     @wraps(delete)
     def delete_later(self: MemoryMediaFileStorage, file_id: str) -> None:
         file = self._files_by_id.get(file_id)
         if file is not None and file.kind == MediaFileKind.DOWNLOADABLE:
-            farewells.delete_later(file_id, lambda: delete(self, file_id))
+            deletions.delete_later(file_id, lambda: delete(self, file_id))
         else:
             delete(self, file_id)
 

@@ -1,4 +1,4 @@
-"""What the command line names: the address at which the app shows that encoder and that input."""
+"""The address at which the app shows the encoder and the input that the command line names."""
 
 from pathlib import Path
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ from model.sources import locations
 
 
 def query_of(name: str | None, text: str | None, picture_file: Path | None) -> str:
-    """The part of an address that names an encoder (None: the first one that fits) and its input (None: an example).
+    """Query part of the address for an encoder (None: the first one that fits) and its input (None: an example).
 
     Raises ValueError or OSError, with a one-sentence message, if the input does not fit or cannot be read.
     """
@@ -42,7 +42,8 @@ def query_of(name: str | None, text: str | None, picture_file: Path | None) -> s
 
 
 def name_in_app(name_or_path: str, models: Path | None) -> tuple[str, Path | None]:
-    """The name by which the app opens an encoder, and the models folder: `models`, or the encoder's own if that is not known otherwise.
+    """The name by which the app opens an encoder, and the models folder: `models`, or the folder that contains the encoder if the
+    app would not find it otherwise.
 
     A model of the Hugging Face Hub is downloaded unless it is in the cache. Raises ValueError or FileNotFoundError, with a
     one-sentence message, if the encoder cannot be opened.
@@ -64,7 +65,7 @@ def name_in_app(name_or_path: str, models: Path | None) -> tuple[str, Path | Non
 
 
 def _is_named(name: str, folder: Path) -> bool:
-    """Whether `name` is that folder in the app, and not another encoder."""
+    """Whether `name` in the app means that `folder`, and not another encoder."""
     try:
         return locations.find(name, checkpoint.CHECKPOINTS).resolve() == folder.resolve()
     except FileNotFoundError:

@@ -72,7 +72,7 @@ def _megabytes(text: str) -> int | None:
 
 
 def _plain(value: object) -> str:
-    """The text with every path reduced to its last part: pages show no paths of this machine."""
+    """The text with every path reduced to its last part, since pages must not show paths of this machine."""
     return " ".join(word.rpartition("/")[2] for word in locations.printable_name(str(value)).split())
 
 

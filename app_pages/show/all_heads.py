@@ -1,4 +1,4 @@
-"""Figures with one mark for each head, on which a click chooses the head: above all the overview of all attention maps."""
+"""Figures with one mark for each head, in which a click chooses the head, such as the overview of all attention maps."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -41,10 +41,10 @@ def draw_heads_overview(
     notes: Sequence[str] = (),
     lens: Lens = LENSES[ATTENTION],
 ) -> None:
-    """Draws the maps of all heads of a record; a tooltip shows each head's `measures` [layer, head].
+    """Draws the maps of all heads in small; a tooltip shows each head's `measures` [layer, head], and a click chooses the head.
 
-    A click chooses the head. `notes` say how the maps were changed, `lens` what they show. With the scale "own" a map's colours
-    reach to its own maximum.
+    `notes` say how the maps were changed, `lens` which quantity they show. With the scale "own" each map's colours end at its own
+    maximum.
     """
     chart = call(
         head_overview,

@@ -1,4 +1,4 @@
-"""One head before and after a change: the input in the colours of a query's weights, and the maps with their difference."""
+"""One head before and after a change: the input coloured by a query's weights, and the maps with their difference."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -41,8 +41,8 @@ def draw_changed_input(
     key: str,
     legend: bool = False,
 ) -> None:
-    """Draws the input as `side` reads it, in the colours of the head's weights for the position that is `query` of `before`; a
-    click chooses another one.
+    """Draws the input of `side` coloured by the head's weights for one query, which is given as a position of `before`; a click
+    chooses another query.
     """
     position = same_position(before, side, query)
     assert position is not None  # both sides read the same tokens
@@ -75,9 +75,9 @@ def draw_changed_maps(
     key: str,
     is_order_restored: bool = False,
 ) -> None:
-    """Draws these kinds of maps of a head next to each other; keys of the figures are `key` with the kind behind it.
+    """Draws these `kinds` of maps of a head next to each other; each figure's key is `key` followed by its kind.
 
-    The difference is in the order of the input, as both maps are if `is_order_restored`. `before` is not reordered.
+    The difference is in the input's order, and with `is_order_restored` so are both maps. `before` is not reordered.
     """
     n, name = len(before.record), head_name(*head)
     part = visible_window(n, query)
@@ -117,7 +117,7 @@ def draw_changed_maps(
 
 
 def visible_window(n: int, query: int) -> tuple[range, range] | None:
-    """The queries and the keys of a map of `n` positions that are drawn, around the query; None for all."""
+    """Ranges of the queries and keys that a map of `n` positions shows, around `query`; None if it shows all."""
     if n <= MOST_DRAWN:
         return None
     start = min(max(query - DRAWN // 2, 0), n - DRAWN)

@@ -1,7 +1,7 @@
-"""The small button at the upper right of every figure, which opens its menu: full screen, its numbers, a file of it.
+"""The small button at the upper right of every figure, which opens its menu: full screen, its numbers, and a file of it.
 
-The menu is drawn only while it is open, choosing in it does not rerun the page, and the file is made only when it is
-downloaded. A closed menu costs 0.2 ms of a run; as a fragment of its own, which would open without a rerun, 0.8 ms.
+The menu is drawn only while it is open, a choice in it does not rerun the page, and the file is made only when it is downloaded.
+A closed menu takes 0.2 ms of a run; as a separate fragment, which would open without a rerun, 0.8 ms.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,10 +49,10 @@ def download(
     others: Mapping[str, FigureOrMaker] = MappingProxyType({}),
     full_screen: bool = False,
 ) -> None:
-    """Draws the menu of the figure with this `key`; a callable makes the figure only when it is chosen in the open menu.
+    """Draws the menu of the figure with this `key`; a callable makes the figure only when it is selected in the open menu.
 
-    Of an expression the menu shows the Python as well. `others` are figures by key that the same chart shows too. With
-    `full_screen` the menu begins with that; the chart stands in the current container.
+    For an expression the menu also shows its Python code. `others` are more figures by key that the same chart shows. With
+    `full_screen` the menu starts with that choice, for the chart in the current container.
     """
     label = f"Download the figure: {key.replace('_', ' ')}"
     with st.popover(
@@ -154,7 +154,7 @@ def _choose_style(key: str) -> ExportStyle:
 
 
 def _choose_details(style: ExportStyle, figure: Figure, key: str) -> ExportStyle:
-    """Draws what is chosen less often, folded in, and returns the `style` with it: numbers in cells and the title."""
+    """Draws, folded, the choices that are rarely made (numbers in cells, and the title); returns `style` with them."""
     with st.expander("Numbers and title", key=f"details_of_{key}"):
         choices = number_choices(figure)
         numbers = choices[0]
@@ -170,7 +170,7 @@ def _choose_details(style: ExportStyle, figure: Figure, key: str) -> ExportStyle
 def _choose_option(label: str, options: tuple[Option, ...], what: str, key: str, **widget: Any) -> Option:
     """Draws one row of options and returns the chosen one.
 
-    It begins with the option last chosen for `what` in any figure's menu, else with the first of the row.
+    The default is the option last chosen for `what` in any figure's menu, else the first of the row.
     """
     begin = _last_choices().get(what)
     begin = begin if begin in options else options[0]
@@ -183,8 +183,8 @@ def _choose_option(label: str, options: tuple[Option, ...], what: str, key: str,
 def _choose_number(label: str, ends: tuple[float, float], first: float | None, what: str, key: str) -> float:
     """Draws a box for a number within `ends` and returns the number.
 
-    It begins with the number last chosen for `what` in any figure's menu, else with `first`, or `ends[0]` if that is None.
-    An empty box returns the number before.
+    The default is the number last chosen for `what` in any figure's menu, else `first`, or `ends[0]` if that is None. For an
+    empty box it returns the previous number.
     """
     last = float(_last_choices().get(what, first or ends[0]))
     value = st.number_input(label, *ends, last, 0.5, key=f"file_of_{key}_{what}", width=130, format="%g")
@@ -198,7 +198,7 @@ def _last_choices() -> dict[str, Any]:
 
 
 def name_parts(key: str) -> list[str]:
-    """Parts of the file's name: page, figure and, on pages about them, the lens, the head and the encoder."""
+    """Parts of the file's name: page, figure and, on pages about them, lens, head and encoder."""
     page = st.session_state.get("page", "")
     figure_name = key.removeprefix(page.split("_")[0]).strip("_")
     parts = [page, "" if figure_name == "matrix" else figure_name]
@@ -215,9 +215,9 @@ def name_parts(key: str) -> list[str]:
 
 
 def line_above(key: str, title: str) -> str:
-    """What the figure with this `key` and `title` shows, for a line above its file: head and encoder, as "L0 H2 of imdb-pre-ln".
+    """Line above the figure in its file, with head and encoder, such as "L0 H2 of imdb-pre-ln".
 
-    A head that the title names is left out; "" on pages with figures of no encoder.
+    The head is left out if `title` names it; "" on pages whose figures belong to no encoder.
     """
     page = st.session_state.get("page", "")
     if page not in _ENCODER_ALONE:
@@ -227,7 +227,9 @@ def line_above(key: str, title: str) -> str:
 
 
 def _head_of(key: str) -> str:
-    """The head, or what is made of the heads of a layer, that the figure with this `key` shows; "" where it shows several."""
+    """Name of the head, or of the mean or maximum over a layer's heads, that the figure with this `key` shows; "" if it shows
+    several heads.
+    """
     layer, lens = LAYER.held(), LENSES.get(LENS.held())
     if layer is None or "overview" in key or "by_layer" in key:
         return ""

@@ -1,6 +1,6 @@
-"""The heading of a page: title, question, and below it a line that says what is seen.
+"""The heading of a page: title, question, and below them a line on what the page shows.
 
-On a page about an encoder the line begins with what that encoder is for, which is known only once the page reads it.
+On a page about an encoder that line begins with the encoder's purpose, which is known only once the page reads it.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ _SEEN: ContextVar[Callable[[], None] | None] = ContextVar("seen", default=None)
 def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator]:
     """Draws the heading; inside the `with`, `say_purpose` writes into its line. Yields the container of that line.
 
-    Without `is_described` the line stays empty: something else takes its place, so that no figure moves.
+    Without `is_described` the line stays empty; the container then holds something else, so that no figure moves.
     """
     with st.container(horizontal=True, vertical_alignment="top", key="heading"):
         with st.container(key="heading_text"):
@@ -64,7 +64,7 @@ def _seen_html(page: Page) -> str:
 
 
 def draw_seen(html: Callable[[], str]) -> None:
-    """Draws the HTML of the line's sentence on what is seen, and again at `draw_seen_again`."""
+    """Draws the sentence on what the page shows from the HTML that `html` returns; `draw_seen_again` draws it once more."""
     slot, drawn = st.empty(), html()
     slot.html(drawn)
 
@@ -76,21 +76,21 @@ def draw_seen(html: Callable[[], str]) -> None:
 
 
 def draw_seen_again() -> None:
-    """Draws the sentence on what is seen anew once the kind of input is drawn: only then is it known after Back."""
+    """Draws the sentence on what the page shows once more after the kind of input is drawn: after Back it is known only then."""
     if (draw_again := _SEEN.get()) is not None:
         draw_again()
 
 
 def links_container() -> DeltaGenerator | None:
-    """Container at the right of the title, for links to what a newcomer may try; None where the line is another guide's."""
+    """Container at the right of the title for links to what a first-time user may try; None during the tour."""
     return _GUIDE.get()
 
 
 def say_purpose(subject: str, purpose: str, answer: str = "") -> bool:
     """Begins the line below the title with a sentence such as “This encoder judges film reviews: positive 98.7 %.”
 
-    `subject` is the encoder as the sentence calls it; `answer` is HTML. Returns whether it is drawn: not outside a page, and not
-    where the line is another guide's.
+    `subject` is what the sentence calls the encoder; `answer` is HTML. Returns whether it is drawn: not outside a page, and not
+    during the tour.
     """
     if (slot := _PURPOSE.get()) is None:
         return False
@@ -100,13 +100,15 @@ def say_purpose(subject: str, purpose: str, answer: str = "") -> bool:
 
 
 def shows_figure_alone() -> bool:
-    """Whether the address asks for the figure alone, on a page whose figure can stand alone."""
+    """Whether the address requests the figure without the rest of the page, on a page that offers this."""
     is_presented = st.session_state.get("page") in {page.name for page in pages.PRESENTED}
     return is_presented and st.query_params.get(pages.PRESENT) == "1"
 
 
 def draw_present_button(page: pages.Page) -> None:
-    """Draws the way there, on pages whose figure can stand alone, or the way back: a button, and the key Escape."""
+    """Draws, on pages that offer it, the button that shows the figure without the rest of the page, or the button (and the key
+    Escape) back.
+    """
     if shows_figure_alone():
         st.button(
             "Back to the page",

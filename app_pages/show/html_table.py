@@ -1,7 +1,7 @@
 """An HTML table whose rows can be clicked and reached with the keyboard.
 
-`st.dataframe` draws on a canvas, which a screen reader cannot read; it does not announce how it is sorted and reports no
-click on a row. The cells of this table hold plain text: nothing in them is interpreted as markup.
+`st.dataframe` draws on a canvas, which a screen reader cannot read; it does not announce how it is sorted and reports no click on
+a row. The cells of this table hold plain text: markup in them is not interpreted.
 """
 
 from collections.abc import Callable, Sequence

@@ -21,7 +21,9 @@ LONG, HEIGHT = 80, 260  # a text of more tokens scrolls in so many pixels: the r
 
 
 class Toggling(NamedTuple):
-    """Positions that a click turns on or off: those that are on, and what takes all that are on after a click."""
+    """Positions that a click turns on or off: those that are `on`, and the callback `take`, which gets all that are on after a
+    click.
+    """
 
     on: Collection[int]
     take: Callable[[set[int]], None]
@@ -41,12 +43,13 @@ def input_in_colours(
     toggling: Toggling | None = None,
     legend: bool = True,
 ) -> None:
-    """Draws the input of the record `source`, coloured by the weights [key] of `query`; a click calls `take` with the position in
-    the input.
+    """Draws the input of the record `source`, coloured by the weights [key] of `query`; a click calls `take` with the clicked
+    position of the input.
 
-    Positions that are only keys cannot be clicked. `picture` holds the pixels as the encoder sees them, None for a text. `chosen` is the value that a click
-    changes, by default the query. With `toggling` a click turns a position on or off instead. Keys that are not `allowed` [key] are
-    struck out or hatched. A long text scrolls. Without `legend` the colour bar is drawn in the file only.
+    `picture` holds the pixels that the encoder reads, None for a text. `chosen` is the value that a click changes, by default the
+    query; with `toggling` a click turns a position on or off instead. Keys that are not `allowed` [key] are struck out or
+    hatched; positions that are only keys cannot be clicked. A long text scrolls. Without `legend` only the downloaded file has
+    the colour bar.
     """
     record: AttentionRecord = source()
     weights: np.ndarray = weights_of_query()

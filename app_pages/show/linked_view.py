@@ -26,7 +26,7 @@ _ANSWERED = "linked_answered"  # in the session: by channel, how many choices of
 
 
 class Choice(NamedTuple):
-    """A head and a query, which is -1 where none is chosen, and what colours the tokens."""
+    """The chosen layer and head, the query (-1 if none is chosen), and what colours the tokens."""
 
     layer: int
     head: int
@@ -36,7 +36,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerColours:
-    """How the answer changes when each token is hidden, or by another method: the second colouring of the tokens."""
+    """How the answer depends on each token, by knock-out or by attribution: the second colouring of the tokens."""
 
     # by key: the fall of the answer without it, or its attribution; None where it was not measured
     changes: Sequence[float | None]
@@ -78,11 +78,13 @@ def linked_view(
     links: Sequence[MatrixLink] | None = None,
     shares_query: str = "",
 ) -> None:
-    """Draws the chart in the current container and its `tokens` in that one; a choice calls `take`.
+    """Draws the chart in the current container and its tokens in the container `tokens`; a click calls `take` with the new
+    choice.
 
-    `about` [layer · head] are sentences for above the large map. `tops`, `reach`, `on_picture`, `compact` and `links` are those of the chart. Two views on one page point together: at the same query if
-    they have the same `shares_query`, and at heads that are compared: `partners` [layer · head] are those of the other view.
-    `answer_colours` is called once the chart is sent, which need not wait for what the second colouring takes to compute.
+    `about` has a sentence above the large map for each head [layer · head]. `tops`, `reach`, `on_picture`, `compact` and `links`
+    are those of `viz.attention.linked_heads`. Two views on one page are linked: they point at the same query if they have the
+    same `shares_query`, and at the paired head in `partners` [layer · head] of the other view. `answer_colours` computes the
+    second colouring; it is called after the chart is sent, so that the chart does not wait for it.
     """
     # As long as all weights are there, the chart is the same whatever is chosen, and is not sent again.
     own = None if linked_data.sends_all(record) else (chosen.layer, chosen.head)
@@ -139,7 +141,7 @@ def linked_tokens(
     answer_colours: AnswerColours | None = None,
     shares_query: str = "",
 ) -> None:
-    """Draws the tokens alone, as buttons in the colours of the chosen row of weights; the arguments are those of `linked_view`."""
+    """Draws the tokens alone, as buttons coloured by the chosen row of weights; arguments as in `linked_view`."""
     stamp = linked_data.stamp_of(record)
     answered: dict[str, int] = st.session_state.setdefault(_ANSWERED, {})
     component_key = f"{key}_tokens"
@@ -173,9 +175,9 @@ def linked_tokens(
 
 
 def _read(message: Any, record: AttentionRecord, *, has_query: bool) -> Choice | None:
-    """The choice in a message of the browser; None if it is none or lies outside of the record.
+    """The choice in the browser's `message`; None if the message is malformed or its indices lie outside the record.
 
-    Where no query was chosen before, without `has_query`, a head can be chosen without one.
+    Without `has_query`, that is, if no query was chosen before, a head can be chosen without one.
     """
     if not isinstance(message, Mapping) or not {"stamp", "number", *Choice._fields} <= message.keys():
         return None
@@ -191,6 +193,7 @@ def _read(message: Any, record: AttentionRecord, *, has_query: bool) -> Choice |
 
 
 def _colouring(answer_colours: AnswerColours) -> dict[str, Any]:
+    """The second colouring as data for the browser."""
     changes = [0.0 if change is None else float(change) for change in answer_colours.changes]
     numbers = [
         "not measured"

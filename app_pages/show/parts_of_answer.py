@@ -1,4 +1,4 @@
-"""What the answers of two sides are made of, on one axis; on demand beside it what becomes of them without each head."""
+"""The answers of two sides as sums over parts of the encoder, on one axis; on demand also the effect of ablating each head."""
 
 from collections.abc import Callable
 from functools import partial
@@ -37,10 +37,11 @@ _VISIBLE = 0.01  # of the largest bar: shorter ones are not seen
 def common_answers(
     first: Side, second: Side, class_name: str | None = None
 ) -> tuple[Explained, Explained] | str:
-    """What `answer_parts` is asked on each side, so that both divide the same number; or a sentence on why there is none, in Markdown.
+    """For each side the argument `answer` of `answer_parts`, chosen so that both divide the same quantity; or a sentence
+    (Markdown) on why there is none.
 
-    The class is `class_name`; without that the second of two classes, so that its sign is the same for all inputs, or of more the
-    one that the first side predicts. Two inputs without classes are asked for their similarity.
+    The class is `class_name` or, without it, the second of two classes (so that the sign is the same for all inputs), of more
+    classes the first side's prediction. Two inputs without classes are compared by their similarity.
     """
     one, other = (side.subject.loaded.config for side in (first, second))
     if not one.n_classes and not other.n_classes:
@@ -62,16 +63,17 @@ def draw_parts_of_answer(
     words: tuple[MaskedWord, MaskedWord] | None = None,
     height: int = 240,
 ) -> None:
-    """Draws the parts of both answers, and below them their sums, what is to be seen, and a switch for the effects of heads.
+    """Draws the parts of both answers, below them their sums and what stands out, and a switch for the effects of heads.
 
-    The answers are the masked `words`, or without these what `common_answers` says.
+    The answers are the masked `words`, or else those of `common_answers`.
     """
     answers = words or common_answers(*sides, class_name)
     if isinstance(answers, str):
         st.info(answers)
         return
     sources = [
-        _written(answer_parts, side.subject, answer) for side, answer in zip(sides, answers, strict=True)
+        _result_expression(answer_parts, side.subject, answer)
+        for side, answer in zip(sides, answers, strict=True)
     ]
     try:
         parts: list[AnswerParts] = [source() for source in sources]
@@ -80,7 +82,11 @@ def draw_parts_of_answer(
         return
     frames = {side.title: source.frame for side, source in zip(sides, sources, strict=True)}
     figure = st.container()
-    sentences = _seen_sentence(sides, parts), _hidden_sentence(sides, parts), _sums_sentence(sides, parts)
+    sentences = (
+        _early_layers_sentence(sides, parts),
+        _small_embedding_sentence(sides, parts),
+        _sums_sentence(sides, parts),
+    )
     st.caption(" ".join(filter(None, sentences)), help=MEANING)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("A part is what was written, not what would change without it.", width="content")
@@ -95,13 +101,15 @@ def draw_parts_of_answer(
         dict.fromkeys(result.quantity for result in parts)
     )  # of words, two tokenizers have two
     colours = side_colours(placements)
-    options = {"quantity": quantity, "colours": colours, "height": height} | _classes(sides, answers)
+    options = {"quantity": quantity, "colours": colours, "height": height} | _class_options(sides, answers)
     with figure:
         show(call(answer_bars, frames, **options), key="answer_parts")
 
 
-def _classes(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> dict[str, Any]:
-    """Options of `answer_bars`: which class each side answers, and between which the number lies; none without one of several."""
+def _class_options(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> dict[str, Any]:
+    """Options of `answer_bars`: the class that each side predicts, and names for both ends of the axis; {} if the answers are no
+    classes.
+    """
     config, number = sides[0].subject.loaded.config, answers[0]
     predicted = [side.record.predicted_class for side in sides]
     if not isinstance(number, int) or not config.chooses_class or None in predicted:
@@ -116,8 +124,8 @@ def _classes(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> 
     return {"answers": of_sides, "ends": (other, names[number])}
 
 
-def _written(function: Callable[..., Any], subject: LiveSubject, answer: Explained) -> Expression:
-    """What a function of an encoder, an input and its answer returns, as an expression."""
+def _result_expression(function: Callable[..., Any], subject: LiveSubject, answer: Explained) -> Expression:
+    """The result of `function(encoder, input, answer)`, as an expression."""
     explained: Any = answer
     if isinstance(answer, Similarity) and isinstance(answer.other, Picture):
         explained = call(Similarity, as_python.input_expression(answer.other))
@@ -131,8 +139,10 @@ def _classes_clause(side: Side) -> str:
     return plain(f"{side.title} {answers}")
 
 
-def _seen_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
-    """How much of all parts of heads and feed-forwards the first half of the layers is on each side, and which part is largest."""
+def _early_layers_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
+    """Sentence on how much of all heads' and feed-forwards' parts belongs to the first half of the layers on each side, and on
+    the largest part.
+    """
     clauses = []
     for side, result in zip(sides, parts, strict=True):
         of_layers = result.frame.dropna(subset="layer")
@@ -145,8 +155,10 @@ def _seen_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
     return f"Of the lengths of all bars of heads and feed-forwards: {'; '.join(clauses)}."
 
 
-def _hidden_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
-    """Of which side the parts of the embedding are too small for a bar, and why in post-LN; "" of none."""
+def _small_embedding_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
+    """Sentence on the sides whose embedding parts are too small for a visible bar, and why that is so in post-LN; "" if there are
+    none.
+    """
     clauses, is_post = [], False
     for side, result in zip(sides, parts, strict=True):
         values = result.frame.groupby(result.frame["kind"].isin(EMBEDDING))["value"]
@@ -170,7 +182,7 @@ def _sums_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
 
 
 def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> list[Expression]:
-    """The effects on each side, without those that wait for a button."""
+    """Effects of ablating heads on each side, as expressions, without those that still wait for a button."""
     effects = []
     for number, (side, answer) in enumerate(zip(sides, answers, strict=True)):
         n_heads = int(np.prod(side.record.pattern.shape[:2]))
@@ -178,7 +190,7 @@ def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explai
         label = f"Take away each of the {n_heads} heads of {side.title}"
         key = f"answer_effects_{number}"
         if is_wanted(side.subject, work_key, -(-n_heads // 2), label, key):
-            source = _written(answer_effects, side.subject, answer)
+            source = _result_expression(answer_effects, side.subject, answer)
             effects.append(source.with_value(partial(_effects, side.subject, answer)))
             with until_done(work_key):
                 effects[-1]()
@@ -192,7 +204,7 @@ def _effects(subject: LiveSubject, answer: Explained) -> AnswerEffects:
 
 
 def _agreement_sentence(sides: tuple[Side, Side], effects: list[AnswerEffects]) -> str:
-    """How well parts and effects agree over all heads of each side."""
+    """Sentence on how well heads' parts and their ablation effects agree, for each side."""
     clauses = [
         f"{plain(side.title)} **cannot be told** ({result.not_compared})"
         if result.spearman is None

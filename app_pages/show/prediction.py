@@ -15,11 +15,11 @@ _BAR = 52  # pixels of a bar that stands for 100 %
 
 
 def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> None:
-    """Draws the most probable class, its probability and, where `label` is the correct class, whether it is right.
+    """Draws the most probable class, its probability and, if `label` is the correct class, whether the prediction is right.
 
-    With more than two classes the next ones follow. An encoder without single-label classes shows its numbers, one
-    probability for each class, or a sentence that says that it has no prediction. Where the encoder knows fewer than half of
-    the tokens, that stands in front, and the answer is small.
+    With more than two classes the next most probable follow. An encoder without single-label classes shows its numbers, a
+    probability for each class, or a sentence that it has no prediction. If more than half of the tokens are unknown, a remark
+    says so first, and the answer is small.
     """
     if sentence := unknown_sentence(record):
         small = f"<small>{escape(title)} {answer_in_words(record, None)}</small>"
@@ -47,7 +47,7 @@ def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> 
 
 
 def unknown_sentence(record: ForwardRecord) -> str:
-    """How many of the tokens are unknown, if these are more than half of them; else "". Special tokens do not count."""
+    """Sentence on the number of unknown tokens, if these are more than half of all tokens (special tokens left out); else ""."""
     n_unknown = len(record.positions_with_role("unknown"))
     n = len(record.positions_with_role("unknown", "word", "continuation", "mask"))
     if 2 * n_unknown <= n:
@@ -57,10 +57,10 @@ def unknown_sentence(record: ForwardRecord) -> str:
 
 
 def before_and_after(before: ForwardRecord, after: ForwardRecord, label: int | None) -> None:
-    """Draws the probability of the class predicted `before`, before and after a change, as two bars on one scale.
+    """Draws the probability of the class that was predicted before a change, before and after it, as two bars on one scale.
 
-    Where another class is predicted afterwards, its name follows, and the bars name theirs. The second bar moves from where it
-    was in the last run. Both records have classes.
+    If another class is predicted afterwards, its name follows, and the bars name theirs. The second bar moves from its length in
+    the previous run. Both records must have classes.
     """
     old, new = int(before.probabilities.argmax()), int(after.probabilities.argmax())
     last = st.session_state.get(_LAST_BAR)
@@ -85,7 +85,7 @@ def before_and_after(before: ForwardRecord, after: ForwardRecord, label: int | N
 
 
 def answer_in_words(record: ForwardRecord, label: int | None) -> str:
-    """The most probable class, its probability and whether it is the correct one, as plain text; "" without classes."""
+    """The most probable class, its probability and whether it is the correct class, as plain text; "" without classes."""
     if not record.has_classes:
         return ""
     top = int(record.probabilities.argmax())
@@ -96,9 +96,7 @@ def answer_in_words(record: ForwardRecord, label: int | None) -> str:
 
 
 def _draw_other_answers(record: ForwardRecord) -> None:
-    """Draws the answer of an encoder that does not choose one class: its values, or a sentence that says that there are
-    none.
-    """
+    """Draws the answer of an encoder that does not choose one class: its numbers, or a sentence that it has none."""
     answers = record.probabilities
     if not len(answers):
         message = (
@@ -143,8 +141,8 @@ def _probability_bars(record: ForwardRecord) -> str:
 
 
 def answer(record: ForwardRecord) -> str:
-    """The most probable class and its probability as HTML for use within a sentence; "" if the encoder does not choose
-    one class. How many tokens are unknown stands in its place, if these are more than half of them.
+    """The most probable class and its probability as HTML within a sentence; "" if the encoder chooses no class. If more than
+    half of the tokens are unknown, says so instead.
     """
     if not record.has_classes:
         return ""
@@ -159,10 +157,10 @@ def answer(record: ForwardRecord) -> str:
 
 
 def _share(values: np.ndarray, index: int) -> str:
-    """A probability of `values` [class] as a percentage; 100 % is said only where no other class has any."""
+    """The probability of the class `index` in `values` [class] as a percentage; 100 % only if all others are 0."""
     return percent(share_of(values, index), brief=True)
 
 
 def _class(record: ForwardRecord, label: int) -> str:
-    """Name of a class, or its number where the encoder has fewer classes than the data set."""
+    """Name of the class `label`, or its number if the encoder has fewer classes than the data set."""
     return record.class_names[label] if label < len(record.class_names) else str(label)

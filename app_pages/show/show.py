@@ -1,4 +1,4 @@
-"""Draws figures on a page, and reports clicks on them."""
+"""Draws figures on a page, and calls callbacks on clicks in them."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, Literal, TypeAlias
@@ -22,7 +22,7 @@ Size: TypeAlias = Literal["stretch", "content"] | int
 
 
 def heading(text: str, *, key: str) -> None:
-    """Draws the heading of a figure; a link with `?figure=key` scrolls the page to it."""
+    """Draws the heading of a figure; a link with `?figure=key` scrolls the page to that heading."""
     with st.container(key=key):
         st.markdown(f"**{text}**")
 
@@ -35,10 +35,11 @@ def show(
     height: Size = "content",
     in_file: Figure | Callable[[], Figure] | None = None,
 ) -> None:
-    """Draws a figure, which may be an expression, in the current container; a Plotly figure with `height="stretch"` fills the height of that container.
+    """Draws a figure (or an expression of one) in the current container; a Plotly figure with `height="stretch"` fills that
+    container's height.
 
-    `in_file` is the figure for the file, or makes it, where that needs something that the page shows beside the figure. With `key`
-    None the figure has no download menu: it will be drawn again within this run.
+    `in_file` is the figure for the downloaded file, or a function that makes it, if the file needs more than the page's figure,
+    such as a legend. With `key` None the figure has no download menu, since it will be drawn again within this run.
     """
     drawn = _drawn(figure)
     with st.container(key=key and f"shown_{key}", width=width, height=height, gap=None):
@@ -62,10 +63,9 @@ def show(
 
 
 class Redrawn:
-    """A figure that is drawn several times within one run, in the place where this object was created.
+    """A figure that is drawn several times within one run, at the position where this object was created.
 
-    The first drawing replaces the figure of the previous run, which stays visible until then; `st.empty` would remove it at
-    once.
+    The first drawing replaces the previous run's figure, which stays visible until then; `st.empty` would remove it at once.
     """
 
     def __init__(self, key: str) -> None:
@@ -94,10 +94,10 @@ def clickable(
 ) -> None:
     """Draws a figure; a click on a mark calls `take` with the fields of its Vega point selection `selection`.
 
-    Streamlit reports a click only if the chart's selection changes: after something else was `chosen` elsewhere, a second
-    click on the same mark would be lost. So the chart is then created again with an empty selection; after a click of its
-    own it stays, with the scroll position around it. `in_file` is as in `show`; a mere control, not `is_figure`, has no
-    download menu.
+    Streamlit reports a click only if the chart's selection changes: a second click on the same mark would be lost if another
+    control has changed the `chosen` value meanwhile. The chart is then created again with an empty selection; after a click on
+    the chart itself it stays, with its scroll position. `in_file` is as in `show`; with `is_figure` False the chart is a mere
+    control without a download menu.
     """
     state_key = f"{key}_memory"
     last_chosen, version = st.session_state.get(state_key, (chosen, 0))
@@ -135,9 +135,10 @@ def toggled(
     in_file: Callable[[], Figure] | None = None,
     rows: Mapping[str, Any] | None = None,
 ) -> None:
-    """Draws a figure of `n` marks of which a click turns one on or off; `take` is called with the numbers of all that are on.
+    """Draws a figure of `n` marks that a click turns on or off; `take` is called with the indices of all marks that are on.
 
-    They are numbered in reading order, see `gestures.toggles`, also for `rows`. `in_file` is as in `show`.
+    Marks are numbered in reading order, as in `gestures.toggles`, which also explains `stamp` and `rows`. `in_file` is as in
+    `show`.
     """
     toggles(key, on, n, take, stamp=stamp, rows=rows)  # before the figure: no click on it is too early
     with st.container(key=key):
@@ -150,5 +151,5 @@ def _drawn(figure: Figure | Expression) -> Any:
 
 
 def _with_data(figure: VegaFigure) -> dict:
-    """The Vega-Lite specification with its data sets, as a new dict: Streamlit writes into what it is passed."""
+    """The Vega-Lite specification with its data sets, as a new dict, because Streamlit changes the dict it gets."""
     return {**figure.specification, "datasets": figure.frames, "config": page_config()}

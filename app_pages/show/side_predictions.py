@@ -1,4 +1,4 @@
-"""Containers for the sides of a comparison, and what is shown above all figures: predictions and a sentence."""
+"""Containers for the sides of a comparison, and what stands above their figures: predictions and a sentence."""
 
 from html import escape
 
@@ -26,6 +26,6 @@ def predictions(*sides: Side, key: str) -> None:
 
 
 def tell(sentence: str, *, is_headline: bool = False) -> None:
-    """Writes a sentence as plain text: tokens and names of classes in it are not read as markup."""
+    """Writes a sentence as plain text, so that tokens and class names in it are not read as Markdown."""
     style = 'class="headline"' if is_headline else 'style="margin: 0"'
     st.html(f"<p {style}>{escape(sentence)}</p>")

@@ -1,4 +1,4 @@
-"""Verdicts on the claims about pre-LN and post-LN: reads the stored measurements and puts the verdicts into words."""
+"""Verdicts on the claims about pre-LN and post-LN: reads the stored measurements and writes the verdicts as sentences."""
 
 from collections.abc import Sequence
 from html import escape
@@ -76,7 +76,7 @@ def _read_measurements(path: Path, _changed: int) -> list[Measurement]:
 
 
 def verdict_html(judgements: Sequence[Judgement]) -> str:
-    """HTML of the verdict on a claim with its sign, and below it the number of kinds of encoders with each outcome."""
+    """HTML of the overall verdict on a claim with its symbol, and below it the number of kinds of encoders with each outcome."""
     overall = overall_verdict(judgements)
     counts = {
         "as claimed": overall.n_as_claimed,
@@ -94,7 +94,7 @@ def verdict_html(judgements: Sequence[Judgement]) -> str:
 
 
 def verdict_lines(judgements: Sequence[Judgement], rule: Rule) -> str:
-    """Markdown with a paragraph for each outcome: the verdict, the encoders that it holds for, and the numbers."""
+    """Markdown with a paragraph for each outcome: the verdict, the encoders it applies to, and the numbers."""
 
     def heading(judgement: Judgement) -> str:
         words = _WORDS[judgement.outcome]

@@ -1,6 +1,6 @@
-"""What an encoder answers to one input, by its kind: a class, a word in place of [MASK], a pooled state, or numbers.
+"""The kinds of answer that an encoder gives to one input: a class, a word in place of [MASK], a pooled state, or numbers.
 
-An answer knows how it changes under interventions, in which unit and with which sign, what it is called, and its sentences.
+An answer defines how its change under an intervention is measured (unit and sign), its name, and sentences about the change.
 """
 
 from abc import ABC, abstractmethod
@@ -39,9 +39,9 @@ DISTANCE = "cosine distance of the pooled state"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer(ABC):
-    """The answer to one input without any intervention, one of the four kinds below: these names and methods are all theirs.
+    """Base class of the four kinds of answer to one input without any intervention.
 
-    `answers` [*interventions, answer] are what experiments return for `measured`.
+    The argument `answers` [*interventions, answer] is what experiments return for `measured`.
     """
 
     signed: ClassVar[bool] = True  # whether changes rise and fall, in nats; a distance does neither
@@ -64,24 +64,28 @@ class Answer(ABC):
 
     @property
     def measured(self) -> AnswerRead:
-        """What experiments take as their `answer`."""
+        """The argument `answer` of experiments that measure this answer."""
         return self.word or LOGITS
 
     @property
     def explained(self) -> Explained:
-        """What `answer_parts` takes as its `answer`."""
+        """The argument `answer` of `answer_parts` for this answer."""
         return self.word
 
     @abstractmethod
     def changes(self, answers: np.ndarray) -> np.ndarray:
-        """Changes [*interventions] in nats, positive where the answer gets more probable; or cosine distances."""
+        """Changes [*interventions] of this answer: in nats, positive if it gets more probable; or cosine distances of the pooled
+        state.
+        """
 
     @abstractmethod
     def changes_expression(self, record: Expression, answers: Expression) -> Expression:
         """The `changes`, as an expression."""
 
     def falls(self, answers: np.ndarray) -> np.ndarray:
-        """Falls [*interventions] in nats, below 0 where the answer gets more probable; or cosine distances."""
+        """Falls [*interventions] of this answer: in nats, negative if it gets more probable; or cosine distances of the pooled
+        state.
+        """
         return -self.changes(answers) if self.signed else self.changes(answers)
 
     def falls_expression(self, record: Expression, answers: Expression) -> Expression:
@@ -91,32 +95,36 @@ class Answer(ABC):
 
     @abstractmethod
     def change_to(self, after: LiveSubject) -> float:
-        """The change to the answer of `after`; NaN where that has no such answer."""
+        """Change from this answer to that of the subject `after`; NaN if that has no such answer."""
 
     @abstractmethod
     def change_sentence(self, what: str, after: LiveSubject) -> str:
-        """Sentence on how the answer changes, as plain text; `what` is its beginning and names the change."""
+        """Sentence on how the answer changes in `after`, as plain text. It begins with `what`, a clause that names the
+        intervention.
+        """
 
     def more_of_change(self, _after: LiveSubject) -> str:
-        """Sentences with the numbers that `change_sentence` leaves out."""
+        """Further sentences on the change, with numbers that `change_sentence` leaves out."""
         return ""
 
     @abstractmethod
     def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
-        """The size of a shift: words before the number, and the number, with its standard deviation if it is a mean."""
+        """Size of a mean change in two texts: the words before the number, and the number, with `sd`, its standard deviation, if
+        given.
+        """
 
     @abstractmethod
     def without(self, token: str, answers: np.ndarray) -> str:
-        """What becomes of the answer without the `token`, in `answers` [answer], as Markdown."""
+        """Clause, as Markdown, with the answer when `token` is hidden, from `answers` [answer]."""
 
     @abstractmethod
     def in_table(self, answers: np.ndarray) -> tuple[str, str]:
-        """A heading, and the answer in `answers` [answer] as text."""
+        """Heading and cell text for the answer in `answers` [answer]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassAnswer(Answer):
-    """One of several classes, of which log-odds are measured: the predicted one, or another that is `followed`."""
+    """One of several classes, measured by its log-odds: the predicted class, or another one given by `followed`."""
 
     scale: ClassVar[str] = "the log-odds"
     record: ForwardRecord
@@ -129,7 +137,7 @@ class ClassAnswer(Answer):
 
     @classmethod
     def of(cls, record: ForwardRecord, followed: int | None = None) -> "ClassAnswer":
-        """The class with the number `followed`; None for the predicted one."""
+        """The answer of the class with index `followed`; None for the predicted class."""
         followed = int(record.logits.argmax()) if followed is None else followed
         name = record.class_names[followed]
         return cls(
@@ -200,14 +208,14 @@ class ClassAnswer(Answer):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WordAnswer(Answer):
-    """A word in place of [MASK], of which log P is measured."""
+    """A word in place of [MASK], measured by its log P."""
 
     scale: ClassVar[str] = "log P"
     value: float  # log P in nats
 
     @classmethod
     def of(cls, subject: LiveSubject, word: MaskedWord, name: str) -> "WordAnswer":
-        """The `word`, which is called `name`, such as "“very” at [MASK]"."""
+        """The answer that is this `word`, with the display `name`, such as "“very” at [MASK]"."""
         log_p, value = f"log P({name})", _log_probability(subject, word)
         return cls(
             record=subject.record,
@@ -257,7 +265,7 @@ class WordAnswer(Answer):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StateAnswer(Answer):
-    """The pooled state of an encoder that chooses no class: experiments measure how far its direction turns."""
+    """The pooled state of an encoder that chooses no class, measured by how far its direction turns (cosine distance)."""
 
     signed: ClassVar[bool] = False
     rounding: ClassVar[float] = ROUNDING_DISTANCE
@@ -308,13 +316,17 @@ class StateAnswer(Answer):
 
 
 class NumbersAnswer(StateAnswer):
-    """Numbers, or a probability of its own for each class: they are shown, and experiments measure the pooled state."""
+    """Numbers (regression), or a separate probability for each class. They are shown, but experiments measure the pooled
+    state.
+    """
 
     reason: ClassVar[str] = "the encoder chooses no single class"
 
 
 def whole_answer(record: AttentionRecord) -> ClassAnswer | StateAnswer:
-    """The answer to the whole input; of a record that holds attention alone, a pooled state that is not known."""
+    """The answer to the whole input, not to one masked word. For a record that holds only attention it is an unknown pooled
+    state.
+    """
     if record.has_classes:
         return ClassAnswer.of(cast(ForwardRecord, record))
     if isinstance(record, ForwardRecord) and len(record.logits):
@@ -323,8 +335,8 @@ def whole_answer(record: AttentionRecord) -> ClassAnswer | StateAnswer:
 
 
 def change_sentence(what: str, name: str, old: float, new: float) -> str:
-    """Sentence on how log P of the masked word called `name` changed from `old` to `new`, in nats, as plain text; a change below
-    `ROUNDING` is none.
+    """Sentence, as plain text, on the change of log P of the masked word called `name` from `old` to `new`, in nats; changes
+    below `ROUNDING` count as none.
     """
     if abs(new - old) <= ROUNDING:
         return f"{what}, log P({name}) stays as it is: {format_number(old, '+.3f')} nats, P {percent(float(np.exp(old)), 2)}."
@@ -335,13 +347,13 @@ def change_sentence(what: str, name: str, old: float, new: float) -> str:
 
 
 def _log_probability(subject: LiveSubject, word: MaskedWord) -> float:
-    """log P of the `word` in nats, under the intervention of the `subject`."""
+    """log P of `word` in nats in the forward pass of `subject`, including its intervention."""
     inputs, interventions = (subject.model_input,), (subject.changed,)
     return float(cache.of(probabilities, subject.checkpoint, inputs, interventions, word)[0, 0, 0])
 
 
 class InfluentialPosition(NamedTuple):
-    """A position, and how the answer changes when it is hidden from all queries."""
+    """A position, how the answer changes when it is hidden from all queries, and whether the predicted class does."""
 
     position: int
     change: float  # fall of the predicted class's log-odds; without classes the cosine distance of the pooled state
@@ -350,7 +362,7 @@ class InfluentialPosition(NamedTuple):
 
 @cached
 def most_influential_position(subject: LiveSubject) -> InfluentialPosition | None:
-    """The word or patch on which the answer depends most; None if there are none, or too many to try."""
+    """The word or patch whose hiding changes the answer most; None if there is none, or too many to try."""
     record = subject.record
     positions = record.positions_with_role("word", "continuation", "patch", "unknown")
     if not positions or len(record) > MOST_POSITIONS:

@@ -1,4 +1,6 @@
-"""What pages compute of a subject, as expressions: the encoder, the input, the record, and results of the library for them."""
+"""What pages compute for a subject (encoder, input, record, results of the library) as expressions: values with the Python code
+that computes them.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +23,7 @@ _OWN_FILE = "picture.png"  # where the picture of a reader is
 
 
 def encoder(name: cache.Checkpoint) -> Expression:
-    """The encoder of this name, in memory."""
+    """The loaded encoder of this name, as an expression."""
     public_name = name.removeprefix(HUB) if "@" not in name else name
 
     def write(script: Script) -> str:
@@ -34,19 +36,19 @@ def encoder(name: cache.Checkpoint) -> Expression:
 
 
 def model_input(subject: Subject) -> Expression:
-    """The text or the picture that is read."""
+    """The subject's text or picture, as an expression."""
     return input_expression(subject.model_input)
 
 
 def input_expression(read_input: Input | None) -> Expression:
-    """A text or a picture."""
+    """A text or a picture, as an expression."""
     if not isinstance(read_input, Picture):
         return named("text", read_input)
     return named("picture", Expression(lambda: read_input, lambda script: script.write(_picture(read_input))))
 
 
 def _picture(picture: Picture) -> Expression:
-    """The picture by its number or its name where it comes with the project, by its pixels where they are few."""
+    """A picture as an expression: its number or name if it comes with the project, else its pixels if they are few."""
     array = picture.array
     if array.shape == (28, 28):
         images, _ = shipped_inputs.test_digits()
@@ -60,7 +62,7 @@ def _picture(picture: Picture) -> Expression:
 
 
 def record(subject: Subject) -> Expression:
-    """The record of the subject, under its intervention."""
+    """The subject's record, under its intervention, as an expression."""
     if isinstance(subject, FileSubject):
         return named("record", call(read, subject.file_name), lambda: subject.record)
     changed = () if subject.changed == Intervention() else (subject.changed,)
@@ -69,7 +71,7 @@ def record(subject: Subject) -> Expression:
 
 
 def computed(subject: LiveSubject, function: Callable[..., Any], *values: Any, **options: Any) -> Expression:
-    """The result of `subject.compute`."""
+    """The result of `subject.compute(function, *values, **options)`, as an expression."""
     result = call(function, encoder(subject.checkpoint), model_input(subject), *values, **options)
     return named("result", result, lambda: subject.compute(function, *values, **options))
 
@@ -77,7 +79,7 @@ def computed(subject: LiveSubject, function: Callable[..., Any], *values: Any, *
 def maps(
     subject: Subject, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False
 ) -> Expression:
-    """The record of `subject.viewed`: its maps through a lens, by words, or without special tokens."""
+    """The record of `subject.viewed`, as an expression: maps through a lens, with word pieces merged or special tokens hidden."""
     result = record(subject)
     if choice.lens.name != ATTENTION:
         options: dict[str, Any] = {"record": result}
@@ -95,5 +97,5 @@ def maps(
 
 
 def seen_picture(subject: Subject) -> Expression:
-    """The pixels that the encoder cuts into patches."""
+    """The pixels that the encoder cuts into patches, as an expression."""
     return call(preprocessed_picture, model_input(subject).array, record(subject))

@@ -1,12 +1,12 @@
-"""One cache for all sessions, bounded in bytes: encoders and everything computed from them.
+"""One cache for all sessions, limited in bytes: encoders and everything computed from them.
 
-A value is stored under the function that makes it, the encoder's name and fingerprint (a hash of its files), and plain
-arguments. All threads get the same object: its arrays are read-only, and nobody may change anything else in it. Encoders are
-in the same cache, under the same bound.
+A value is stored under the function that makes it, the encoder's name and fingerprint (a hash of its files), and plain arguments.
+All threads get the same object: its arrays are read-only, and nobody may change anything else in it. Encoders are in the same
+cache, under the same limit.
 
-One run of a page (`one_run`) has one encoder of a name, even if its files are replaced meanwhile, and keeps what it has got
-until its end, even if that is too large for the cache: two records that the bound does not allow together would otherwise
-drop one another. If memory for a record is missing, the values that no run holds are dropped.
+Within one run of a page (`one_run`) a name always means the same encoder, even if its files are replaced meanwhile. The run keeps
+the values it has used until its end, even if they exceed the limit: otherwise two large records of one page would evict each
+other. If memory for a record is missing, the values that no run holds are dropped.
 
 After a GPU ran out of memory with an encoder, that encoder runs on the CPU (`is_on_cpu_instead`).
 """
@@ -50,7 +50,7 @@ SHARE = 4  # a page about ModernBERT-base needs 2.2 GB at 512 tokens: it fits in
 
 
 class Key(NamedTuple):
-    """The key of a value: what made it, from which encoders, and from which plain values."""
+    """Key of a value: the function that made it, the encoders (name, fingerprint), and its plain arguments."""
 
     maker: str  # module and name of the function
     encoders: tuple[tuple[str, str], ...]  # name and fingerprint
@@ -59,7 +59,7 @@ class Key(NamedTuple):
 
 @dataclass
 class _Run:
-    """What one run of a page has got: the fingerprints of encoders by name, and values by key."""
+    """What one run of a page has used: the fingerprints of encoders by name, and values by key."""
 
     fingerprints: dict[str, str] = field(default_factory=dict)
     values: dict[Hashable, Any] = field(default_factory=dict)
@@ -70,7 +70,9 @@ _run: ContextVar[_Run | None] = ContextVar("run", default=None)
 
 @contextmanager
 def one_run() -> Iterator[None]:
-    """Context for one run of a page, or for one download: each name stands for one encoder, and no value is made twice."""
+    """Context for one run of a page, or for one download, in which a name always means the same encoder and no value is computed
+    twice.
+    """
     run = _Run()
     token = _run.set(run)
     try:
@@ -81,9 +83,9 @@ def one_run() -> Iterator[None]:
 
 
 class Cache:
-    """Values by key, as many as fit into `n_bytes`; the least recently used one is dropped first.
+    """Values by key, up to `n_bytes` in total; the least recently used value is dropped first.
 
-    If several threads miss one key at the same time, one of them makes the value; nobody waits for another key.
+    If several threads miss the same key at once, one of them makes the value and the others wait; other keys are not blocked.
     """
 
     def __init__(self, n_bytes: int) -> None:
@@ -93,9 +95,8 @@ class Cache:
         self._handed_back = monotonic()
 
     def get(self, key: Hashable, make: Callable[[], Value], spinner: str | None = None) -> Value:
-        """The value stored under `key`, or held by this run, or else the result of `make`, which is then stored.
-
-        An error of `make` is not stored.
+        """The value stored under `key` or held by this run; else the result of `make`, which is then stored. An exception of
+        `make` is not stored.
         """
         held = (_run.get() or _Run()).values
         with self._lock:
@@ -123,14 +124,16 @@ class Cache:
         self.forget(lambda _: True)
 
     def forget(self, which: Callable[[Hashable], bool]) -> None:
-        """Drops the values whose keys `which` accepts, those that this run holds too."""
+        """Drops the values whose keys the predicate `which` accepts, including those that this run holds."""
         self.drop_stored(which)
         run = _run.get() or _Run()
         for key in filter(which, list(run.values)):
             del run.values[key]
 
     def drop_stored(self, which: Callable[[Hashable], bool] = lambda _: True) -> None:
-        """Drops the stored values whose keys `which` accepts, by default all; what a run holds stays in memory until its end."""
+        """Drops the stored values whose keys the predicate `which` accepts, by default all; values that a run holds stay in
+        memory until its end.
+        """
         with self._lock:
             for key in filter(which, list(self._stored)):
                 del self._stored[key]
@@ -244,7 +247,8 @@ clear = _cache.clear
 def of(
     make: Callable[..., Value], name: Checkpoint, *values: Any, spinner: str | None = None, **options: Any
 ) -> Value:
-    """Result of `make(encoder, *values, **options)` for the encoder `name`, cached; `spinner` is shown while it is computed.
+    """Result of `make(encoder, *values, **options)` for the encoder `name`, cached; the text `spinner` is shown while it is
+    computed.
 
     Raises the errors of `loaded` and `make`.
     """
@@ -297,7 +301,7 @@ def keep(
     make: Callable[[], Value],
     spinner: str | None = None,
 ) -> Value:
-    """Result of `make`, cached under this function, the encoders `names` and the values.
+    """Result of `make`, cached under `function`, the encoders `names` and the arguments `values`.
 
     If memory is missing, tries again without the stored values that no run holds. If the GPU runs out of memory, moves the
     encoders to the CPU and reruns the page.
@@ -321,7 +325,7 @@ def keep(
 
 
 def _move_to_cpu(names: set[str]) -> None:
-    """Lets these encoders run on the CPU from now on; reruns the page, so that it says it at its top."""
+    """Makes these encoders run on the CPU from now on, and reruns the page, which then says so at its top."""
     is_new = not names <= _on_cpu
     _on_cpu.update(names)
     _cache.forget(lambda key: isinstance(key, Key) and key.maker == LOADED and key.encoders[0][0] in names)
@@ -338,7 +342,7 @@ def _function_name(make: Callable) -> str:
 
 
 def _fingerprint(name: str) -> str:
-    """The hash of an encoder's files, as this run found it at first: a page needs it hundreds of times."""
+    """The hash of an encoder's files, computed once per run because a page needs it hundreds of times."""
     fingerprints = (_run.get() or _Run()).fingerprints
     if name not in fingerprints:
         fingerprints[name] = checkpoint.fingerprint(name)

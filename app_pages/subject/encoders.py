@@ -1,4 +1,4 @@
-"""The encoders to choose from: by kind of input, in pairs of norm placements, with their configuration and predictions."""
+"""The encoders to choose from: by kind of input, in pre-LN/post-LN pairs, with their configuration and stored predictions."""
 
 from collections.abc import Iterable
 
@@ -17,9 +17,10 @@ TEXT, DIGIT, PICTURE, RECORD = "Text", "Digit", "Picture", "Record"  # kinds of 
 
 
 def checkpoints(kind: str) -> list[str]:
-    """Names of the encoders that take this kind of input: pairs first, then single ones, then those opened in this session.
+    """Names of the encoders that read this kind of input: pre-LN/post-LN pairs first, then single encoders, then those opened in
+    this session.
 
-    Includes damaged ones, which show their error when they are chosen.
+    Includes damaged ones, whose error is shown when they are chosen.
     """
     return [*shipped(kind), *_of_kind(kind, session_encoders.opened())]
 
@@ -92,7 +93,7 @@ def predictions(name: Checkpoint) -> dict[str, np.ndarray] | None:
 def label_for(name: str | None, label: int | None) -> int | None:
     """The label of a test digit, if it is one of the encoder's classes; else None.
 
-    The project's own encoders all classify digits; for those from elsewhere the names of their classes decide.
+    The project's own digit encoders have all ten classes; for encoders from elsewhere the class names decide.
     """
     config = config_of(name)
     return label if config is None or not config.is_imported or config.class_names == DIGITS else None
@@ -111,8 +112,8 @@ def _pair_among(name: str, names: list[str]) -> tuple[str, str] | None:
 
 
 def picture_and_texts(name: str | None) -> tuple[str, str] | None:
-    """Names of the encoder of pictures and of that of texts in the folder to which `name` belongs, such as one of CLIP; None unless both
-    are there.
+    """Names of the picture encoder and the text encoder in the folder to which `name` belongs, such as one of CLIP; None unless
+    both are there.
     """
     folder, inner = inner_encoders.split_name(name or "")
     names = f"{folder}/{inner_encoders.VISION}", f"{folder}/{inner_encoders.TEXT}"

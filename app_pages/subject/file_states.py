@@ -1,4 +1,4 @@
-"""States of an encoder's files, by which the cache notices that one of them has changed."""
+"""States of an encoder's files (time, size, hash), by which the cache notices that a file has changed."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def file_state(name: str, file: str, *, of_weights: bool = True) -> States:
 
 
 def path_of(name: str, file: str) -> Path:
-    """Path of a file of an encoder, also where there is none."""
+    """Path of an encoder's file, whether the file exists or not."""
     try:
         folder = locations.find(name, checkpoint.CHECKPOINTS)
         # two encoders of one folder have one configuration, and results of their own

@@ -10,9 +10,7 @@ from model.measures.head_statistics import statistics, statistics_of_even_weight
 
 
 class HeadNames(NamedTuple):
-    """Names of a head's roles on this input (`here`) and over a data set (`mostly`), joined by commas; "" if it has
-    none.
-    """
+    """Names of a head's roles on this input (`here`) and over a data set (`mostly`), joined by commas; "" if it has none."""
 
     here: str  # on this input
     mostly: str  # by the means over a data set
@@ -21,7 +19,7 @@ class HeadNames(NamedTuple):
 
     @property
     def short(self) -> str:
-        """Role names where room is scarce: those on this input, or else those over the data set, marked as such."""
+        """Role names for narrow places: those on this input, else those over the data set, marked as such."""
         return self.here or (f"{self.mostly} over the data set" if self.mostly else "")
 
     @property
@@ -40,7 +38,7 @@ class HeadNames(NamedTuple):
 
 
 def head_names(subject: Subject, layer: int, head: int) -> HeadNames:
-    """Role names of a head; computed on the whole input, even where the page hides some of its tokens."""
+    """Names of a head's roles, computed on the whole input, even if the page hides some of its tokens."""
     numbers, chance = subject.measure(statistics), subject.measure(statistics_of_even_weights)
     roles = roles_from_numbers(subject.record, numbers, layer, head, chance)
     mean_roles, data = _roles_over_data(subject, layer, head)

@@ -1,4 +1,4 @@
-"""The sentences with links between their words that come with the project: a part of a treebank, and pronouns with their nouns."""
+"""The project's sentences with annotated links between words: a part of a treebank, and pronouns with their antecedents."""
 
 from functools import cache
 
@@ -17,7 +17,7 @@ def treebank_sentences() -> tuple[LinkedText, ...]:
 
 
 def linked_sentence(text: Text) -> LinkedText | None:
-    """The sentence that is this text, with its links; None for other texts, and for pairs of texts."""
+    """The annotated sentence with exactly this text; None for other texts, and for pairs of texts."""
     return None if text.second is not None else _sentences_by_text().get(text.text.strip())
 
 

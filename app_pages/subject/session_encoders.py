@@ -25,12 +25,13 @@ class SessionUploads(dict[str, Upload]):
     leaving: Timer | None = None
 
     def leave(self) -> None:
-        """Starts the timer that deletes the uploads: the window was closed, or the connection is lost and may come back."""
+        """Starts the timer that deletes the uploads, since the window was closed, or its connection is lost and may come back."""
         self.leaving = Timer(GRACE, self.delete)
         self.leaving.daemon = True
         self.leaving.start()
 
     def stay(self) -> None:
+        """Stops that timer: the session is connected again."""
         if self.leaving is not None:
             self.leaving.cancel()
 
@@ -55,17 +56,19 @@ def _released_with_session() -> SessionUploads:
 
 
 def uploaded(upload: Upload) -> None:
+    """Adds an upload to those of this session."""
     uploads()[upload.name] = upload
 
 
 def open_(name: str) -> None:
+    """Adds an encoder to the list of opened ones."""
     if name not in opened():
         st.session_state[_OPENED] = [*opened(), name]
 
 
 def remove(name: str) -> None:
-    """Removes an encoder from the lists of the pages, and deletes it if it is an upload, of two encoders both; other files
-    stay on disk.
+    """Removes an encoder from the lists of the pages. An uploaded one is deleted, with the second encoder of its folder if it has
+    two; other files stay on disk.
     """
     upload_name, _ = split_name(name)
     upload = uploads().pop(upload_name, None)

@@ -20,7 +20,7 @@ from model.atlas.parquet import DataSource
 
 
 class HasSource(Protocol):
-    """Any stored result: it knows the data set and the weights that it was measured with."""
+    """A stored result with its `source`: the data set and the weights that it was measured with."""
 
     @property
     def source(self) -> DataSource: ...
@@ -56,7 +56,9 @@ def table_of(name: str, file: str) -> results.ResultTable | None:
 
 
 def results_expression(name: str, file: str, read: Callable[..., Any]) -> Expression:
-    """What `read` makes of a file beside the encoder's weights, as an expression; measures of this session cannot be written."""
+    """The result of `read` for a file stored beside the encoder's weights, as an expression. Measures of this session have no
+    such file, so asking for their Python raises ValueError.
+    """
     measured = session_heads().get(name) if file == results.HEADS else None
     if measured is not None and measured is heads_of(name):
         return Expression(lambda: measured, _refuse)
@@ -69,7 +71,9 @@ def _refuse(_script: Script) -> str:
 
 
 def over(source: DataSource, measure: str | None = None) -> str:
-    """Number and name of the examples, such as "872 SST development sentences"; fewer if `measure` was taken on fewer."""
+    """Number and name of the examples of `source`, such as "872 SST development sentences"; fewer if `measure` was taken on
+    fewer.
+    """
     n = source.n if measure is None else source.samples.get(measure, source.n)
     return f"{n:,} {source.data}"
 

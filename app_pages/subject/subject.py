@@ -40,7 +40,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True)
 class LensChoice:
-    """A lens for the maps and, for a lens of one class, the class's name; None means the predicted class."""
+    """A lens for the maps and, if the lens is about one class, the class's name; None means the predicted class."""
 
     lens: Lens = LENSES[ATTENTION]
     class_name: str | None = None
@@ -51,9 +51,8 @@ class LensChoice:
         return names.index(self.class_name) if self.class_name in names else None
 
     def why_unchecked(self, record: AttentionRecord, *, of_masked_word: bool = False) -> str | None:
-        """Reason why this map cannot be checked by knock-outs, which measure the predicted class; None if it can.
-
-        With `of_masked_word` they measure log P of a word in place of [MASK].
+        """Why this map cannot be checked by knock-outs; None if it can. Knock-outs measure the predicted class or, with
+        `of_masked_word`, log P of a word in place of [MASK].
         """
         if not isinstance(record, ForwardRecord):
             return None
@@ -77,7 +76,7 @@ WEIGHTS = LensChoice()  # the attention weights themselves
 
 
 class Measured(NamedTuple):
-    """A record and the measures of its heads, by name, each [layer, head]."""
+    """A record and the measures [layer, head] of its heads, by name."""
 
     record: AttentionRecord
     measures: dict[str, np.ndarray]
@@ -85,7 +84,7 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class LiveSubject:
-    """An encoder with an input and an intervention in its forward pass. Hashable, so it can be part of cache keys."""
+    """An encoder with an input and an intervention in its forward pass (`changed`, by default none). Hashable, for cache keys."""
 
     checkpoint: Checkpoint
     model_input: Input
@@ -133,9 +132,8 @@ class LiveSubject:
 
     @property
     def left_out(self) -> str:
-        """Which tokens of the text exceed the encoder's positions; "" if none do.
-
-        Such as "first 5 tokens: its tokenizer keeps the end".
+        """Which tokens of the text exceed the encoder's positions, such as "first 5 tokens: its tokenizer keeps the end"; "" if
+        none do.
         """
         if not isinstance(self.model_input, Text):
             return ""
@@ -158,11 +156,13 @@ class LiveSubject:
         return f"{n:,} of {encoded.n_read:,} {tokens} {are} unknown to this encoder"
 
     def under(self, changed: Intervention) -> "LiveSubject":
-        """This subject with another intervention in its forward pass."""
+        """This subject under another intervention."""
         return replace(self, changed=changed)
 
     def compute(self, function: Callable[..., Value], *values: Any, **options: Any) -> Value:
-        """Result of `function(encoder, input, *values, **options)`, cached; the option `spinner` is a text shown meanwhile."""
+        """Result of `function(encoder, input, *values, **options)`, cached; the option `spinner` is a text shown while it is
+        computed.
+        """
         return cache.of(function, self.checkpoint, self.model_input, *values, **options)
 
     def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:
@@ -209,7 +209,7 @@ class FileSubject:
 
     @property
     def model_input(self) -> Picture | None:
-        """The picture that was read, blank if the file lacks it; None for a text."""
+        """The picture of the record, blank if the file lacks its pixels; None for a text."""
         if self.record.patch_grid is None:
             return None
         blank = np.zeros([8 * side for side in self.record.patch_grid], np.uint8)
@@ -235,7 +235,7 @@ class FileSubject:
 
     @property
     def odd_rows(self) -> str:
-        """Sentence on the rows that do not sum to 1; "" if all do."""
+        """Sentence on rows of attention weights that do not sum to 1; "" if all do."""
         odd = odd_rows(self.record.pattern, self.record.mask)
         if not len(odd):
             return ""
@@ -296,7 +296,9 @@ def _lens_maps(subject: LiveSubject, lens: str, class_number: int | None) -> Att
 
 
 def _zero_values(subject: LiveSubject) -> None:
-    """Fills the cache for `_lens_maps` with a progress bar: a large encoder and a long text take minutes."""
+    """Computes the maps of the lens of zeroed values under a progress bar, ahead of `_lens_maps`: a large encoder takes minutes
+    for a long text.
+    """
     parts = steps(subject.loaded.config, len(subject.record))
     calls = [partial(_zeroing_changes, subject, layer, keys) for layer, keys in parts]
     in_steps(calls, "Leaving out one value after another …", ("value zeroing", subject))

@@ -36,11 +36,11 @@ from viz.builders.palette import largest_absolute
 
 @dataclass(frozen=True)
 class Side:
-    """One of the compared forward passes, and its title in figures.
+    """One of two compared forward passes, with its title in figures.
 
-    If the intervention reorders the input, `order[i]` is the input position that is read at position i, so that two sides
-    can be compared token by token; None if nothing is reordered. `words` are those of two sides that are compared by words,
-    since their tokenizers differ; None if they are compared by tokens or patches.
+    If the intervention reorders the input, `order[i]` is the input position whose token is read at position i; None if nothing is
+    reordered. `words` are the words of this side if two tokenizers differ and the sides are compared by words; None if they are
+    compared by tokens or patches.
     """
 
     subject: LiveSubject
@@ -62,12 +62,12 @@ class Side:
 
     @property
     def compared(self) -> AttentionRecord:
-        """The weights at the positions that are compared: words, where two tokenizers differ, or those of the record."""
+        """The record that is compared: by words if the sides are compared by words, else the side's own record."""
         return self.record if self.words is None else self.viewed().record
 
     @property
     def states(self) -> np.ndarray:
-        """The residual stream [stage, position, d_model]; by words, the mean state of each that has a counterpart."""
+        """The residual stream [stage, position, d_model]; by words, the mean state of each word that has a counterpart."""
         residual = self.record.residual
         return residual if self.words is None else self.words.matched_states(residual)
 
@@ -84,13 +84,13 @@ class Side:
         return tokens if self.words is None else tuple(tokens[word] for word in self.words.matched)
 
     def viewed(self, choice: LensChoice = WEIGHTS) -> Measured:
-        """The maps that are compared, through the lens, and their measures."""
+        """The compared maps through the lens, and the measures of their heads."""
         if self.words is None:
             return self.subject.viewed(choice)
         return viewed_by_words(self.subject, choice, self.words)
 
     def maps(self, choice: LensChoice = WEIGHTS) -> Expression:
-        """The maps of `viewed`."""
+        """The record of `viewed`, as an expression."""
         result = maps(self.subject, choice)
         if self.words is None:
             return result
@@ -110,8 +110,9 @@ class Side:
 def answers_under(
     subject: LiveSubject, changes: Iterable[Intervention], text: str, answer: AnswerRead = None
 ) -> np.ndarray:
-    """Probabilities [intervention, class] under each intervention; pooled states [intervention, d_model] without classes,
-    and logits [intervention, class] or log P [intervention, 1] of a masked word as the `answer`.
+    """Answers under each of the interventions `changes`: logits [intervention, class] or log P [intervention, 1] of a masked
+    word, as `answer` says; without `answer`, probabilities [intervention, class] or, without classes, pooled states
+    [intervention, d_model].
 
     Computed in batches, with `text` above the progress bar.
     """
@@ -127,7 +128,7 @@ def answers_under(
 
 
 def answers_expression(subject: LiveSubject, changes: Iterable[Any], text: str) -> Expression:
-    """The result of `answers_under`; the changes may be expressions."""
+    """The result of `answers_under`, as an expression; `changes` may be expressions too."""
     changes = tuple(changes)
     values = [change() if isinstance(change, Expression) else change for change in changes]
     inputs = [as_python.model_input(subject)]
@@ -145,15 +146,15 @@ def similarity(first: ForwardRecord, second: ForwardRecord) -> str:
 
 
 def shared_limit(values: Iterable[np.ndarray]) -> float:
-    """Largest absolute value on any side, as the end of a common scale that is symmetric about 0; 1 if all are 0."""
+    """Largest absolute value on any side, the end of a common colour scale symmetric about 0; 1 if all are 0."""
     return max((largest_absolute(array) for array in values if array.any()), default=1.0)
 
 
 def same_position(first: Side, second: Side, position: int) -> int | None:
     """Position of `second` that corresponds to `position` of `first`; None if there is none.
 
-    In one encoder, two texts are compared position by position. If the sides are compared by words, positions are those of
-    the words. If two tokenizers cut a text differently otherwise, or patches differ in size, only the class tokens correspond.
+    In one encoder, two texts correspond position by position. If the sides are compared by words, positions are indices of words.
+    For two encoders with different tokens or patch sizes otherwise, only the class tokens correspond.
     """
     if first.words is not None and second.words is not None:
         matched = first.words.matched
@@ -169,9 +170,9 @@ def same_position(first: Side, second: Side, position: int) -> int | None:
 
 
 def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
-    """Label of each position of the first side; where the two texts differ it has both tokens.
+    """Label of each position of the first side; where the two texts differ, the label has both tokens.
 
-    If the sides are compared by words, of the words that have a counterpart; capitals alone make no difference.
+    If the sides are compared by words, these are the words with a counterpart; a difference in capitals is ignored.
     """
     if first.words is not None:
         return tuple(
@@ -187,7 +188,7 @@ def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
 
 
 def put_back(side: Side, weights: Expression) -> Expression:
-    """Weights or a mask [query, key] of a side, with rows and columns in the order of the input."""
+    """Weights or a mask [query, key] of a side, with rows and columns put back into the input's order."""
     return weights if side.order is None else call(restore_order, weights, side.order)
 
 
@@ -198,9 +199,10 @@ def head_patterns(
     partner: tuple[int, int] | None = None,
     lens: LensChoice = WEIGHTS,
 ) -> tuple[Expression, Expression]:
-    """Maps [query, key] of `head` on the first side and of `partner`, or the same head, on the second, in input order.
+    """Maps [query, key], as expressions in input order, of `head` on the first side and of `partner` (by default the same head)
+    on the second.
 
-    If the sides are compared by words, the maps are of those that have a counterpart.
+    If the sides are compared by words, the maps are over the words with a counterpart.
     """
     first_maps, second_maps = first.maps(lens).pattern[head], second.maps(lens).pattern[partner or head]
     if first.words is not None and second.words is not None:
@@ -217,9 +219,9 @@ def difference(
     lens: LensChoice = WEIGHTS,
     **appearance: Any,
 ) -> Expression:
-    """Heatmap of the second side's map minus the first's, from `head_patterns`. The first side is not reordered.
+    """Heatmap of the second side's map minus the first's, of the maps in `head_patterns`. The first side must not be reordered.
 
-    `appearance` holds arguments of `viz.attention.token_heatmaps.difference_heatmap`; by default `names` are the titles.
+    `appearance` goes to `viz.attention.token_heatmaps.difference_heatmap`; by default `names` are the sides' titles.
     """
     appearance = {"names": (first.title, second.title)} | appearance
     patterns = head_patterns(first, second, head, partner, lens)
@@ -228,7 +230,7 @@ def difference(
 
 @cached
 def shared_words(name: Checkpoint, other_name: Checkpoint, text: Text) -> tuple[AlignedWords, AlignedWords]:
-    """The words of the text in the tokens of both encoders. Raises ValueError if a tokenizer cannot read it."""
+    """The words of the text as spans of tokens, for each encoder. Raises ValueError if a tokenizer cannot read it."""
     return align_words(
         encoded_text(name, text), encoded_text(other_name, text), _spans(name, text), _spans(other_name, text)
     )
@@ -258,7 +260,7 @@ def _viewed_by_words(
 def distances_by_words(
     first: LiveSubject, second: LiveSubject, words: tuple[AlignedWords, AlignedWords]
 ) -> np.ndarray:
-    """Distance of every head of one encoder from every head of the other, in nats, over the words of both."""
+    """Distances (nats) [head of the first encoder, head of the second], over the words that both have."""
     one_maps, other_maps = (
         side.merge(subject.record).pattern for side, subject in zip(words, (first, second), strict=True)
     )

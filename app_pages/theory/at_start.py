@@ -1,4 +1,4 @@
-"""Encoders before any training: gradients by depth and by layer, and lengths of vectors, beside what papers prove."""
+"""Encoders before any training: gradients by depth and by layer, and lengths of vectors, beside the statements of papers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -66,9 +66,9 @@ measured = cached(norms_by_depth)
 def draw_at_start(
     setting: UntrainedConfig, variants: list[str], deepest: int, n_seeds: int, averaged: str
 ) -> None:
-    """Draws three figures of the seeds measured so far, and redraws them as more seeds are measured.
+    """Draws three figures over the seeds measured so far, and redraws them as more seeds are measured.
 
-    `averaged` says how the size of a layer's gradient is averaged over sequences.
+    `averaged` is the way in which the size of a layer's gradient is averaged over sequences.
     """
     progress = create_progress_container()
     heading("How hard would the first training step pull at the last layer?", key="theory_last")
@@ -128,8 +128,8 @@ def draw_at_start(
 
 
 def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
-    """Draws the assumptions of Theorem 1 of Xiong et al. 2020; returns the container for the one that is measured, to
-    be filled later.
+    """Draws the assumptions of Theorem 1 of Xiong et al. 2020; returns the empty container for the assumption that is
+    measured.
     """
     assumptions = met_assumptions(setting)
     n_met = f"{sum(assumptions.values())} of {len(assumptions)} hold for these encoders"
@@ -145,7 +145,9 @@ def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
 
 
 def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
-    """Table with the slopes of the norms [seed, depth] on log axes, and last ÷ first of their means, for each variant."""
+    """Markdown table, with a row for each variant, of the slope of the gradient norms [seed, depth] on log axes and the ratio of
+    their means at the last and the first depth.
+    """
     if len(depths) < 2:
         return "One depth has no slope: choose more layers."
     lines = [f"| | slope (over seeds) | at {depths[-1]} ÷ at {depths[0]} layers |", "|---|---|---|"]
@@ -165,7 +167,9 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
 
 
 def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
-    """Table with the ratio of last to first layer, from norms [seed, layer], for each variant, and what all seeds say of post-LN."""
+    """Markdown table of the ratio of last to first layer in the norms [seed, layer] for each variant, and a sentence on post-LN
+    over all seeds.
+    """
     lines = [
         "| | first layer | last layer | last ÷ first (over seeds) |",
         "|---|---|---|---|",
@@ -187,7 +191,7 @@ def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
 
 
 def _growth_verdict(ratios: np.ndarray) -> str:
-    """What the ratios of last to first layer [seed] say of figure 3 of Xiong et al. 2020."""
+    """Sentence on whether the ratios of last to first layer [seed] agree with figure 3 of Xiong et al. 2020."""
     seeds, values = tuple(range(len(ratios))), tuple(ratios.tolist())
     measurement = Measurement(
         figure=GROWTH.figure,
@@ -210,7 +214,7 @@ def _growth_verdict(ratios: np.ndarray) -> str:
 
 
 def hidden_norms_text(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
-    """Text that compares norms [seed, layer] with the bounds and the line in `lemma` [3, layer]."""
+    """Text that compares the norms [seed, layer] with the two bounds and the line in `lemma` [3, layer]."""
     lines = []
     for variant, by_seed in norms.items():
         if variant == "pre-LN":
@@ -228,7 +232,7 @@ def hidden_norms_text(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str
 
 
 def met_assumptions(setting: UntrainedConfig) -> dict[str, bool]:
-    """For each assumption of Theorem 1 that this page controls, as a sentence, whether the setting meets it."""
+    """Whether the setting meets each assumption of Theorem 1 that this page's controls set, by sentence."""
     is_theory = setting.initialisation == "theory"
     return {
         r"$W_Q = W_K = 0$: every position attends to all alike": is_theory,
@@ -244,7 +248,7 @@ def met_assumptions(setting: UntrainedConfig) -> dict[str, bool]:
 
 
 def concentration_sentence(excess: Mapping[str, float]) -> str:
-    """Sentence with the measured δ of the last condition of Theorem 1 of Xiong et al. 2020, for each variant."""
+    """Sentence with δ of the last assumption of Theorem 1 of Xiong et al. 2020, measured for each variant."""
     deltas = ", ".join(f"{variant} {format_number(delta, '.2g')}" for variant, delta in excess.items())
     return (
         r"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "

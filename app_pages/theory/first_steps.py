@@ -42,7 +42,7 @@ measured = cached(model_update)
 
 
 def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_seeds: int) -> None:
-    """Draws how far the first steps move the output of each variant, and redraws it as seeds are measured."""
+    """Draws how far the first training steps move the output of each variant, and redraws it as seeds are measured."""
     with bar("steps")[0]:
         rate = RATE.choose()
         n_steps = N_STEPS.choose()
@@ -106,7 +106,7 @@ def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) 
 
 
 def draw_warm_up() -> None:
-    """Draws what the stored runs reach with and without a warm-up."""
+    """Draws the accuracies of stored training runs with and without a learning-rate warm-up."""
     heading(RUNS_HEADING, key="theory_stored_runs")
     try:
         _draw_stored_runs()

@@ -1,4 +1,4 @@
-"""Measurements seed by seed: a progress bar, and figures that are redrawn as results come in."""
+"""Measurements that run seed by seed under a progress bar, with figures that are redrawn as results come in."""
 
 from collections.abc import Callable, Hashable, Sequence
 from time import monotonic
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 class FigureWithText:
     """A figure with a text next to it, or below it in a narrow window.
 
-    Both can be redrawn as numbers come in; the previous run's version stays visible until the first drawing.
+    Both can be redrawn within a run; the previous run's version stays visible until the first drawing.
     """
 
     def __init__(self, key: str) -> None:
@@ -34,9 +34,7 @@ class FigureWithText:
 
 
 def create_progress_container() -> DeltaGenerator:
-    """Creates an empty container for the progress bar. It is outside the page's layout, so that nothing moves when the
-    bar appears.
-    """
+    """Creates an empty container for the progress bar, outside the page's layout, so that nothing moves when the bar appears."""
     with st.container(key="progress_of_seeds"):
         return st.empty()
 
@@ -51,11 +49,11 @@ def measure_over_seeds(
     what: Hashable,
     bar: DeltaGenerator,
 ) -> None:
-    """Calls `measure(variant, seed)` for all seeds and, now and then, `draw(results by variant, whether they are complete)`.
+    """Calls `measure(variant, seed)` for all variants and seeds and, from time to time, `draw(results, done)` with the results by
+    variant and whether they are complete.
 
-    `bar` is an empty container for the progress bar, whose label begins with `text`. If the user stopped this work, the
-    seeds that were finished for all variants are drawn, from the cache of `measure`. `what` identifies the work as in
-    `stoppable`.
+    `bar` is an empty container for the progress bar, whose label begins with `text`. If the user stopped this work, the seeds
+    finished for all variants are drawn from the cache of `measure`. `what` identifies the work, as in `stoppable`.
     """
     n_all = n_seeds * len(variants)
     if (share := stopped_at(what)) is not None:

@@ -1,1 +1,3 @@
-"""What Streamlit lacks: gestures in the browser, callbacks that keep no records, work that can be stopped, escaped Markdown."""
+"""What Streamlit lacks: gestures in the browser, callbacks that hold no records in memory, work that can be stopped, escaped
+Markdown.
+"""

@@ -1,8 +1,8 @@
 """Widget callbacks that do not keep records of old inputs in memory.
 
-Streamlit keeps the callback of every widget that a session has ever drawn, and everything that it refers to. Callbacks of
-figures refer to records: each new text of 384 tokens cost 23 MB until the session ended. So Streamlit gets callbacks that
-refer only to a key. The functions that they call are kept in the session, and dropped when a page is drawn without them.
+Streamlit keeps the callback of every widget that a session has ever drawn, with everything it refers to. Callbacks of figures
+refer to records: each new text of 384 tokens cost 23 MB until the session ended. So Streamlit gets callbacks that refer only to a
+key; the functions they call are kept in the session, and dropped when a page is drawn without their widgets.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ _CALLED, _DRAWN = "callbacks", "callbacks_drawn"  # in the session: functions by
 
 
 def callback(key: str, called: Callable[[], None]) -> Callable[[], None]:
-    """A callback for the widget `key`; it calls the function `called` that was last passed for this key."""
+    """Returns a callback for the widget `key`; it calls the function that was last passed as `called` for this key."""
     st.session_state.setdefault(_CALLED, {})[key] = called
     st.session_state.setdefault(_DRAWN, set()).add(key)
     return partial(_call, key)
@@ -28,9 +28,9 @@ def _call(key: str) -> None:
 
 @contextmanager
 def only_of_this_page() -> Iterator[None]:
-    """Context for drawing a page; at its end drops the callbacks of widgets that this run has not drawn.
+    """Context for drawing a page; on exit it drops the functions of widgets that this run has not drawn.
 
-    A run that ends early drops none: the rest of the page on the screen is then still that of the previous run.
+    A run that ends early drops none, since the rest of the screen still shows the previous run's widgets.
     """
     st.session_state[_DRAWN] = set()
     yield

@@ -1,6 +1,6 @@
-"""Values together with the Python that gives them, for who wants to go on from a figure in a script or a notebook.
+"""Values together with the Python code that computes them, for users who want to continue from a figure in a script or notebook.
 
-An `Expression` is written with public names of the library alone. Neither its value nor its Python is made before it is asked for.
+The code uses only public names of the library. Value and code are computed only on request.
 """
 
 import base64
@@ -25,17 +25,19 @@ _MOST_BYTES = 4000  # of one that is written compressed
 
 
 class Expression:
-    """A value, and the Python that gives it; attributes and parts of the value are expressions as well."""
+    """A value and the Python code that computes it; attributes and items of an expression are expressions too. Calling it returns
+    the value.
+    """
 
     def __init__(self, value: Callable[[], Any], write: Callable[["Script"], str]) -> None:
         self._value, self._write = cache(value), write
 
     def with_value(self, value: Callable[[], Any]) -> "Expression":
-        """The same Python for a value that is there already."""
+        """An expression with the same Python code, but whose value is computed by `value`, for example from a cache."""
         return Expression(value, self._write)
 
     def __call__(self) -> Any:
-        """The value, which is made once."""
+        """The value, computed once."""
         return self._value()
 
     def __getattr__(self, name: str) -> "Expression":
@@ -54,14 +56,18 @@ class Expression:
         raise TypeError("an expression has parts, but their number is not known")
 
     def python(self) -> str:
-        """The lines that give the value, which they call `figure`. Raises ValueError if a part of it cannot be written."""
+        """Python code that assigns the value to the variable `figure`. Raises ValueError if a part of it cannot be written as
+        code.
+        """
         script = Script()
         result = script.write(self)
         return script.text(f"figure = {result}\nfigure")
 
 
 def call(function: Callable[..., Any] | Expression, *arguments: Any, **options: Any) -> Expression:
-    """The result of a `function` of the library, numpy or pandas, with its arguments as values or expressions."""
+    """The call `function(*arguments, **options)` as an expression. The function is public, of the library, numpy or pandas;
+    arguments may be expressions.
+    """
 
     def write(script: "Script") -> str:
         defaults = _defaults(function)
@@ -77,12 +83,14 @@ def call(function: Callable[..., Any] | Expression, *arguments: Any, **options: 
 
 
 def named(name: str, expression: Any, value: Callable[[], Any] | None = None) -> Expression:
-    """An expression, or values with expressions in them, as a variable of this name. Its `value` may be there already, as in a cache."""
+    """An expression (or a list or dict with expressions in it) that the code assigns to a variable `name`. `value` can compute
+    the value in another way, for example from a cache.
+    """
     return Expression(value or (lambda: _values(expression)), lambda script: script.assign(name, expression))
 
 
 def _defaults(function: Any) -> dict[str, Any]:
-    """The values that the options of a function have where none is given."""
+    """Default values of a function's parameters, by name."""
     if isinstance(function, Expression):
         return {}
     parameters = inspect.signature(function).parameters.values()
@@ -99,7 +107,7 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def _wrapped(beginning: str, parts: list[str], end: str) -> str:
-    """The parts between beginning and end, in one line, or in a line each where that would be too long."""
+    """`beginning`, comma-separated `parts` and `end` on one line or, if that is too long, with each part on a line of its own."""
     line = f"{beginning}{', '.join(parts)}{end}"
     if len(line) <= _LONGEST and "\n" not in line:
         return line
@@ -107,7 +115,7 @@ def _wrapped(beginning: str, parts: list[str], end: str) -> str:
 
 
 def _values(argument: Any) -> Any:
-    """The argument with values in place of expressions."""
+    """The argument with each expression in it replaced by its value."""
     if isinstance(argument, Expression):
         return argument()
     if type(argument) in (list, tuple):
@@ -118,7 +126,7 @@ def _values(argument: Any) -> Any:
 
 
 class Script:
-    """Lines of Python with their imports."""
+    """Lines of Python code with the imports they need."""
 
     def __init__(self) -> None:
         self._imports: dict[str, set[str]] = {}  # by module, "" for whole modules
@@ -126,7 +134,7 @@ class Script:
         self._names: dict[str, Any] = {}  # what a name stands for: an object, or an assigned text
 
     def text(self, last: str) -> str:
-        """All lines, ending with the `last`."""
+        """The whole code: imports, assignments, and `last` as the last lines."""
         modules = [f"import {name}" for name in sorted(self._imports.get("", ()))]
         names = [
             f"from {module} import {', '.join(sorted(names))}"
@@ -137,7 +145,7 @@ class Script:
         return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
     def assign(self, name: str, value: Any) -> str:
-        """Assigns the value to a variable, unless one has it, and returns the variable's name."""
+        """Assigns the value to a variable called `name`, unless a variable has it already; returns the variable's name."""
         text = self.write(value)
         new_name = self._free_name(name, text)
         if new_name not in self._names:
@@ -146,7 +154,7 @@ class Script:
         return new_name
 
     def _free_name(self, name: str, meaning: Any) -> str:
-        """The name with this meaning, numbered where `name` has another one."""
+        """`name`, with a number appended if it already stands for something other than `meaning`."""
         number, new_name = 1, name
         while new_name in self._names and self._names[new_name] != meaning:
             number += 1
@@ -154,7 +162,7 @@ class Script:
         return new_name
 
     def write(self, value: Any) -> str:
-        """The value as an expression of Python. Raises ValueError for one that has none."""
+        """Python code for the value. Raises ValueError if it has none."""
         if isinstance(value, Expression):
             return value._write(self)
         if isinstance(value, np.generic):
@@ -187,7 +195,7 @@ class Script:
         raise ValueError(f"{type(value).__name__} cannot be written as Python")
 
     def _write_record(self, value: Any) -> str:
-        """A dataclass or named tuple, without the fields that have their defaults."""
+        """Python code for a dataclass or named tuple, without fields that have their default values."""
         if is_dataclass(value):
             defaults = {field.name: field.default for field in fields(value) if field.default is not MISSING}
             names = [field.name for field in fields(value) if field.init]
@@ -210,7 +218,7 @@ class Script:
         return f"{np_name}.frombuffer({content}, {array.dtype.name!r}).reshape({array.shape})"
 
     def _refer(self, value: Any) -> str:
-        """The name of a module, class or function, which is imported. Raises ValueError for one of a page."""
+        """Name of a module, class or function, which is imported. Raises ValueError for those of the app's pages."""
         if isinstance(value, ModuleType):
             package, _, own_name = value.__name__.rpartition(".")
             if value.__name__ in _OUTSIDE:
@@ -232,7 +240,9 @@ class Script:
         return self._import(f"loupe.{module}", value.__name__, value)
 
     def _import(self, module: str, name: str, value: Any, new_name: str = "") -> str:
-        """Imports the name, as `new_name` or with a number where it stands for something else already; returns the name."""
+        """Imports `name` from `module`, as `new_name` or with a number appended if the name already stands for something else;
+        returns the name.
+        """
         new_name = self._free_name(new_name or name, value)
         self._names[new_name] = value
         self._imports.setdefault(module, set()).add(name if new_name == name else f"{name} as {new_name}")
@@ -241,7 +251,7 @@ class Script:
 
 @cache
 def _sources() -> dict[str, tuple[str, str]]:
-    """The module and the name there of each public name of the library."""
+    """Module and name in that module of each public name of the library."""
     import loupe
 
     return {

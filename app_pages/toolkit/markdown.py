@@ -22,10 +22,10 @@ def counted(n: int, noun: str) -> str:
 
 
 def beginning(names: Sequence[str], most: int) -> str:
-    """The first names of a list, with a comma between them, and an ellipsis where there are more."""
+    """The first `most` names of a list, separated by commas, with an ellipsis if there are more."""
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def sentence(words: object) -> str:
-    """Words, such as an error's message, as a sentence, with a capital letter and a full stop."""
+    """A text, such as an error message, as a sentence with a capital letter and a full stop."""
     return f"{str(words)[:1].upper()}{str(words)[1:]}."

@@ -1,8 +1,8 @@
-"""Work that takes more than a moment: a progress bar, and a button that stops it.
+"""Long work under a progress bar, with a button that stops it.
 
-A click on Stop ends the run of the page at the next step of the bar. The page then says how far the work has come and
-offers to continue; steps whose results are cached are not computed again. Work that is estimated to take more than half a
-second can wait for a button, see `is_wanted`. Each piece of work is identified by `what`, a hashable value.
+A click on Stop ends the run of the page at the next step of the bar. The page then says how much of the work is done and offers
+to continue; steps whose results are cached are not computed again. Work that is estimated to take more than half a second can
+wait for a button, see `is_wanted`. Each piece of work is identified by `what`, a hashable value.
 """
 
 import time
@@ -32,20 +32,22 @@ Result = TypeVar("Result")
 
 @dataclass
 class _State:
+    """How much of a piece of work is done, from 0 to 1, and whether it was stopped or finished."""
+
     share: float = 0.0  # that is done
     is_stopped: bool = False
     is_done: bool = False  # kept of what waits for a button, which then need not be pressed again
 
 
 def in_steps(steps: Sequence[Callable[[], Result]], text: str, what: Hashable) -> list[Result]:
-    """Results of the steps, which are called one after the other under a progress bar with this `text`."""
+    """Results of the steps, called one after the other under a progress bar labelled `text`."""
     return list(with_progress((step() for step in steps), lambda _: 1 / len(steps), text, what))
 
 
 def with_progress(
     parts: Iterable[Result], share: Callable[[Result], float], text: str, what: Hashable
 ) -> Iterator[Result]:
-    """Yields `parts` one by one; after each, the progress bar moves on by `share(part)`, from 0 to 1 in all."""
+    """Yields `parts` one by one; after each part the progress bar advances by `share(part)`; all shares sum to 1."""
     total = 0.0
     with progress(text, what) as move:
         for part in parts:
@@ -58,10 +60,11 @@ def with_progress(
 def progress(
     text: str, what: Hashable, container: DeltaGenerator | None = None
 ) -> Iterator[Callable[..., None]]:
-    """Context that yields the function that moves a progress bar: it takes a share from 0 to 1 and, optionally, another text.
+    """Context that yields a function to move a progress bar: it takes the share that is done, from 0 to 1, and optionally another
+    text.
 
-    The bar is drawn in `container`, by default the current container. If this work was stopped before, the page ends here, with
-    a button to continue.
+    The bar is drawn in `container`, by default the current one. If this work was stopped before, the page ends here, with a
+    button to continue.
     """
     what, container = _wanted.get() or what, container or st.empty()
     if stopped_at(what) is not None:
@@ -78,6 +81,8 @@ def progress(
 
 
 class _Bar:
+    """A progress bar with a Stop button."""
+
     def __init__(self, text: str, what: Hashable, container: DeltaGenerator) -> None:
         self._text, self._what, self._container = text, what, container
         self._start = time.monotonic()
@@ -98,13 +103,13 @@ class _Bar:
 
 
 def stopped_at(what: Hashable) -> float | None:
-    """Share that was done when the user stopped this work; None if it was not stopped."""
+    """Share of the work, from 0 to 1, that was done when the user stopped it; None if it was not stopped."""
     state = _work_states().get(what)
     return state.share if state is not None and state.is_stopped else None
 
 
 def say_stopped(text: str, what: Hashable, container: DeltaGenerator) -> None:
-    """Writes how far the stopped work has come, with a button to continue."""
+    """Writes how much of the stopped work is done, with a button to continue."""
     with container.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"{text.removesuffix(' …')}: stopped at {format_number(_work_states()[what].share, '.0%')}.",
@@ -122,7 +127,7 @@ def is_wanted(
     what: Hashable, label: str, key: str, *, is_short: bool, container: DeltaGenerator | None = None
 ) -> bool:
     """Whether to do this work now: it `is_short` and was not stopped, was finished before, or the button is pressed that is drawn
-    in `container`, by default here.
+    otherwise (in `container`, by default the current one).
 
     The work itself belongs inside `until_done(what)`.
     """
@@ -142,7 +147,9 @@ def is_wanted(
 
 @contextmanager
 def until_done(what: Hashable) -> Iterator[None]:
-    """Context for work that was `is_wanted`: Stop at any bar inside it stops all of it; only reaching the end marks it as done."""
+    """Context for work that was `is_wanted`. Stop at any progress bar inside it stops the whole work; it counts as done only if
+    the context ends normally.
+    """
     token = _wanted.set(what)
     try:
         yield

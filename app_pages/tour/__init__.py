@@ -1,1 +1,1 @@
-"""The tour: ten pages one after the other, all about the reader's own input and encoder."""
+"""The tour: ten pages one after the other, all with the reader's own input and encoder."""

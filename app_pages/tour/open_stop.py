@@ -1,4 +1,6 @@
-"""The stops of the tour with the reader's own input and encoder: the line below a page's title, and what opens a stop."""
+"""The stops of the tour with the reader's own input and encoder: the line below a page's title, and callbacks that open a
+stop.
+"""
 
 from html import escape
 
@@ -27,7 +29,7 @@ SENTENCE = "The film is not good."  # of readers without one of their own: witho
 
 
 def why_left_out(number: int) -> str:
-    """Why the stop cannot be shown with the reader's encoder, as the end of a sentence; "" if it can."""
+    """End of a sentence on why the stop cannot be shown with the reader's encoder; "" if it can."""
     name = _encoder()
     if not STOPS[number - 1].is_of_training or name not in session_encoders.opened():
         return ""
@@ -38,13 +40,13 @@ def why_left_out(number: int) -> str:
 
 
 def next_stop(number: int, step: int) -> int | None:
-    """The next stop that can be shown, `step` 1 after or -1 before stop `number`; None at the ends of the tour."""
+    """The nearest stop that can be shown after (`step` 1) or before (`step` -1) stop `number`; None if there is none."""
     others = range(number + step, len(STOPS) + 1 if step > 0 else 0, step)
     return next((other for other in others if not why_left_out(other)), None)
 
 
 def seen_at(number: int) -> str:
-    """What is to be seen at the stop with the reader's encoder and input."""
+    """Sentence on what to look at on this stop, for the reader's encoder and input."""
     stop = STOPS[number - 1]
     if why := why_left_out(number):
         return f"This stop cannot be shown: {why}."
@@ -69,7 +71,7 @@ def own_sentence() -> str:
 
 
 def open_stop(number: int) -> None:
-    """Callback: opens a stop by its number, from 1. A text without the reader's doing gives way to `SENTENCE`."""
+    """Callback: opens a stop by its number, from 1. A text that the reader did not choose is replaced by `SENTENCE`."""
     stop, choices = STOPS[number - 1], []
     if KIND.held(encoders.TEXT) == encoders.TEXT and not own_sentence():
         TEXT.take(SENTENCE)
@@ -91,21 +93,21 @@ def _encoder() -> str | None:
 
 
 def leave_tour() -> None:
-    """Callback: closes the line of the tour."""
+    """Callback: ends the tour and stays on the page."""
     TOUR.take("")
 
 
 def _end_tour(page: Page) -> None:
-    """Callback: closes the line of the tour, and opens a page with the reader's input."""
+    """Callback: ends the tour, and opens a page with the reader's input."""
     leave_tour()
     go_to(page)
 
 
 def _hide_deciding_word() -> None:
     """Blocks the word on which the answer to the reader's text depends most, and chooses the query whose weights in the chosen
-    head change most by that.
+    head that changes most.
 
-    Nothing happens for other inputs and for long texts.
+    Does nothing for other inputs and for long texts.
     """
     name, text = _encoder() or next(iter(encoders.checkpoints(encoders.TEXT)), None), TEXT.held()
     if not text or name is None or encoders.kind_of(name) != encoders.TEXT:
@@ -130,7 +132,7 @@ def _hide_deciding_word() -> None:
 
 
 def draw_line(number: int, container: DeltaGenerator) -> None:
-    """Draws the line of the stop `number`, from 1, into `container`."""
+    """Draws the tour's line for the stop `number`, from 1, into `container`."""
     before, after = next_stop(number, -1), next_stop(number, 1)
     with container, st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
         # First the buttons, which so stand in the same container at every stop.

@@ -38,7 +38,9 @@ _OTHERS = "The encoders of this project brought recordings of their training alo
 
 
 def pair() -> tuple[Checkpoint, ...]:
-    """The chosen encoder and the other one of its pair; only the chosen one if it has no pair, () if there is none."""
+    """The chosen encoder and the other one of its pre-LN/post-LN pair; only the chosen one if it has no pair, () if there is
+    none.
+    """
     name = choose_encoder()
     names = (encoders.pair(name) or (name,)) if name is not None else ()
     for other in names:
@@ -66,7 +68,7 @@ def draw() -> None:
 
 
 def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> None:
-    """Draws four charts with a curve for each of these encoders' runs, and explains the tasks of the runs."""
+    """Draws four charts of training, with a curve for each of these encoders, and explains the tasks they were trained on."""
     with controls:
         log_x = LOG_STEPS.choose()
     by_encoder: dict[str, dict[str, Any]] = {name: cache.loaded(name).history for name in names}
@@ -119,7 +121,9 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
 
 
 def _curve_expression(name: Checkpoint, value: str, entries: str, n: int, is_smoothed: bool) -> Expression:
-    """The curve of one run: the means over `n` entries, or every n-th of them, each with the name of its task."""
+    """The curve of one training run as an expression: means over `n` entries of the history, or every n-th entry, each with the
+    name of its task.
+    """
     history = encoder(name).history
     table = call(logged_values, history, value, entries)
     table = call(smooth, table, n) if is_smoothed else table[::n]

@@ -1,4 +1,4 @@
-"""Player of training recordings: every head at one moment of training, for both encoders of a pair."""
+"""Player of training recordings: the attention maps of every head during training, for both encoders of a pair."""
 
 import hashlib
 import re
@@ -69,45 +69,47 @@ _player = st.components.v2.component(
 )
 
 
-def film(name: Checkpoint) -> TrainingRecording | None:
-    """Recording of an encoder's training; None if there is none. Raises ValueError, with a sentence, if it is damaged."""
+def stored_recording(name: Checkpoint) -> TrainingRecording | None:
+    """Recording of an encoder's training; None if there is none. Raises ValueError, with a one-sentence message, if it is
+    damaged.
+    """
     return cache.of(read_recording, name, spinner="Reading the recording …")
 
 
 @cached(spinner="Following every head …")
 def formation_steps(name: Checkpoint, probe: int) -> np.ndarray:
-    """Training step at which each head had formed, int [layer, head]."""
-    recording = film(name)
+    """Training step at which each head's pattern on the recorded input `probe` had formed, int [layer, head]."""
+    recording = stored_recording(name)
     assert recording is not None  # it was shown above
     return formation_step(recording, probe)
 
 
 def draw_player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGenerator) -> None:
     """Draws the recordings of these encoders side by side. Raises ValueError if one is damaged."""
-    films = {name: recording for name in names if (recording := film(name)) is not None}
-    if missing := [name for name in names if name not in films]:
+    recordings = {name: recording for name in names if (recording := stored_recording(name)) is not None}
+    if missing := [name for name in names if name not in recordings]:
         st.info(f"There is no recording of {' and '.join(missing)}.")
-    if not films:
+    if not recordings:
         return
-    first = next(iter(films.values()))
+    first = next(iter(recordings.values()))
     labels = {index: watched.name for index, watched in enumerate(first.probes)}
     with controls:
         probe = PROBE.choose(labels, format_func=labels.__getitem__)
     with more.popover("View", key="more"):
         scale = choose_scale()
     # Only this part runs again for another moment, which the browser reports once nothing moves any more.
-    st.fragment(_draw_heads)(films, probe, scale)
-    explain(task for recorded in films.values() for task in recorded.tasks)
-    _draw_formation(films, probe)
-    _draw_curves(films, probe)
+    st.fragment(_draw_heads)(recordings, probe, scale)
+    explain(task for recorded in recordings.values() for task in recorded.tasks)
+    _draw_formation(recordings, probe)
+    _draw_curves(recordings, probe)
 
 
-def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: ColourScale) -> None:
-    n = max(map(len, films.values()))
+def _draw_heads(recordings: dict[Checkpoint, TrainingRecording], probe: int, scale: ColourScale) -> None:
+    n = max(map(len, recordings.values()))
     written = MOMENT.read()
     # The trained encoder at first: untrained, all heads look alike.
     moment = min(int(written), n - 1) if re.fullmatch(INDEX, written) else n - 1
-    names = tuple(films)
+    names = tuple(recordings)
     stamp, figure = _heads(names[0], names[-1], probe, scale)
 
     def taken() -> None:
@@ -132,39 +134,42 @@ def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: C
             data={
                 "stamp": stamp,
                 "moment": moment,
-                "texts": [_at_moment(films, index, n) for index in range(n)],
+                "texts": [_at_moment(recordings, index, n) for index in range(n)],
                 "speed": SPEEDS[2 if n >= _LONG else 1],
             },
             on_chosen_change=callback("training_player", taken),
         )
         # In the corner of the film, and after its player for those who come by the keyboard.
-        runs = _runs_expression(films, probe)
+        runs = _runs_expression(recordings, probe)
         download(call(recorded_heads, runs, colours=scale, moment=moment, alone=True), "film")
-    st.caption(_alignment(tuple(films.values())))
+    st.caption(_alignment(tuple(recordings.values())))
 
 
 @cached(spinner="Drawing every moment …")
 def _heads(first: Checkpoint, last: Checkpoint, probe: int, scale: ColourScale) -> tuple[str, VegaFigure]:
-    """The figure of a pair, or of one encoder that is both, and its stamp: a short hash of what it shows."""
-    films = {name: recording for name in (first, last) if (recording := film(name)) is not None}
+    """A stamp (short hash of the content) and the figure of all heads of two encoders, or of one if `first` is `last`."""
+    recordings = {
+        name: recording for name in (first, last) if (recording := stored_recording(name)) is not None
+    }
     digest = hashlib.blake2b(repr((first, last, probe, scale)).encode(), digest_size=6)
-    for recorded in films.values():
+    for recorded in recordings.values():
         digest.update(recorded.probes[probe].pattern.data)
     stamp = digest.hexdigest()
-    runs = [run() for run in _runs_expression(films, probe)]
+    runs = [run() for run in _runs_expression(recordings, probe)]
     return stamp, recorded_heads(runs, stamp=stamp, colours=scale)
 
 
-def _films_expression(films: Iterable[Checkpoint]) -> dict[str, Expression]:
+def _recordings_expression(recordings: Iterable[Checkpoint]) -> dict[str, Expression]:
     """The recordings, as expressions."""
     return {
-        name: named("recording", call(read_recording, encoder(name)), partial(film, name)) for name in films
+        name: named("recording", call(read_recording, encoder(name)), partial(stored_recording, name))
+        for name in recordings
     }
 
 
-def _runs_expression(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> list[Expression]:
-    """What the film is drawn of, as expressions."""
-    colours, sources = _colours(tuple(films)), _films_expression(films)
+def _runs_expression(recordings: Mapping[Checkpoint, TrainingRecording], probe: int) -> list[Expression]:
+    """The runs that the figure of all heads is drawn from, as expressions."""
+    colours, sources = _colours(tuple(recordings)), _recordings_expression(recordings)
     return [
         call(
             Run,
@@ -175,18 +180,18 @@ def _runs_expression(films: Mapping[Checkpoint, TrainingRecording], probe: int) 
             step=source.run_step,
             n_steps=source.n_steps,
             phase=source.phase,
-            tasks=[*map(title_of, films[name].tasks)],
+            tasks=[*map(title_of, recordings[name].tasks)],
             accuracy=source.accuracy,
-            n_examples=[*map(GLANCES.get, films[name].tasks)],
+            n_examples=[*map(GLANCES.get, recordings[name].tasks)],
         )
         for name, source in sources.items()
     ]
 
 
-def _alignment(films: Sequence[TrainingRecording]) -> str:
-    """What stands below the player: how the moments of both runs belong together, and what accuracy is of."""
-    first, *others = films
-    data_name = judged_on(task for recorded in films for task in recorded.tasks)
+def _alignment(recordings: Sequence[TrainingRecording]) -> str:
+    """Caption below the player: how moments of the two runs correspond, and which data accuracy is measured on."""
+    first, *others = recordings
+    data_name = judged_on(task for recorded in recordings for task in recorded.tasks)
     moments = "Moments are close together at the start of each phase, and further and further apart after it."
     if all(np.array_equal(first.run_step, other.run_step) for other in others):
         pairing = "Both encoders are shown at the same training step. " if others else ""
@@ -194,33 +199,33 @@ def _alignment(films: Sequence[TrainingRecording]) -> str:
         pairing = "The runs have other steps: both are shown at the same share of their recorded moments. "
     gap = (
         " Where a line has a gap, accuracy was not measured."
-        if any(np.isnan(recorded.accuracy).any() for recorded in films)
+        if any(np.isnan(recorded.accuracy).any() for recorded in recordings)
         else ""
     )
     return f"{pairing}{moments} Accuracy is on {data_name}, on the task of the phase.{gap}"
 
 
 def _colours(names: Sequence[Checkpoint]) -> dict[str, str]:
-    """Colour of each run's curve, the same also where a figure shows only one of them."""
+    """Colour of each run's curve; the same in figures that show only one of the runs."""
     placements = [read_config(name).norm_placement for name in names]
     return dict(zip(names, side_colours(placements), strict=True))
 
 
-def _at_moment(films: Mapping[Checkpoint, TrainingRecording], moment: int, n: int) -> str:
-    """What the slider says to whoever does not see the chart."""
-    own = [round(moment * (len(recorded) - 1) / max(n - 1, 1)) for recorded in films.values()]
+def _at_moment(recordings: Mapping[Checkpoint, TrainingRecording], moment: int, n: int) -> str:
+    """Text for screen readers that says at which training step, and accuracy, the slider stands."""
+    own = [round(moment * (len(recorded) - 1) / max(n - 1, 1)) for recorded in recordings.values()]
     steps = [
         f"step {recorded.run_step[index]:,} of {recorded.n_steps:,}, phase: {title_of(recorded.tasks[recorded.phase[index]])}"
-        for recorded, index in zip(films.values(), own, strict=True)
+        for recorded, index in zip(recordings.values(), own, strict=True)
     ]
     accuracies = [
-        _accuracy_text(recorded, index) for recorded, index in zip(films.values(), own, strict=True)
+        _accuracy_text(recorded, index) for recorded, index in zip(recordings.values(), own, strict=True)
     ]
     if len(set(steps)) > 1:
-        parts = zip(films, steps, accuracies, strict=True)
+        parts = zip(recordings, steps, accuracies, strict=True)
         return "; ".join(f"{name}: {step}, accuracy {accuracy}" for name, step, accuracy in parts)
-    of_each = [f"{name} {accuracy}" for name, accuracy in zip(films, accuracies, strict=True)]
-    return f"{steps[0]}, accuracy {', '.join(of_each) if len(films) > 1 else accuracies[0]}"
+    of_each = [f"{name} {accuracy}" for name, accuracy in zip(recordings, accuracies, strict=True)]
+    return f"{steps[0]}, accuracy {', '.join(of_each) if len(recordings) > 1 else accuracies[0]}"
 
 
 def _accuracy_text(recorded: TrainingRecording, moment: int) -> str:
@@ -228,13 +233,15 @@ def _accuracy_text(recorded: TrainingRecording, moment: int) -> str:
     return "not measured" if np.isnan(share) else percent(share, brief=True)
 
 
-def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None:
+def _draw_curves(recordings: dict[Checkpoint, TrainingRecording], probe: int) -> None:
     with st.container(key="curves_heading"):
         st.markdown("## What else was recorded?")
     with bar("curves")[0]:
         measure = CURVES.choose()
-    for column, (name, recorded) in zip(st.columns(len(films), gap="medium"), films.items(), strict=True):
-        source = _films_expression(films)[name]
+    for column, (name, recorded) in zip(
+        st.columns(len(recordings), gap="medium"), recordings.items(), strict=True
+    ):
+        source = _recordings_expression(recordings)[name]
         probe_record, titles = source.probes[probe], [*map(title_of, recorded.tasks)]
         values, title, line, log_y = {
             ACCURACY: (source.accuracy[:, None], "accuracy", None, False),
@@ -246,7 +253,7 @@ def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None
             run_curves,
             call(recorded_values, values, name, source.run_step, call(np.array, titles)[source.phase]),
             y_title=title,
-            runs=_colours(tuple(films)),
+            runs=_colours(tuple(recordings)),
             line_title=line,
             x_title="recorded moment",
             log_y=log_y,
@@ -255,21 +262,21 @@ def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None
         with column:
             show(chart, key=f"curves_{name}")
     caption = _CAPTIONS[measure]
-    if measure == GRADIENTS and any(recorded.is_clipped for recorded in films.values()):
+    if measure == GRADIENTS and any(recorded.is_clipped for recorded in recordings.values()):
         caption += _CLIPPED
     if caption:
         st.caption(caption)
 
 
-def _draw_formation(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> None:
+def _draw_formation(recordings: Mapping[Checkpoint, TrainingRecording], probe: int) -> None:
     with st.container(key="formation_heading"):
         st.markdown("## When did each head form?", help=_FORMATION_HELP)
     sources = {
         name: call(formation_step, recording, probe).with_value(partial(formation_steps, name, probe))
-        for name, recording in _films_expression(films).items()
+        for name, recording in _recordings_expression(recordings).items()
     }
     all_steps = call(np.concatenate, [call(steps.ravel) for steps in sources.values()])
-    for column, (name, steps) in zip(st.columns(len(films), gap="medium"), sources.items(), strict=True):
+    for column, (name, steps) in zip(st.columns(len(recordings), gap="medium"), sources.items(), strict=True):
         with column:
             show(
                 call(formation_map, steps, among=all_steps, title=f"{name}, training step"),

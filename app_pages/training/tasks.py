@@ -66,12 +66,14 @@ def title_of(task: str) -> str:
 
 
 def judged_on(tasks: Iterable[str]) -> str:
-    """Name of the data on which a run's accuracies were measured: the training digits if it learned all of them, else held-out data."""
+    """Name of the data that a run's accuracies were measured on: the training digits if the run used all of them, else held-out
+    data.
+    """
     return "training digits" if set(tasks) == {"unchanged digits"} else "held-out data"
 
 
 def explain(tasks: Iterable[str]) -> None:
-    """Draws a folded list that explains the tasks; nothing if none of them is known."""
+    """Draws a folded list that explains the training tasks; nothing if none of them is known."""
     explained = [task for task in dict.fromkeys(tasks) if task in TASKS]
     if explained:
         with st.expander("What the tasks are"):
@@ -79,6 +81,6 @@ def explain(tasks: Iterable[str]) -> None:
 
 
 def task_names_text(tasks: Sequence[str]) -> str:
-    """Names of the tasks, numbered in the order in which they were learned; of consecutive phases with one task, once."""
+    """Names of the tasks, numbered in order of training; consecutive phases with the same task are named once."""
     titles = [title_of(task) for task, _ in groupby(tasks)]
     return " · ".join(f"{number} {title}" for number, title in enumerate(titles, 1))

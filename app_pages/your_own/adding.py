@@ -1,4 +1,4 @@
-"""How encoders get on the page: a models folder, an upload, a download from the Hub; and what can be opened."""
+"""How users add encoders: a models folder, an upload, or a download from the Hub; and which encoders can be opened."""
 
 import streamlit as st
 
@@ -50,14 +50,14 @@ def heading(title: str) -> None:
 
 
 def explain_option(title: str, sentence: str, command: str) -> None:
-    """Draws, folded, how to start the app with an option that is off."""
+    """Draws, folded, the command that starts the app with an option that is now off."""
     with st.expander(title, icon=":material/power_settings_new:"):
         st.markdown(sentence)
         st.code(command, language="bash", wrap_lines=True)
 
 
 def explain_supported() -> None:
-    """Draws which encoders can be opened, and how to convert other files."""
+    """Draws a list of the encoders that can be opened, and how to convert other files."""
     heading("What can be opened")
     with st.expander("BERT, RoBERTa, ViT and others, and what a folder needs"):
         st.markdown(SUPPORTED)
@@ -72,7 +72,7 @@ def explain_supported() -> None:
 
 
 def draw_upload_form(at_most_mb: int) -> None:
-    """Draws the upload form; `at_most_mb` is the limit of the session, 0 if uploads are off."""
+    """Draws the upload form; `at_most_mb` is the session's limit in megabytes, 0 if uploads are off."""
     if not at_most_mb:
         explain_option(
             "By upload: start with --uploads",
@@ -129,7 +129,7 @@ def _save(files: list, at_most: int) -> None:
 
 
 def draw_hub_form(is_allowed: bool) -> None:
-    """Draws the form for a model's name; if downloads are off, how to start the app with them."""
+    """Draws the form for the name of a model on the Hub; if downloads are off, the command that allows them."""
     if not is_allowed:
         explain_option(
             "From the Hugging Face Hub: start with --hub",

@@ -32,7 +32,7 @@ SECONDS, SECONDS_OF_CACHE = 10, 60  # all that is in the cache is looked through
 
 
 def draw_list(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
-    """Draws a list of encoders, `PAGE` at a time, and the names that were refused; `empty` is shown if there are none."""
+    """Draws a list of encoders in pages of `PAGE`, and the names that were refused; the text `empty` if there are none."""
     heading(title)
     names = listing.names
     if len(names) > PAGE:
@@ -97,7 +97,7 @@ def _draw_row(name: str) -> None:
 
 
 def _as_html(name: str, info: Description) -> str:
-    """HTML with what an encoder is, in a few lines, and the reason if it cannot be opened."""
+    """HTML that describes an encoder in a few lines, with the reason if it cannot be opened."""
     summary, facts = dict(info.summary), [info.family]
     if info.config is not None:
         facts += [
@@ -153,7 +153,7 @@ def _open_in_attention(name: str) -> None:
 
 
 def _open_with_texts(name: str, of_texts: str) -> None:
-    """Callback: opens the encoders of pictures and of texts of one folder, and the page Side by side with both."""
+    """Callback: opens the picture encoder `name` and the text encoder `of_texts` of one folder on the page Side by side."""
     for opened in (of_texts, name):
         session_encoders.open_(opened)
     KIND.take(encoders.PICTURE)
@@ -197,7 +197,7 @@ def uploaded_encoders() -> Listing:
 
 
 def description(name: str) -> Description:
-    """Description of an encoder; if it cannot be opened, the field `problem` of the description says why."""
+    """Description of an encoder; its field `problem` says why it cannot be opened, if so."""
     try:
         folder = locations.find(name, checkpoint.CHECKPOINTS)
         return _description_of_folder(folder, _folder_state(folder))
@@ -218,7 +218,7 @@ def _description_of_folder(folder: Path, _folder_state: tuple) -> Description:
 
 
 def _description_of_own(config: ModelConfig) -> Description:
-    """Description of an encoder that `model.checkpoint.save` has written; compare `model.huggingface.describe`."""
+    """Description of an encoder that `model.checkpoint.save` has written; for others see `model.huggingface.describe`."""
     classes = beginning(config.class_names, 4)
     input_text = f"text, up to {config.n_positions:,} tokens"
     if not config.is_text:
@@ -238,7 +238,7 @@ def _description_of_own(config: ModelConfig) -> Description:
 
 
 def _folder_state(folder: Path) -> tuple:
-    """Size and modification time of each file, which identify the folder's content without reading the weights."""
+    """Size and modification time of each file in the folder, by which a change is noticed without reading the weights."""
     folder, _ = split_path(folder)
     files = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file())
     return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in files)

@@ -1,1 +1,3 @@
-"""Whether an attention map may be read as an explanation of the answer: a line beside the map, and figures behind it."""
+"""Whether an attention map may be read as an explanation of the answer: a verdict beside the map, and the figures that support
+it.
+"""

@@ -1,4 +1,4 @@
-"""The knock-out effects and deletion curves of one map on one input; slow ones are computed only on request."""
+"""Knock-out effects and deletion curves of one map on one input; computed on request if they take long."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,7 +17,9 @@ from model.experiments.knock_out import KnockOutKind
 
 
 class Curves(NamedTuple):
-    """Deletion and insertion curves: how far the answer has fallen after each of `counts` knock-outs."""
+    """Deletion and insertion curves: how far the answer has fallen after `counts` tokens are knocked out, or put back, in order
+    of the map's scores, in the best possible order, and in random orders.
+    """
 
     counts: tuple[int, ...]
     deletion: np.ndarray  # [step], in the order of the map
@@ -27,7 +29,9 @@ class Curves(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The check of one map on one input: scores of the map, effects of knock-outs, and how well they agree."""
+    """Comparison of one map with knock-outs on one input: the map's score of each of `positions`, the effect of hiding it, and
+    how well the two agree.
+    """
 
     answer: Answer
     kind: KnockOutKind
@@ -55,10 +59,10 @@ def check_map(
     wanted: Wanted = NOT_YET,
 ) -> Checked | None:
     """Compares the map `pattern` [query, key], over all positions of the input, with the effects of knock-outs on the `answer`;
-    no curves yet.
+    without curves, which `with_curves` adds.
 
-    If the knock-outs take longer than half a second and are not `wanted` already, draws a button with this `key` and returns
-    None until it is pressed.
+    If the knock-outs take longer than half a second and are not `wanted` already, draws a button with this `key` and returns None
+    until it is pressed.
     """
     record = subject.record
     positions = explained_positions(record, answer.word)
@@ -75,14 +79,14 @@ def check_map(
 
 
 def read_position(subject: LiveSubject, answer: Answer) -> int | None:
-    """The position at which the answer is read; None where it is read from all."""
+    """The position whose state the answer is read from; None if it is pooled from all."""
     if answer.word is not None:
         return answer.word.position
     return 0 if subject.loaded.config.reads_class_token else None
 
 
 def with_scores(checked: Checked, scores: np.ndarray) -> Checked:
-    """The check of other `scores`, one for each position of the input, against the effects of `checked`; no curves yet."""
+    """Compares other `scores`, one for each position of the input, with the knock-out effects in `checked`; without curves."""
     scores = scores[list(checked.positions)]
     agreement = rule.agreement(scores, checked.effects)
     return checked._replace(scores=scores, agreement=agreement, curves=None)
@@ -97,9 +101,9 @@ def with_curves(
     what: str = "map",
     wanted: Wanted = NOT_YET,
 ) -> Checked:
-    """`checked` with its curves, where the rule needs them or they `are_shown`; `what` is judged, such as a map.
+    """`checked` with its curves, if the verdict needs them or they `are_shown`; `what` names the judged object, such as "map".
 
-    If they take long and are not `wanted` already, draws a button and returns `checked` unchanged until it is pressed.
+    If the curves take long and are not `wanted` already, draws a button and returns `checked` unchanged until it is pressed.
     """
     n = len(checked.positions)
     if n < 2 or (n < rule.FEWEST and not are_shown):
@@ -132,5 +136,5 @@ def with_curves(
 
 
 def _n_forwards(positions: Sequence[int]) -> int:
-    """Number of forward passes: one for each position, those of uniform and permuted attention, and an unchanged one."""
+    """Number of forward passes: one for each position, one each for uniform and permuted attention, and one unchanged."""
     return len(positions) + rule.N_PERMUTATIONS + 2

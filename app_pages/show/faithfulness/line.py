@@ -1,4 +1,4 @@
-"""A short sign at a map that says whether it may be read as an explanation of the answer; a press on it opens the figures."""
+"""A verdict beside a map on whether it may be read as an explanation of the answer; a click opens the figures behind it."""
 
 from functools import partial
 from html import escape
@@ -40,7 +40,7 @@ _MENU = "why"  # key of the menu, in the session whether it is open
 
 
 class Faithfulness(NamedTuple):
-    """The check of a map, None where it is not computed, and a container in the menu that shows it, for controls."""
+    """The check of a map (None if it was not computed), and a container for controls in the menu that shows it."""
 
     checked: Checked | None
     controls: DeltaGenerator
@@ -58,12 +58,12 @@ def faithfulness(
     why_unchecked: str | None = None,
     is_wanted: bool = False,
 ) -> Faithfulness:
-    """Draws a sign that says whether the map `pattern` [query, key], over all positions of the input and seen through `lens`,
-    explains the `answer`, and behind it the figures by which that is decided.
+    """Draws the verdict whether the map `pattern` [query, key], over all positions of the input and seen through `lens`, explains
+    the `answer`, and a menu with the figures behind it.
 
-    `head` is the layer and head of the map; None if it combines several heads. The figures mark the position `query`.
-    `kind` is None if there is no encoder and so nothing can be knocked out; `why_unchecked` says why else nothing is
-    checked. What takes long is computed if it `is_wanted`, or once a button is pressed.
+    `head` is the layer and head of the map; None if it combines several heads. The figures mark the position `query`. `kind` is
+    None without an encoder, when nothing can be knocked out; `why_unchecked` is another reason not to check. Checks that take
+    long run if `is_wanted`, or when a button is pressed.
     """
     if isinstance(subject, FileSubject) or kind is None:
         why_unchecked = words.NO_ENCODER
@@ -101,7 +101,7 @@ def faithfulness(
 
 
 def _keep_open() -> None:
-    """Callback: the address says whether the menu is open."""
+    """Callback: writes into the address whether the menu is open."""
     FAITHFULNESS.take("true" if st.session_state[_MENU] else "")
 
 
@@ -115,7 +115,9 @@ def draw_faithfulness_of_side(
     head: tuple[int, int],
     key: str,
 ) -> None:
-    """Draws only the line, for one side of a comparison and its `answer`; `key` is the prefix of its buttons' keys."""
+    """Draws only the sentences of the verdict, for one side of a comparison and its `answer`; `key` is the prefix of the buttons'
+    keys.
+    """
     checked = check_map(side.subject, pattern, kind, answer, key=f"{key}_check", title=side.title)
     if checked is not None:
         line = st.container()
@@ -204,7 +206,7 @@ def _effects_expression(subject: LiveSubject, checked: Checked) -> Expression:
 
 
 def _curves_expression(subject: LiveSubject, checked: Checked) -> list[tuple[Expression, Expression]]:
-    """The curve of the map and those of random orders, of deletion and of insertion."""
+    """Expressions of the deletion and of the insertion curve, each as (curve of the map, curves of random orders)."""
     scores = dict(zip(checked.positions, checked.scores.tolist(), strict=True))
     order = sort_by_score(scores, checked.positions)
     written = partial(as_python.computed, subject, deletion)

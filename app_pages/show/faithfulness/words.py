@@ -1,4 +1,4 @@
-"""Sentences about whether a map may be read as an explanation, made from the computed numbers."""
+"""Sentences, made from the computed numbers, on whether a map may be read as an explanation."""
 
 import math
 from typing import NamedTuple
@@ -32,7 +32,9 @@ from viz.builders.number_format import THIN, format_number, percent, told_apart
 
 
 class OverData(NamedTuple):
-    """Number of examples on which a head's map can be judged, and the share on which it is readable as an explanation."""
+    """Share of examples on which a head's map may be read as an explanation, of the `n_judged` of `n` examples on which that can
+    be decided.
+    """
 
     share: float | None  # of the judged examples, from 0 to 1; None where there are none
     n_judged: int  # on which maps can be judged
@@ -57,7 +59,9 @@ def stored_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) 
 def _shares_by_map(
     name: Checkpoint, _of: stored_results.States
 ) -> dict[tuple[str, int, int | None], tuple[float | None, int]]:
-    """Share of readable maps, and number of examples on which that can be decided, by lens, layer and head (or None)."""
+    """Share of examples with a readable map and number of examples on which that can be decided, by lens, layer and head (None
+    for a lens without heads).
+    """
     stored = stored_results.table_of(name, FAITHFULNESS)
     if stored is None:
         return {}
@@ -102,7 +106,7 @@ NOT_CHECKED = (
 
 
 def short_verdict(of_map: Verdict | None) -> str:
-    """Whether the map explains the answer, in a word or two; None for one that was not checked."""
+    """The verdict in a word or two; `of_map` is None for a map that was not checked."""
     if of_map is None or (of_map.undecidable is None and of_map.n >= 2 and of_map.area is None):
         return "not checked"
     if of_map.n < 2 or of_map.undecidable is not None:
@@ -111,8 +115,8 @@ def short_verdict(of_map: Verdict | None) -> str:
 
 
 def conclusion_sentence(of_map: Verdict, answer: Answer, what: str = "map") -> str:
-    """Whether the map, or `what` is judged, shows what the answer depends on, by the rule of `model.experiments.faithfulness`, with
-    the numbers that decide: the rank correlation and the area under the deletion curve.
+    """Sentence on whether the map (or what `what` names) shows what the answer depends on, by the rule of
+    `model.experiments.faithfulness`, with the rank correlation and the area under the deletion curve that decide it.
     """
     return f"Does this {what} show what {plain(answer.quoted)} hangs on? {_reply(of_map, answer)}"
 
@@ -142,7 +146,9 @@ def _reply(of_map: Verdict, answer: Answer) -> str:
 
 
 def other_attention_sentence(changes: OtherAttention, answer: Answer) -> str:
-    """Sentence on how the answer changes with uniform or permuted attention: about the encoder, not about the shown map."""
+    """Sentence on how the answer changes under uniform or permuted attention, which concerns the whole encoder, not the shown
+    map.
+    """
     change, uniform = answer.shift(changes.uniform)
     _, permuted = answer.shift(float(np.mean(changes.permuted)), float(np.std(changes.permuted, ddof=1)))
     return (
@@ -182,7 +188,7 @@ def areas_sentence(of_map: Verdict) -> str:
 
 
 def over_data_sentence(held: OverData) -> str:
-    """Sentence on how often the map passes as an explanation over a data set."""
+    """Sentence on the share of a data set's examples on which the map may be read as an explanation."""
     if held.share is None:
         return f"This cannot be told on any of {held.n:,} {held.data}."
     return (
@@ -247,7 +253,7 @@ def rule_markdown(answer: Answer) -> str:
 
 
 def _correlation_text(spearman: float) -> str:
-    """The correlation with two digits, or with four where rounding would lift it to the rule's threshold."""
+    """The correlation with two digits, or with four if rounding would raise it to the rule's threshold."""
     rounded = spearman < LEAST_CORRELATION <= float(f"{spearman:.2f}")
     return format_number(spearman, ".4f" if rounded else ".2f")
 

@@ -95,7 +95,9 @@ def arrow_keys(figure: str, take: Callable[[int, int], None], *, name: str) -> N
 
 
 class Blinking(NamedTuple):
-    """A figure that blinks: the key of its container, its name and the colour of that, "" for the page's own."""
+    """A figure that can blink: the key of its container, its name, and the colour of that name ("" for the page's text
+    colour).
+    """
 
     key: str
     name: str
@@ -103,17 +105,17 @@ class Blinking(NamedTuple):
 
 
 def blink(first: Blinking, second: Blinking) -> None:
-    """Draws a button; while it, or the key B, is held, the two figures alternate in the place of the first, under their names.
+    """Draws a button; while it, or the key B, is held, the two figures alternate in the position of the first, under their names.
 
-    Differences jump out that two figures beside each other hide (a blink comparator). Where the reader prefers reduced
-    motion, the second one stands there until it is released.
+    Such a blink comparator shows differences that are overlooked in figures side by side. If the user prefers reduced motion, the
+    second figure stays visible until the button is released.
     """
     with st.container(width="content", key="blink"):
         _blinking(key="blink_button", data={"figures": [figure._asdict() for figure in (first, second)]})
 
 
 def row_clicks(figure: str, n: int, take: Callable[[int], None]) -> None:
-    """Calls `take` with a row's index when that row, or its label, is clicked in the Plotly heatmap of the container `figure`.
+    """Calls `take` with a row's index when that row, or its label, is clicked in the Plotly heatmap in the container `figure`.
 
     `n` is the number of rows. Plotly reports only clicks on points, so the row is computed from its axis.
     """
@@ -137,14 +139,14 @@ def toggles(
     stamp: str,
     rows: Mapping[str, Any] | None = None,
 ) -> None:
-    """Calls `take` with all marks that are on when a mark is clicked, and so turned on or off, in the Vega-Lite chart of the
-    container `figure`.
+    """Turns the `n` marks of the Vega-Lite chart in the container `figure` on or off by clicks, and calls `take` with the indices
+    of all that are on.
 
-    Marks are numbered in reading order, and there are `n`; those that are `on` now are in that set. The browser keeps the set:
-    no click is lost while the server is busy. What was clicked under another `stamp` is not taken. A clicked mark is hatched, or
-    outlined, until the figure is drawn anew; of a board [query, key], which comes with its `rows`, the whole row is drawn with the weights
-    that remain: they have the `scores` [query, key], which cells are `allowed` [query, key] if none is on, the `largest` weight of the
-    colour scale, its `colours`, and whether such a row is `exact`.
+    Marks are numbered in reading order; `on` are those that are on now. The browser keeps the set, so that no click is lost while
+    the server is busy; clicks made under another `stamp` are ignored. A clicked mark is hatched or outlined until the figure is
+    redrawn. A board [query, key] passes `rows`, so that the browser redraws the whole row with the remaining weights: `scores`
+    [query, key], `allowed` [query, key] (the cells that may be attended to when none is on), `largest` (the maximum of the colour
+    scale), `colours`, and `exact` (whether such a row equals the encoder's).
     """
     key = f"{figure}_toggles"
     answered: dict[str, int] = st.session_state.setdefault(_ANSWERED, {})
@@ -172,8 +174,8 @@ def toggles(
 
 
 def slider_moves(slider: str, heatmap: str, position: int) -> str:
-    """Lets figures follow the slider with the key `slider` while it is dragged: the frame around the row `position` of the Plotly
-    heatmap `heatmap`, and those drawn later that bind a parameter to the element whose CSS selector is returned.
+    """Makes figures follow the slider with the key `slider` while it is dragged: the frame around the row `position` of the
+    Plotly heatmap `heatmap`, and figures drawn later that bind a parameter to the returned CSS selector.
     """
     with st.container(key=f"gesture_{slider}"):
         _slider(key=f"{slider}_moves", data={"slider": slider, "heatmap": heatmap, "position": position})

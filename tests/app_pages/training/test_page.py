@@ -11,7 +11,7 @@ from app_pages.controls import input_controls, training_controls
 from app_pages.controls.input_controls import KIND
 from app_pages.training import page
 from app_pages.training.page import MOST
-from app_pages.training.tasks import GLANCES, TASKS, in_words
+from app_pages.training.tasks import GLANCES, TASKS, task_names_text
 from model import checkpoint
 from model.train.task_digits import Digits
 from model.train.task_reviews import Sentiment, TrueLabels
@@ -228,8 +228,10 @@ def test_the_page_needs_no_input(open_app: Open) -> None:
 
 
 def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:
-    assert in_words(("masked tokens", "masked tokens", "sentiment")) == ("1 hidden words · 2 whole reviews")
-    assert in_words(()) == ""
+    assert task_names_text(("masked tokens", "masked tokens", "sentiment")) == (
+        "1 hidden words · 2 whole reviews"
+    )
+    assert task_names_text(()) == ""
 
 
 def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, checkpoints) -> None:
