@@ -22,10 +22,11 @@ AT_MOST = 20  # seconds that the first page is waited for
 
 @asynccontextmanager
 async def importing_ahead(_: st.App) -> AsyncIterator[None]:
-    """At the server's start: imports the modules of the pages while the browser loads, which saves the first page a second.
+    """Lifespan of the server. At its start it imports the modules of the pages while the browser loads, which makes the first
+    page a second faster.
 
-    At its end: deletes uploads, since a server that is told to stop does not run Python's exit handlers. Those of one that was
-    killed are deleted by the next that starts.
+    At its end it deletes uploads, since a server that is told to stop does not run Python's exit handlers. Uploads of a server
+    that was killed are deleted at the next start.
     """
     hold_uploads_in_memory()
     keep_downloads()
