@@ -36,7 +36,7 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     if first.words is not None and second.words is not None:
         matrix = distances_by_words(first.subject, second.subject, (first.words, second.words))
     else:
-        matrix = _distances(first.subject, second.subject)
+        matrix = _head_distances(first.subject, second.subject)
     if first.checkpoint == second.checkpoint:
         return head_matching.pair_by_index(*shapes, matrix)
     stored = stored_comparison(first.checkpoint, second.checkpoint)
@@ -79,7 +79,7 @@ def pairing_expression(first: Side, second: Side, pairing: Pairing) -> Expressio
 
 
 @cached(spinner="Measuring head distances …")
-def _distances(first: LiveSubject, second: LiveSubject) -> np.ndarray:
+def _head_distances(first: LiveSubject, second: LiveSubject) -> np.ndarray:
     return head_matching.distance_matrix(first.record.pattern, second.record.pattern)
 
 

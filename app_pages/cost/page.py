@@ -88,7 +88,7 @@ def draw_variations() -> None:
             "": st.column_config.TextColumn(width=96),
             **{heading: st.column_config.TextColumn(width=width) for heading, width in widths.items()},
         },
-        on_select=lambda: _take_row(key),
+        on_select=lambda: _take_published_sizes(key),
         selection_mode="single-cell",
         alt="Table 3 of the paper with the parameters of each row's encoder alone.",
     )
@@ -123,7 +123,7 @@ def _variation_label(row: Variation) -> str:
     return f"{row.group} {word}" if row.group in _VARIED else row.group
 
 
-def _take_row(key: str) -> None:
+def _take_published_sizes(key: str) -> None:
     if cells := st.session_state[key]["selection"]["cells"]:
         START.take(variations()[cells[0][0]].name)
         fill_in_sizes()

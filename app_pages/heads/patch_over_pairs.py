@@ -127,18 +127,21 @@ def _choose_pairs(kind: _Kind) -> PairList | None:
                 ("csv", "tsv", "txt"),
                 key=key,
                 max_upload_size=LARGEST,
-                on_change=_take,
+                on_change=_keep_pairs,
                 args=(kind, lambda: _from_upload(kind, key)),
                 help=kind.help,
             )
             st.button(
-                "Try it with the examples", key="pairs_examples", on_click=_take, args=(kind, kind.examples)
+                "Try it with the examples",
+                key="pairs_examples",
+                on_click=_keep_pairs,
+                args=(kind, kind.examples),
             )
         else:
             notes = " ".join(("", *held.notes))
             count = counted(len(held.pairs), "pair")
             st.markdown(plain(f"{count} of {kind.noun}s from {held.name}.{notes}"), width="content")
-            st.button("Other pairs", key="pairs_other", type="tertiary", on_click=_forget, args=(kind,))
+            st.button("Other pairs", key="pairs_other", type="tertiary", on_click=_remove_pairs, args=(kind,))
     if problem := session.get(kind.problem):
         st.warning(plain(problem), icon=":material/warning:")
     if held is None:
@@ -149,7 +152,7 @@ def _choose_pairs(kind: _Kind) -> PairList | None:
     return held
 
 
-def _take(kind: _Kind, read: Callable[[], PairList]) -> None:
+def _keep_pairs(kind: _Kind, read: Callable[[], PairList]) -> None:
     """Callback: keeps the pairs that `read` returns in the session, or the message of its ValueError."""
     session = st.session_state
     session[kind.problem] = None
@@ -166,7 +169,7 @@ def _from_upload(kind: _Kind, key: str) -> PairList:
     return kind.read(file.name, file.getvalue())
 
 
-def _forget(kind: _Kind) -> None:
+def _remove_pairs(kind: _Kind) -> None:
     """Callback: removes the pairs."""
     st.session_state[kind.held] = st.session_state[kind.problem] = None
 
@@ -345,7 +348,7 @@ def draw_effects_table(
         {
             "key": [layer, column],
             "current": (layer, column) == current,
-            "cells": _cells(effects, columns, layer, column, p_values),
+            "cells": _table_cells(effects, columns, layer, column, p_values),
         }
         for layer, column in indices
     ]
@@ -356,7 +359,7 @@ def draw_effects_table(
     _table.draw(headings, rows, key="patch_table", take_row=take_row)
 
 
-def _cells(
+def _table_cells(
     effects: MeanEffects, columns: Columns, layer: int, column: int, p_values: np.ndarray | None
 ) -> list[TableCell]:
     spec = "#.3g" if p_values is None else "+#.3g"

@@ -176,7 +176,7 @@ def _draw_examples(name: Checkpoint, rows: pd.DataFrame, chosen: HeadChoice, rel
     if not loaded(name).config.is_text or not sentences:
         st.caption("The app has no sentences with this relation to show.")
         return
-    examples = _examples(name, sentences[:MOST_TRIED], chosen, direction)
+    examples = _link_examples(name, sentences[:MOST_TRIED], chosen, direction)
     if not examples:
         st.caption("No sentence with this relation fits into a line and into what this encoder reads.")
         return
@@ -221,12 +221,15 @@ def _draw_buttons(
                 key=f"open_link_{number}",
                 type="tertiary",
                 on_click=callback(
-                    f"open_link_{number}", partial(_open, name, sentence, chosen, relation, direction)
+                    f"open_link_{number}",
+                    partial(_open_sentence, name, sentence, chosen, relation, direction),
                 ),
             )
 
 
-def _open(name: Checkpoint, sentence: LinkedText, chosen: HeadChoice, relation: str, direction: str) -> None:
+def _open_sentence(
+    name: Checkpoint, sentence: LinkedText, chosen: HeadChoice, relation: str, direction: str
+) -> None:
     """Callback: opens the sentence on Attention at this head, with the first link's query chosen."""
     links = of(link_cells, name, sentence, direction)
     query = next((link.queries[0] for link in links if link.relation == relation), 0)
@@ -238,7 +241,7 @@ def _open(name: Checkpoint, sentence: LinkedText, chosen: HeadChoice, relation: 
     go_to(ATTENTION, *choices, *as_matrix)
 
 
-def _examples(
+def _link_examples(
     name: Checkpoint, sentences: Sequence[tuple[LinkedText, Link]], chosen: HeadChoice, direction: str
 ) -> list[tuple[LinkedText, LinkExample]]:
     examples: list[tuple[LinkedText, LinkExample]] = []

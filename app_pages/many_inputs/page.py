@@ -122,9 +122,9 @@ def draw_measuring(name: Checkpoint, items: tuple[Item, ...], predictions: Predi
         if len(predictions.lines) < 2:
             return
         if not _is_measured(name, items):
-            _measure(name, items, predictions)
+            _measure_heads(name, items, predictions)
         if _is_measured(name, items):
-            _draw_way_to_heads(name)
+            _draw_link_to_heads(name)
 
 
 def _is_measured(name: str, items: tuple[Item, ...]) -> bool:
@@ -133,7 +133,7 @@ def _is_measured(name: str, items: tuple[Item, ...]) -> bool:
     return heads_of(name) is session_heads()[name]  # not if the weights have changed since
 
 
-def _measure(name: Checkpoint, items: tuple[Item, ...], predictions: Predictions) -> None:
+def _measure_heads(name: Checkpoint, items: tuple[Item, ...], predictions: Predictions) -> None:
     loaded = cache.loaded(name)
     numbers = [line.number for line in predictions.lines]
     inputs = _readable_inputs(name, [items[number] for number in numbers])
@@ -160,7 +160,7 @@ def _measure(name: Checkpoint, items: tuple[Item, ...], predictions: Predictions
     begin_anew(what)  # its result is held above, and another list may take its place
 
 
-def _draw_way_to_heads(name: str) -> None:
+def _draw_link_to_heads(name: str) -> None:
     source = session_heads()[name].source
     unknown = f"; {percent(source.unknown)} of their tokens are unknown" if source.unknown else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -171,7 +171,7 @@ def _draw_way_to_heads(name: str) -> None:
         st.button(
             "Show on Heads →", key="many_to_heads", type="tertiary", on_click=_go_to_heads, args=(name,)
         )
-        st.button("Forget", key="many_forget_heads", type="tertiary", on_click=_forget, args=(name,))
+        st.button("Forget", key="many_forget_heads", type="tertiary", on_click=_forget_measures, args=(name,))
 
 
 def _go_to_heads(name: str) -> None:
@@ -183,7 +183,7 @@ def _go_to_heads(name: str) -> None:
     go_to(HEADS, *(choice for choice in choices if choice.written))
 
 
-def _forget(name: str) -> None:
+def _forget_measures(name: str) -> None:
     """Callback: removes the measures over this list, so that pages show those stored beside the encoder again."""
     session_heads().pop(name, None)
 

@@ -15,7 +15,7 @@ NOTHING = "Without any mask"
 def without_or_with(choice: MaskChoice, record: ForwardRecord) -> str:
     """Beginning of a sentence that names the mask, such as "With a causal mask in head 1"; plain text."""
     parts = [
-        f"{axis[:-1] if len(indices) == 1 else axis} {_listed(list(map(str, indices)))}"
+        f"{axis[:-1] if len(indices) == 1 else axis} {_joined_with_and(list(map(str, indices)))}"
         for axis, indices in (("layers", choice.layers), ("heads", choice.heads))
         if indices is not None
     ]
@@ -31,7 +31,7 @@ def _hidden_clause(choice: MaskChoice, record: ForwardRecord) -> str | None:
         case "keys" if len(choice.keys) > AT_MOST:
             return f"Without {len(choice.keys)} of the {n} {'tokens' if is_text else 'positions'}"
         case "keys" if choice.keys:
-            return f"Without {_listed([names[key] for key in choice.keys])}"
+            return f"Without {_joined_with_and([names[key] for key in choice.keys])}"
         case "cells" if len(choice.cells) == 1:
             ((query, key),) = choice.cells
             return f"Where {names[query]} does not see {names[key]}"
@@ -57,7 +57,7 @@ def named(record: ForwardRecord, position: int) -> str:
     return f"“{token}”" if record.tokens.count(token) == 1 else f"“{token}” at position {position}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _joined_with_and(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 

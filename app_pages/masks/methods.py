@@ -71,7 +71,7 @@ def draw_methods(view: MaskedInput, answer: Answer, slots: Slots) -> None:
         st.markdown(f"**{mask}: the same mask, applied in five ways, seen in {head}**")
     by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
     rows = {
-        name: _measured(result) | dict([answer.in_table(result.answers)])
+        name: _head_cells(result) | dict([answer.in_table(result.answers)])
         for name, result in by_method.items()
     }
     st.table(pd.DataFrame(rows).T)
@@ -87,7 +87,7 @@ def draw_methods(view: MaskedInput, answer: Answer, slots: Slots) -> None:
     st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
     fully_masked: dict[str, MaskedHead] = _masked_head_by_method(*arguments, closed=query)
     rows = {
-        name: _row(result, query) | dict([answer.in_table(result.answers)])
+        name: _row_cells(result, query) | dict([answer.in_table(result.answers)])
         for name, result in fully_masked.items()
     }
     st.table(pd.DataFrame(rows).T)
@@ -132,7 +132,7 @@ def _masked_head_by_method(
     return by_method
 
 
-def _measured(result: MaskedHead) -> dict[str, str]:
+def _head_cells(result: MaskedHead) -> dict[str, str]:
     weight = weight_on_masked(result.pattern, result.mask)
     return {
         "largest weight on a masked cell": "none is masked" if weight is None else _number_text(weight),
@@ -140,7 +140,7 @@ def _measured(result: MaskedHead) -> dict[str, str]:
     }
 
 
-def _row(result: MaskedHead, query: int) -> dict[str, str]:
+def _row_cells(result: MaskedHead, query: int) -> dict[str, str]:
     row = result.pattern[query]
     return {"weights of the row": _span(row), "it adds up to": _number_text(float(weight_sums(row)))}
 

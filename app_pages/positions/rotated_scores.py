@@ -114,7 +114,7 @@ def _draw_over_distance(pair: Pair) -> None:
         f"The thick line is the score, colours are what groups of pairs add to it; λ is a pair's wavelength, in positions.{remark}"
     )
     st.latex(score_formula(rotates_all=not score.not_rotated))
-    st.caption(_source(pair))
+    st.caption(_source_sentence(pair))
 
 
 def score_formula(*, rotates_all: bool) -> str:
@@ -142,7 +142,7 @@ def _groups_expression(score: RotaryScore, source: Expression) -> dict[str, Expr
     return parts
 
 
-def _source(pair: Pair) -> str:
+def _source_sentence(pair: Pair) -> str:
     rotary = pair.subject.record.config.family.parts.rotary
     assert rotary is not None
     base = rotary.bases[pair.chosen.layer]

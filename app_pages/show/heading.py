@@ -114,7 +114,7 @@ def draw_present_button(page: pages.Page) -> None:
             "Back to the page",
             key="present_leave",
             icon=":material/close:",
-            on_click=_leave,
+            on_click=_leave_figure_alone,
             shortcut="Esc",
             help="Back to the page",
         )
@@ -124,14 +124,14 @@ def draw_present_button(page: pages.Page) -> None:
             "Present",
             key="present",
             type="tertiary",
-            on_click=_enter,
+            on_click=_show_figure_alone,
             help="The figure alone, in large letters, for an audience. Escape leads back.",
         )
 
 
-def _leave() -> None:
+def _leave_figure_alone() -> None:
     st.query_params.pop(pages.PRESENT, None)
 
 
-def _enter() -> None:
+def _show_figure_alone() -> None:
     st.query_params[pages.PRESENT] = "1"

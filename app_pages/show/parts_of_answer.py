@@ -191,14 +191,14 @@ def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explai
         key = f"answer_effects_{number}"
         if is_wanted(side.subject, work_key, -(-n_heads // 2), label, key):
             source = _result_expression(answer_effects, side.subject, answer)
-            effects.append(source.with_value(partial(_effects, side.subject, answer)))
+            effects.append(source.with_value(partial(_head_effects, side.subject, answer)))
             with until_done(work_key):
                 effects[-1]()
     return effects
 
 
 @cached
-def _effects(subject: LiveSubject, answer: Explained) -> AnswerEffects:
+def _head_effects(subject: LiveSubject, answer: Explained) -> AnswerEffects:
     with progress("Taking away one head after the other …", ("answer effects", subject, answer)) as step:
         return answer_effects(subject.loaded, subject.model_input, answer, progress=step)
 

@@ -62,7 +62,7 @@ def shown_name(name: str) -> str:
 
 def _draw_row(name: str) -> None:
     info = description(name)
-    with st.container(horizontal=True, vertical_alignment="center", key=f"row_{_as_key(name)}"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"row_{_widget_key(name)}"):
         st.html(_as_html(name, info))
         if info.summary or info.left_out:
             with st.popover("Details", type="tertiary"):
@@ -162,7 +162,7 @@ def _open_with_texts(name: str, of_texts: str) -> None:
     go_to(COMPARE, *choices)
 
 
-def _as_key(name: str) -> str:
+def _widget_key(name: str) -> str:
     return "".join(character if character.isalnum() else "_" for character in locations.printable_name(name))
 
 
