@@ -94,10 +94,10 @@ def _draw_lengths() -> None:
     show(figure, key="norm_lengths")
     sources = " and ".join(dict.fromkeys(over(results.source) for results in layers if results))
     st.caption(
-        f"From the end of L0 to the end of the last layer: × {_growth_sentence(pre)} in pre-LN; × {_growth_sentence(post)} in post-LN, where norms reset the length.",
+        f"From the end of L0 to the end of the last layer: × {_growth_text(pre)} in pre-LN; × {_growth_text(post)} in post-LN, where norms reset the length.",
         help=f"Two encoders of film reviews, one of each. Line and band: mean and standard deviation over {sources}.",
     )
 
 
-def _growth_sentence(lengths: np.ndarray) -> str:
+def _growth_text(lengths: np.ndarray) -> str:
     return format_number(float(lengths[-1] / lengths[1]), ".2f")

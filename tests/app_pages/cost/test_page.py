@@ -116,7 +116,7 @@ def test_a_click_on_a_row_loads_it(monkeypatch: pytest.MonkeyPatch, row: int) ->
     monkeypatch.setattr(page, "st", clicked)
     held: dict = {}
     monkeypatch.setattr(st, "session_state", held)
-    page._take_row("table")
+    page._take_published_sizes("table")
     variation = variations()[row]
     assert STARTS[held["cost_from"]] == variation.config
     assert held["cost_d_model"] == variation.config.d_model
