@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from google.protobuf.message import Message
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.Exception_pb2 import Exception as Raised
 from streamlit.proto.Html_pb2 import Html
@@ -31,11 +30,11 @@ IMAGE = "![x](http://192.0.2.1/x.png)"
         ("exception", Raised(type="OverflowError", message="too large"), 1),
     ],
 )
-def test_what_breaks_the_rule(kind: str, element: Message, n: int) -> None:
+def test_what_breaks_the_rule(kind, element, n):
     assert len(list(broken(Answer(0, elements=[(kind, element)])))) == n
 
 
-def test_a_number_gives_the_same_address_again() -> None:
+def test_a_number_gives_the_same_address_again():
     known = {"head": AddressKey(frozenset({"", "masks"}), ("0", "1")), "cells": AddressKey(frozenset(), ())}
     made = [address(known, random.Random(f"0 {number}")) for number in range(50)]
     assert made == [address(known, random.Random(f"0 {number}")) for number in range(50)]

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from app_pages.inputs.drawing.code import BLANK, to_code
 from app_pages.inputs.text_input import AT_MOST
 from tests.app_pages.linked import side_names
 from tests.slow import first_of
-
-Open = Callable[..., AppTest]
 
 ROOT = Path(__file__).parents[1]
 
@@ -55,9 +52,7 @@ def prediction(app: AppTest) -> str:
     [{}, {"kind": "Digit"}, {"kind": "Digit", "source": "Draw", "drawing": to_code(DRAWING)}],
     ids=["text", "test digit", "drawn digit"],
 )
-def test_every_page_shows_every_kind_of_input(
-    open_app: Open, page: str, part: dict[str, str], query: dict[str, str]
-) -> None:
+def test_every_page_shows_every_kind_of_input(open_app, page, part, query):
     app = open_app(page, **part, **query)
     assert not app.exception
     assert not app.info
@@ -69,7 +64,7 @@ def test_every_page_shows_every_kind_of_input(
 
 
 @pytest.mark.parametrize("page", BY_THEMSELVES)
-def test_other_pages_need_no_input(open_app: Open, page: str) -> None:
+def test_other_pages_need_no_input(open_app, page):
     app = open_app(page, text="")
     assert not app.exception
     assert not [box for box in app.text_area if box.key == "text"]
@@ -78,7 +73,7 @@ def test_other_pages_need_no_input(open_app: Open, page: str) -> None:
     assert charts if "training" not in page else "There is no recording of imdb-pre-ln" in app.info[0].value
 
 
-def test_the_address_brings_back_what_was_chosen(open_app: Open) -> None:
+def test_the_address_brings_back_what_was_chosen(open_app):
     app = open_app(
         text="great film", checkpoint="imdb-pre-ln", layer="1", head="1", query="2 film", part="mean"
     )
@@ -109,27 +104,27 @@ def test_the_address_brings_back_what_was_chosen(open_app: Open) -> None:
         *((key, "") for key in DEFAULTS),
     ],
 )
-def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_app: Open, key: str, nonsense: str) -> None:
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_app, key, nonsense):
     app = open_app(**{key: nonsense}, forgiven=[key])
     assert prediction(app)
     assert value(app, key) in (DEFAULTS[key], None)
 
 
 @pytest.mark.parametrize("nonsense", ["perhaps", ""])
-def test_nonsense_for_the_lines_shows_all_of_them(open_app: Open, nonsense: str) -> None:
+def test_nonsense_for_the_lines_shows_all_of_them(open_app, nonsense):
     app = open_app(view="lines", all_queries=nonsense, forgiven=["all_queries"])
     assert prediction(app)
     assert value(app, "all_queries") is True
 
 
 @pytest.mark.parametrize("number", ["-1", "10000", "1e99", "nan", "seven"])
-def test_a_digit_that_there_is_not_is_the_first_one(open_app: Open, number: str) -> None:
+def test_a_digit_that_there_is_not_is_the_first_one(open_app, number):
     app = open_app(kind="Digit", digit=number, forgiven=["digit"])
     assert not app.exception
     assert value(app, "digit") == 0
 
 
-def test_a_damaged_drawing_in_the_address_gives_one_sentence(open_app: Open) -> None:
+def test_a_damaged_drawing_in_the_address_gives_one_sentence(open_app):
     app = open_app(kind="Digit", source="Draw", drawing="foo")
     assert not app.exception
     assert [warning.value for warning in app.warning] == [
@@ -139,7 +134,7 @@ def test_a_damaged_drawing_in_the_address_gives_one_sentence(open_app: Open) -> 
 
 
 @pytest.mark.parametrize("text", ["", " \n\t ", "\u200b\x01"])
-def test_without_a_text_the_page_says_what_to_do(open_app: Open, text: str) -> None:
+def test_without_a_text_the_page_says_what_to_do(open_app, text):
     app = open_app()
     app.text_area(key="text").set_value(text).run()
     assert not app.exception
@@ -160,7 +155,7 @@ def test_without_a_text_the_page_says_what_to_do(open_app: Open, text: str) -> N
     ids=["long", "control characters", "markup", "scripts"],
 )
 @pytest.mark.parametrize("view", first_of(["matrix", "lines"]))
-def test_any_text_is_read(open_app: Open, text: str, view: str) -> None:
+def test_any_text_is_read(open_app, text, view):
     app = open_app(view=view)
     app.text_area(key="text").set_value(text).run()
     assert not app.exception
@@ -169,13 +164,13 @@ def test_any_text_is_read(open_app: Open, text: str, view: str) -> None:
 
 
 @pytest.mark.parametrize(("page", "part"), ON_AN_INPUT)
-def test_the_page_says_how_many_tokens_were_left_out(open_app: Open, page: str, part: dict[str, str]) -> None:
+def test_the_page_says_how_many_tokens_were_left_out(open_app, page, part):
     # Of the encoder's 12 positions two are [CLS] and [SEP].
     app = open_app(page, text="great " * 15, **part)
     assert any("which leaves out the last 5 tokens" in caption.value for caption in app.caption)
 
 
-def test_the_page_says_where_the_text_box_ended(open_app: Open) -> None:
+def test_the_page_says_where_the_text_box_ended(open_app):
     app = open_app(text="great " * LONGEST)
     assert not app.exception
     assert app.query_params["text"] == value(app, "text")
@@ -184,9 +179,7 @@ def test_the_page_says_where_the_text_box_ended(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize("file", ["config.json", "model.safetensors", "tokenizer.json", "history.json"])
-def test_a_damaged_checkpoint_gives_one_sentence_and_another_can_be_chosen(
-    open_app: Open, checkpoints: Path, file: str
-) -> None:
+def test_a_damaged_checkpoint_gives_one_sentence_and_another_can_be_chosen(open_app, checkpoints, file):
     (checkpoints / "imdb-post-ln" / file).write_bytes(b"{")
     app = open_app(checkpoint="imdb-post-ln")
     assert not app.exception
@@ -197,7 +190,7 @@ def test_a_damaged_checkpoint_gives_one_sentence_and_another_can_be_chosen(
     assert prediction(app)
 
 
-def test_without_any_checkpoint_the_page_says_so(open_app: Open, checkpoints: Path) -> None:
+def test_without_any_checkpoint_the_page_says_so(open_app, checkpoints):
     for config in checkpoints.glob("imdb*/config.json"):
         config.unlink()
     app = open_app()
@@ -205,7 +198,7 @@ def test_without_any_checkpoint_the_page_says_so(open_app: Open, checkpoints: Pa
     assert app.info[0].value.startswith("There is no encoder for this input")
 
 
-def test_the_other_kind_of_input_keeps_the_norm_placement_and_forgets_the_query(open_app: Open) -> None:
+def test_the_other_kind_of_input_keeps_the_norm_placement_and_forgets_the_query(open_app):
     app = open_app(text="great film", checkpoint="imdb-pre-ln", query="1 great")
     app.segmented_control(key="kind").set_value("Digit").run()
     assert not app.exception
@@ -213,7 +206,7 @@ def test_the_other_kind_of_input_keeps_the_norm_placement_and_forgets_the_query(
     assert value(app, "query") == 0
 
 
-def test_a_shorter_text_keeps_the_query_within_it(open_app: Open) -> None:
+def test_a_shorter_text_keeps_the_query_within_it(open_app):
     app = open_app(text="not great film", layer="1", query="3 film")
     app.text_area(key="text").set_value("").run()  # the widgets go, what they held stays
     app.text_area(key="text").set_value("x").run()
@@ -222,13 +215,13 @@ def test_a_shorter_text_keeps_the_query_within_it(open_app: Open) -> None:
     assert value(app, "query") == 1  # x of [CLS], x, [SEP], since film is not there
 
 
-def test_the_choice_of_a_head_outlives_a_change_of_the_page(open_app: Open) -> None:
+def test_the_choice_of_a_head_outlives_a_change_of_the_page(open_app):
     app = open_app(layer="1", head="1").switch_page(PAGES[1]).run()
     assert not app.exception
     assert (value(app, "layer"), value(app, "head")) == (1, 1)
 
 
-def test_what_was_chosen_on_a_page_is_still_chosen_after_a_look_at_another(open_app: Open) -> None:
+def test_what_was_chosen_on_a_page_is_still_chosen_after_a_look_at_another(open_app):
     app = open_app(text="great film", part="mean", view="lines", query="1 great")
     app.switch_page(PAGES[1]).run()
     app.switch_page(PAGES[0]).run()
@@ -253,7 +246,7 @@ print(*sys.modules)
 """
 
 
-def test_the_first_page_is_imported_before_the_others_and_no_garbage_is_searched_for_in_them() -> None:
+def test_the_first_page_is_imported_before_the_others_and_no_garbage_is_searched_for_in_them():
     of_first_page, (is_on, frozen, left), modules = printed(AHEAD)
     assert {"torch", "app_pages.attention.all_heads_view", "viz.attention.linked_heads"} <= set(of_first_page)
     assert "app_pages.masks.choose_mask" not in of_first_page
@@ -286,7 +279,7 @@ print(*sys.modules)
 """
 
 
-def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
+def test_the_first_page_waits_for_nothing_that_others_alone_need():
     frame, prediction, is_same, state, page = printed(FIRST_PAGE)
     assert "app_pages.shell.frame" in frame  # which is there before torch is imported
     assert not {"torch", "pandas", "altair", "model.checkpoint"} & set(frame)
@@ -300,7 +293,7 @@ def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
     assert not {"scipy", "sklearn", "sympy", "ray", "huggingface_hub"} & set(page)
 
 
-def test_choosing_a_query_shows_its_lines_alone(open_app: Open) -> None:
+def test_choosing_a_query_shows_its_lines_alone(open_app):
     app = open_app(text="great film", view="lines")
     assert value(app, "all_queries") is True
     app.selectbox(key="query").select_index(2).run()

@@ -1,7 +1,6 @@
 """The page about the architecture shows the folders as they are."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -11,15 +10,15 @@ from tests.test_boundaries import PYTHON, ROOT
 DIAMOND: Graph = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}}
 
 
-def test_the_picture_is_drawn_from_the_imports() -> None:
+def test_the_picture_is_drawn_from_the_imports():
     assert PICTURE.read_text(encoding="utf-8") == picture(), "run `python -m tests.architecture`"
 
 
-def test_an_import_is_not_drawn_where_others_lead_the_same_way() -> None:
+def test_an_import_is_not_drawn_where_others_lead_the_same_way():
     assert reduced(DIAMOND) == {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"b", "c"}}
 
 
-def test_each_box_stands_below_all_that_it_imports() -> None:
+def test_each_box_stands_below_all_that_it_imports():
     rows, links = rows_of(DIAMOND)
     assert rows == [["a"], ["b", "c"], ["a>1>d", "d"]] or rows == [["a"], ["b", "c", "a>1>d"], ["d"]]
     assert ("a", "a>1>d") in links
@@ -27,11 +26,11 @@ def test_each_box_stands_below_all_that_it_imports() -> None:
 
 
 @pytest.mark.parametrize("top", ["model", "viz", "app_pages"])
-def test_no_two_folders_import_each_other(top: str) -> None:
+def test_no_two_folders_import_each_other(top):
     assert not [box for box in imports(top) if "," in box and box != ENCODER]
 
 
-def test_the_page_names_each_folder_once() -> None:
+def test_the_page_names_each_folder_once():
     (tree,) = re.findall(r"```text\n(.*?)```", (ROOT / "docs/architecture.md").read_text(), re.DOTALL)
     named, top = [], ""
     for line in tree.splitlines():
@@ -51,7 +50,7 @@ def test_the_page_names_each_folder_once() -> None:
 
 
 @pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")], ids=lambda page: page.name)
-def test_files_and_modules_that_a_page_names_exist(page: Path) -> None:
+def test_files_and_modules_that_a_page_names_exist(page):
     text = page.read_text(encoding="utf-8")
     tops = "model|viz|app_pages|tests|benchmarks|docs|loupe"
     files = re.findall(rf"(?<![\w/])(?:{tops})/[\w/.]+", text)

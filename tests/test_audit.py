@@ -15,11 +15,11 @@ def answer(*dependencies: dict) -> str:
 
 
 @pytest.mark.parametrize("output", ["", "Traceback", "[]", "{}", answer(), answer(SKIPPED)])
-def test_where_nobody_answers_nothing_has_failed(output: str) -> None:
+def test_where_nobody_answers_nothing_has_failed(output):
     assert verdict(output) == (0, NOBODY)
 
 
-def test_none_known() -> None:
+def test_none_known():
     code, message = verdict(answer(CLEAN, SKIPPED))
     assert code == 0
     assert "of 1 requirements" in message
@@ -27,6 +27,6 @@ def test_none_known() -> None:
 
 
 @pytest.mark.parametrize(("versions", "mended"), [(["1.1", "2.0"], "1.1, 2.0"), ([], "no version yet")])
-def test_what_is_known_is_named_with_what_mends_it(versions: list[str], mended: str) -> None:
+def test_what_is_known_is_named_with_what_mends_it(versions, mended):
     vulnerable = CLEAN | {"vulns": [{"id": "PYSEC-1", "fix_versions": versions}]}
     assert verdict(answer(vulnerable)) == (1, f"numpy 1.0: PYSEC-1, mended in {mended}")

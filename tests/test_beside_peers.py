@@ -1,7 +1,6 @@
 """The pure parts of the measurements beside the peers: tables, ratios, powers, and the sections of their page."""
 
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -107,6 +106,6 @@ def test_a_step_changes_the_weights(precision):
     assert (model[2].weight != before).all()
 
 
-def test_the_page_of_random_weights_is_written(tmp_path: Path):
+def test_the_page_of_random_weights_is_written(tmp_path):
     page("1x1x3", str(tmp_path / "page.html"))()
     assert "word2" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -140,12 +140,12 @@ PYTHON = files(".py")
         ("import_module(name)", None),
     ],
 )
-def test_an_import_by_name_is_seen(source: str, module: str | None) -> None:
+def test_an_import_by_name_is_seen(source, module):
     assert imported(ast.parse(source), Path("viz/builders/figure.py")) == set(filter(None, [module]))
 
 
 @pytest.mark.parametrize("part", MAY_IMPORT)
-def test_a_folder_imports_what_belongs_to_its_step(part: str) -> None:
+def test_a_folder_imports_what_belongs_to_its_step(part):
     sources = [path for path in PYTHON if path.parts[0] == part]
     assert sources
     wrong = {
@@ -157,14 +157,14 @@ def test_a_folder_imports_what_belongs_to_its_step(part: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["model", "viz"])
-def test_a_folder_that_is_a_library_as_well_names_none_of_its_modules_from_the_top(part: str) -> None:
+def test_a_folder_that_is_a_library_as_well_names_none_of_its_modules_from_the_top(part):
     """Installed, it is called loupe.model or loupe.viz."""
     sources = [path for path in PYTHON if path.parts[0] == part]
     assert not [str(path) for path in sources if any(below(name, {part}) for name in imported(parse(path)))]
 
 
 @pytest.mark.parametrize("part", NEVER_LOADS)
-def test_a_folder_loads_nothing_of_a_later_step(part: str) -> None:
+def test_a_folder_loads_nothing_of_a_later_step(part):
     parts = [path.with_suffix("").parts for path in PYTHON if path.parts[0] == part]
     modules = [".".join(names).removesuffix(".__init__") for names in parts]
     modules += ALSO_LOADS[part]
@@ -176,7 +176,7 @@ def test_a_folder_loads_nothing_of_a_later_step(part: str) -> None:
     assert not NEVER_LOADS[part] & set(loaded)
 
 
-def test_no_import_leads_back() -> None:
+def test_no_import_leads_back():
     """Of any two modules at most one needs the other, whatever lies between them."""
     names = {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in PYTHON}
     graph = TopologicalSorter()
@@ -187,7 +187,7 @@ def test_no_import_leads_back() -> None:
 
 
 @pytest.mark.parametrize("part", ["app_pages", "model", "viz"])
-def test_folders_import_each_other_one_way(part: str) -> None:
+def test_folders_import_each_other_one_way(part):
     """Of two folders side by side at most one needs the other, whatever lies between them."""
     folders = {path.parts[1] for path in PYTHON if path.parts[0] == part and len(path.parts) > 2}
     graph = TopologicalSorter()
@@ -202,7 +202,7 @@ def test_folders_import_each_other_one_way(part: str) -> None:
     graph.prepare()
 
 
-def test_no_page_imports_from_another_page() -> None:
+def test_no_page_imports_from_another_page():
     pages = {path.parts[1] for path in PYTHON if path.name == "page.py"}
     crossed = {
         str(path): names
@@ -239,7 +239,7 @@ def own_names(tree: ast.AST) -> set[str]:
     return names
 
 
-def test_private_names_of_other_libraries_are_listed() -> None:
+def test_private_names_of_other_libraries_are_listed():
     """A list that can only become shorter: each is a promise to look again at every version that is pinned."""
     sources = {path: parse(path) for path in PYTHON if path.parts[0] in MAY_IMPORT}
     documented = {"_replace", "_make", "_asdict", "_fields", "_field_defaults"}.union(
@@ -261,7 +261,7 @@ def test_private_names_of_other_libraries_are_listed() -> None:
     assert used == PRIVATE
 
 
-def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
+def test_no_file_unpickles_or_uses_what_is_deprecated():
     result = {path: forbidden(parse(path)) for path in PYTHON}
     for path in result:
         if path in BESIDE_TRANSFORMERS or path.is_relative_to("tests/model"):  # which compare with it
@@ -270,7 +270,7 @@ def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
     assert not {str(path): names for path, names in result.items() if names}
 
 
-def test_a_pickle_is_opened_in_one_line_for_tensors_alone_and_by_nothing_but_its_command() -> None:
+def test_a_pickle_is_opened_in_one_line_for_tensors_alone_and_by_nothing_but_its_command():
     calls = [node for node in ast.walk(parse(CONVERT)) if isinstance(node, ast.Call)]
     assert [ast.unparse(call) for call in calls if ast.unparse(call.func) == "torch.load"] == [UNPICKLES]
     importing = {
@@ -293,7 +293,7 @@ def test_a_pickle_is_opened_in_one_line_for_tensors_alone_and_by_nothing_but_its
         ("from safetensors.torch import load_model\nimport json\njson.load(file)", set()),
     ],
 )
-def test_forbidden_sees(source: str, expected: set[str]) -> None:
+def test_forbidden_sees(source, expected):
     assert forbidden(ast.parse(source)) == expected
 
 
@@ -301,7 +301,7 @@ def test_forbidden_sees(source: str, expected: set[str]) -> None:
 NOT_IMPORTED = {"beartype", "ruff", "mypy", "pip-audit", "hatchling"}
 
 
-def test_the_requirements_are_what_is_imported() -> None:
+def test_the_requirements_are_what_is_imported():
     packages = packages_distributions()
     own = {path.parts[0].removesuffix(".py") for path in PYTHON}
     used = {"app": set(), "tests": set(), "peers": set()}

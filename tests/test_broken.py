@@ -19,7 +19,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", OWN)
-def test_each_kind_changes_a_checkpoint_and_the_same_way_again(tmp_path: Path, kind: str) -> None:
+def test_each_kind_changes_a_checkpoint_and_the_same_way_again(tmp_path, kind):
     whole = CHECKPOINTS / "mnist-pre-ln"
     made = []
     for attempt in ("first", "second"):
@@ -32,7 +32,7 @@ def test_each_kind_changes_a_checkpoint_and_the_same_way_again(tmp_path: Path, k
 
 
 @pytest.mark.parametrize("kind", sorted(PICTURES))
-def test_broken_pictures_are_read_or_refused_in_a_sentence(kind: str) -> None:
+def test_broken_pictures_are_read_or_refused_in_a_sentence(kind):
     content = PICTURES[kind](random.Random(f"0 {kind}"))
     assert content == PICTURES[kind](random.Random(f"0 {kind}"))
     assert read(content)["broke"] == ""

@@ -51,14 +51,14 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         (("convert", "nowhere"), "No such file or directory: nowhere"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(call, capsys, arguments: tuple[str, ...], message: str) -> None:
+def test_what_cannot_be_done_is_one_sentence(call, capsys, arguments, message):
     Path("checkpoints").mkdir()
     name = f"{command.PROGRAM} {arguments[0]}" if arguments[0] in command.COMMANDS else command.PROGRAM
     with refused(capsys, f"^{name}: .*{message}"):
         call(*arguments)
 
 
-def test_a_port_that_is_taken_is_refused(call, capsys) -> None:
+def test_a_port_that_is_taken_is_refused(call, capsys):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with refused(capsys, f"^attention-loupe: port {port} is taken or not allowed"):
@@ -72,9 +72,7 @@ def test_a_port_that_is_taken_is_refused(call, capsys) -> None:
         (("--uploads", "many"), "`--uploads` takes a number of megabytes up to 100,000, not many."),
     ],
 )
-def test_options_of_the_app_are_checked_before_it_starts(
-    tmp_path: Path, options: tuple[str, ...], message: str
-) -> None:
+def test_options_of_the_app_are_checked_before_it_starts(tmp_path, options, message):
     # In a process of its own: they are read when the module is imported.
     arguments = [sys.executable, "-m", "loupe", *options]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -84,7 +82,7 @@ def test_options_of_the_app_are_checked_before_it_starts(
     assert (result.returncode, result.stderr) == (2, f"attention-loupe: {message}\n")
 
 
-def test_a_package_that_is_missing_is_named(call, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_is_missing_is_named(call, capsys, monkeypatch):
     def missing(_: str) -> None:
         raise ModuleNotFoundError("No module named 'streamlit'", name="streamlit")
 
@@ -93,7 +91,7 @@ def test_a_package_that_is_missing_is_named(call, capsys, monkeypatch: pytest.Mo
         call()
 
 
-def test_an_interrupt_ends_with_130(call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_ends_with_130(call, monkeypatch):
     def interrupted(_: str) -> None:
         raise KeyboardInterrupt
 
@@ -103,6 +101,6 @@ def test_an_interrupt_ends_with_130(call, monkeypatch: pytest.MonkeyPatch) -> No
     assert ended.value.code == 130
 
 
-def test_records_may_be_as_large_as_in_the_clone() -> None:
+def test_records_may_be_as_large_as_in_the_clone():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     assert settings["server"]["maxUploadSize"] == command.RECORD_MB

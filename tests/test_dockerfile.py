@@ -28,12 +28,12 @@ def of(steps: list[tuple[str, str]], name: str) -> list[str]:
     return [rest for step, rest in steps if step == name]
 
 
-def test_every_line_is_an_instruction(steps: list[tuple[str, str]]) -> None:
+def test_every_line_is_an_instruction(steps):
     assert {step for step, _ in steps} == INSTRUCTIONS
     assert steps[0][0] == "FROM"
 
 
-def test_it_serves_as_an_ordinary_user_who_was_made(steps: list[tuple[str, str]]) -> None:
+def test_it_serves_as_an_ordinary_user_who_was_made(steps):
     (user,) = of(steps, "USER")
     assert user not in ("root", "0")
     assert any(re.search(rf"useradd .*\b{user}$", run) for run in of(steps, "RUN"))
@@ -41,7 +41,7 @@ def test_it_serves_as_an_ordinary_user_who_was_made(steps: list[tuple[str, str]]
     assert names.index("USER") > max(index for index, name in enumerate(names) if name in ("RUN", "COPY"))
 
 
-def test_what_it_copies_and_installs_is_there(steps: list[tuple[str, str]]) -> None:
+def test_what_it_copies_and_installs_is_there(steps):
     of_the_project = [copied for copied in of(steps, "COPY") if not copied.startswith("--from=wheel ")]
     assert all((ROOT / copied.split()[0]).exists() for copied in of_the_project)
     build, install = (run for run in of(steps, "RUN") if run.startswith("pip "))
@@ -49,7 +49,7 @@ def test_what_it_copies_and_installs_is_there(steps: list[tuple[str, str]]) -> N
     assert install.endswith('--constraint requirements.txt "$(echo /wheels/*.whl)[app]"')
 
 
-def test_its_command_and_the_look_at_its_health_are_commands(steps: list[tuple[str, str]]) -> None:
+def test_its_command_and_the_look_at_its_health_are_commands(steps):
     (command,), (health,) = of(steps, "CMD"), of(steps, "HEALTHCHECK")
     program, *arguments = json.loads(command)
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"].keys() == {program}
@@ -64,7 +64,7 @@ def test_its_command_and_the_look_at_its_health_are_commands(steps: list[tuple[s
     "name",
     ["pyproject.toml", "requirements.txt", "NOTICE", *INSTALLED],
 )
-def test_what_the_wheel_needs_is_not_ignored(name: str) -> None:
+def test_what_the_wheel_needs_is_not_ignored(name):
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
     assert (ROOT / name).exists()
     assert not {name, Path(name).parts[0]} & set(lines)
@@ -74,7 +74,7 @@ def test_what_the_wheel_needs_is_not_ignored(name: str) -> None:
 @pytest.mark.skipif(
     shutil.which("haproxy", path="/usr/sbin:/usr/bin:/usr/local/bin") is None, reason="there is no haproxy"
 )
-def test_the_proxys_configuration_is_valid() -> None:
+def test_the_proxys_configuration_is_valid():
     program = shutil.which("haproxy", path="/usr/sbin:/usr/bin:/usr/local/bin")
     checked = subprocess.run(
         [program, "-c", "-f", ROOT / "docs" / "serving" / "haproxy.cfg"], capture_output=True, text=True

@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -45,7 +44,7 @@ from model.record.record_file import dump, from_bytes
 TEXT = "a film"
 
 
-def test_a_promise_is_broken_once_it_has_a_failure() -> None:
+def test_a_promise_is_broken_once_it_has_a_failure():
     ledger = Ledger()
     ledger.record(DOWNLOADS)
     assert not ledger.is_broken
@@ -75,13 +74,13 @@ def file(name: str, kind: str, content: bytes, claimed: int | None = None) -> Fi
         (file("a.exe", "application/octet-stream", b"MZ"), "unknown file type .exe"),
     ],
 )
-def test_a_download_that_is_cut_or_something_else_is_a_fault(downloaded: File, fault: str) -> None:
+def test_a_download_that_is_cut_or_something_else_is_a_fault(downloaded, fault):
     error = file_error(downloaded)
     assert error.startswith(fault)
     assert bool(error) == bool(fault)
 
 
-def test_a_record_is_its_windows_own() -> None:
+def test_a_record_is_its_windows_own():
     loaded = load("imdb-pre-ln", "cpu")
     content = dump(capture(loaded, TEXT), settings(loaded, TEXT))
     record = file("a.npz", "application/octet-stream", content)
@@ -90,7 +89,7 @@ def test_a_record_is_its_windows_own() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_a_record_of_other_weights_than_it_names_is_mixed_up(tmp_path: Path, way) -> None:
+def test_a_record_of_other_weights_than_it_names_is_mixed_up(tmp_path, way):
     encoder = make_versions(ROOT / "checkpoints" / "imdb-pre-ln", tmp_path / "replaced", tmp_path)
     first, second = encoder.hashes
     loaded = load(encoder.folder, "cpu")
@@ -107,7 +106,7 @@ def test_a_record_of_other_weights_than_it_names_is_mixed_up(tmp_path: Path, way
     )
 
 
-def test_a_simulated_full_disk_takes_no_large_file(tmp_path: Path) -> None:
+def test_a_simulated_full_disk_takes_no_large_file(tmp_path):
     disk, process = SmallDisk(tmp_path, is_mounted=False), SimpleNamespace(pid=os.getpid())
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
@@ -153,9 +152,7 @@ class UploadPage:
     ],
     ids=["sentence", "another sentence", "nothing", "room again", "half an encoder"],
 )
-def test_an_upload_on_a_full_disk_is_refused_in_a_sentence_or_whole(
-    page: UploadPage, broken: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upload_on_a_full_disk_is_refused_in_a_sentence_or_whole(page, broken, tmp_path, monkeypatch):
     monkeypatch.setattr(uploads, "STAYS_FULL", 0)
     world = World("http://127.0.0.1:9", [], Ledger(), tmp_path, seconds=1)
     asyncio.run(uploads.upload_on_full_disk(world, SmallDisk(tmp_path, is_mounted=False), page))
@@ -163,17 +160,17 @@ def test_an_upload_on_a_full_disk_is_refused_in_a_sentence_or_whole(
     assert not any(key.startswith("remove_") for key in page.widgets)
 
 
-def test_what_the_cache_holds_is_read_from_the_log() -> None:
+def test_what_the_cache_holds_is_read_from_the_log():
     line = "12:00 app_pages.subject.cache: kept: x, 0.2 MB; cache: 1,204 entries, 1,255.9 of 256 MB"
     assert list(cache_sizes([line, "another line"])) == [(1255.9, 256.0)]
 
 
-def test_whom_a_process_speaks_to_is_seen() -> None:
+def test_whom_a_process_speaks_to_is_seen():
     with socket.create_server((HOST, 0)) as server, socket.create_connection(server.getsockname()):
         assert HOST in set(connected_hosts(os.getpid()))
 
 
-def test_each_kind_of_damage_stands_for_a_promise() -> None:
+def test_each_kind_of_damage_stands_for_a_promise():
     assert {promise_of(kind) for kind in KINDS} <= set(PROMISES)
     assert promise_of("links") == NAMED_FOLDER
     assert promise_of("tokenizer_parts") == TOKENIZERS
@@ -181,7 +178,7 @@ def test_each_kind_of_damage_stands_for_a_promise() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(RECORDS))
-def test_hostile_records_are_read_or_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+def test_hostile_records_are_read_or_refused_in_a_sentence(name, tmp_path):
     trace, sentence = tmp_path / "trace", ""
     content = objects(trace) if name == "objects" else RECORDS[name](random.Random(name))
     try:
@@ -193,12 +190,12 @@ def test_hostile_records_are_read_or_refused_in_a_sentence(name: str, tmp_path: 
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
-def test_hostile_tables_can_be_made_once_more(name: str) -> None:
+def test_hostile_tables_can_be_made_once_more(name):
     assert TABLES[name](random.Random(name)) == TABLES[name](random.Random(name))
 
 
 @pytest.mark.slow
-def test_a_short_run_breaks_nothing() -> None:
+def test_a_short_run_breaks_nothing():
     n_processes = "2" if shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin") else "1"
     command = [sys.executable, "-m", "benchmarks.faults", "--seconds", "40", "--windows", "4", "--every", "2"]
     done = subprocess.run([*command, "--processes", n_processes], cwd=ROOT, capture_output=True, text=True)

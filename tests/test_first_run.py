@@ -1,11 +1,7 @@
 """A test that opens an address with a key or an option that does not exist fails."""
 
-from collections.abc import Callable
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
-Open = Callable[..., AppTest]
 MASKS, COST = (f"app_pages/{name}/page.py" for name in ("masks", "cost"))
 
 
@@ -24,15 +20,13 @@ MASKS, COST = (f"app_pages/{name}/page.py" for name in ("masks", "cost"))
         (COST, {"figure": "none"}, ["figure"]),
     ],
 )
-def test_what_is_not_there_is_an_error(
-    open_app: Open, page: str | None, query: dict[str, str], wrong: list[str]
-) -> None:
+def test_what_is_not_there_is_an_error(open_app, page, query, wrong):
     with pytest.raises(AssertionError) as raised:
         open_app(page, **query)
     assert str(raised.value).startswith(f"of {query}, the page cannot read {wrong}")
     assert not open_app(page, **query, forgiven=wrong).exception
 
 
-def test_what_is_forgiven_must_be_wrong(open_app: Open) -> None:
+def test_what_is_forgiven_must_be_wrong(open_app):
     with pytest.raises(AssertionError):
         open_app(layer="1", forgiven=["layer"])

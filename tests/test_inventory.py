@@ -59,7 +59,7 @@ def _options(path: Path) -> set[str]:
     }
 
 
-def test_nothing_is_lost_without_a_line_that_says_so() -> None:
+def test_nothing_is_lost_without_a_line_that_says_so():
     assert inventory() == json.loads(INVENTORY.read_text("utf-8"))
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,7 +47,7 @@ def parts(part: Any, key: str) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_letters_of_a_figure_have_three_sizes(name: str) -> None:
+def test_letters_of_a_figure_have_three_sizes(name):
     parameters = {parameter["name"]: parameter.get("value") for parameter in STORED[name].get("params", [])}
     for size in sizes(STORED[name]):
         if isinstance(size, dict):
@@ -66,7 +65,7 @@ def chosen(expression: str) -> list[int]:
 
 
 @pytest.mark.parametrize("name", [name for name in STORED if name not in PLOTLY])
-def test_every_text_has_a_size_of_its_own(name: str) -> None:
+def test_every_text_has_a_size_of_its_own(name):
     texts = [
         mark for mark in parts(STORED[name], "mark") if isinstance(mark, dict) and mark["type"] == "text"
     ]
@@ -74,7 +73,7 @@ def test_every_text_has_a_size_of_its_own(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLOTLY)
-def test_every_axis_has_a_size_of_its_own(name: str) -> None:
+def test_every_axis_has_a_size_of_its_own(name):
     layout = STORED[name]["layout"]
     axes = [layout[key] for key in layout if re.fullmatch(r"[xy]axis\d*", key)]
     assert axes
@@ -85,7 +84,7 @@ def test_every_axis_has_a_size_of_its_own(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", STYLES, ids=lambda path: path.name)
-def test_letters_of_a_page_have_three_sizes(path: Path) -> None:
+def test_letters_of_a_page_have_three_sizes(path):
     style = path.read_text(encoding="utf-8")
     sizes = re.findall(r"font-size:\s*([^;!\s]+)", style) + re.findall(
         r"[^-]font:\s*(?:\d+ )?([^\s/;]+)", style
@@ -116,6 +115,6 @@ def test_letters_of_a_page_have_three_sizes(path: Path) -> None:
         "linked heads",
     ],
 )
-def test_tokens_have_one_face(name: str) -> None:
+def test_tokens_have_one_face(name):
     keys = ("family", "font", "labelFont")
     assert FONT in [face for key in keys for face in parts(STORED[name], key) if isinstance(face, str)]

@@ -87,7 +87,7 @@ def notebook(page: str = "docs/notebook.md") -> list[str]:
 
 
 @pytest.mark.parametrize("page", ["docs/notebook.md", "AGENTS.md"])
-def test_the_notebook_imports_nothing_of_ours_but_names_of_loupe(page: str) -> None:
+def test_the_notebook_imports_nothing_of_ours_but_names_of_loupe(page):
     modules = {
         node.module: {alias.name for alias in node.names}
         for node in ast.walk(ast.parse("\n".join(notebook(page))))
@@ -97,7 +97,7 @@ def test_the_notebook_imports_nothing_of_ours_but_names_of_loupe(page: str) -> N
 
 
 @pytest.mark.slow
-def test_the_lines_of_the_notebook_run_outside_the_clone(site: Path, elsewhere: Path) -> None:
+def test_the_lines_of_the_notebook_run_outside_the_clone(site, elsewhere):
     lines = notebook()
     figures = ("show(", "linked_heads(", "head_overview(", "attention_heatmap(", "token_strip(")
     script = "\n".join(f"in_a_cell({line})" if line.startswith(figures) else line for line in lines)
@@ -111,7 +111,7 @@ def test_the_lines_of_the_notebook_run_outside_the_clone(site: Path, elsewhere: 
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_notebook_run(site: Path, elsewhere: Path) -> None:
+def test_the_commands_of_the_notebook_run(site, elsewhere):
     capture = ("checkpoints/imdb-pre-ln", "--text", "a film", "--out", "a.safetensors")
     result = run(site, elsewhere, "-m", "loupe.model.capture", *capture)
     assert (result.returncode, result.stderr) == (0, "")
@@ -123,7 +123,7 @@ def test_the_commands_of_the_notebook_run(site: Path, elsewhere: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_shipped_encoders_are_installed(site: Path, elsewhere: Path) -> None:
+def test_the_shipped_encoders_are_installed(site, elsewhere):
     (elsewhere / "checkpoints").unlink()
     script = "from loupe import available, load; print(len(available()), load('mnist-pre-ln', device='cpu'))"
     result = run(site, elsewhere, "-c", script)
@@ -132,7 +132,7 @@ def test_the_shipped_encoders_are_installed(site: Path, elsewhere: Path) -> None
 
 
 @pytest.mark.slow
-def test_what_the_modules_read_is_installed_with_them_in_one_folder(site: Path) -> None:
+def test_what_the_modules_read_is_installed_with_them_in_one_folder(site):
     tracked = subprocess.run(
         ["git", "ls-files", "loupe", *INSTALLED], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.split()
@@ -145,7 +145,7 @@ def test_what_the_modules_read_is_installed_with_them_in_one_folder(site: Path) 
 
 
 @pytest.mark.slow
-def test_the_wheel_is_small_and_holds_no_module_twice(wheel: Path) -> None:
+def test_the_wheel_is_small_and_holds_no_module_twice(wheel):
     assert wheel.stat().st_size <= LARGEST_WHEEL
     with zipfile.ZipFile(wheel) as files:
         modules = [files.read(name) for name in files.namelist() if name.endswith((".py", ".css", ".js"))]
@@ -154,7 +154,7 @@ def test_the_wheel_is_small_and_holds_no_module_twice(wheel: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_installed_command_serves_the_app(site: Path, elsewhere: Path) -> None:
+def test_the_installed_command_serves_the_app(site, elsewhere):
     environment = {"PYTHONPATH": str(site), "HOME": str(elsewhere), "PATH": ""}
     (elsewhere / "checkpoints").unlink()
     command = [sys.executable, site / "bin" / "attention-loupe", "--text", "a film"]
@@ -177,7 +177,7 @@ def test_the_installed_command_serves_the_app(site: Path, elsewhere: Path) -> No
 
 
 @pytest.mark.slow
-def test_a_record_is_read_and_drawn_without_torch(site: Path, elsewhere: Path) -> None:
+def test_a_record_is_read_and_drawn_without_torch(site, elsewhere):
     lines = (
         "from loupe import from_arrays, head_overview, read_record, save_record",
         "save_record(from_arrays([[[[1.0]]]], ['a']), 'a.npz', {})",
@@ -224,9 +224,7 @@ def is_installed(name: str) -> bool:
 
 
 @pytest.mark.slow
-def test_bare_attention_is_drawn_saved_and_read_where_torch_is_not_installed(
-    without_torch: Path, tmp_path: Path
-) -> None:
+def test_bare_attention_is_drawn_saved_and_read_where_torch_is_not_installed(without_torch, tmp_path):
     script = """
 import importlib.util, numpy
 from loupe import ExportStyle, attention_heatmap, from_arrays, head_overview, head_table, latex_table, linked_heads
@@ -264,9 +262,7 @@ except ImportError as error:
 
 
 @pytest.mark.slow
-def test_a_record_becomes_a_file_from_the_shell_where_torch_is_not_installed(
-    without_torch: Path, tmp_path: Path
-) -> None:
+def test_a_record_becomes_a_file_from_the_shell_where_torch_is_not_installed(without_torch, tmp_path):
     save_record(from_arrays([[[[1.0]]]], ["a"]), tmp_path / "a.npz", {})
     for name in ("a.pdf", "a.html"):
         command = [without_torch, "-m", "loupe.viz.export", "a.npz", "--out", name]
@@ -282,7 +278,7 @@ def version(text: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", text.partition(".post")[0])]
 
 
-def test_an_installation_needs_what_the_clone_needs() -> None:
+def test_an_installation_needs_what_the_clone_needs():
     extras = project()["optional-dependencies"]
     of_the_app = [requirement for requirement in extras["app"] if requirement != "attention-loupe[model]"]
     needed = [*project()["dependencies"], *extras["model"], *of_the_app]
@@ -298,9 +294,7 @@ def test_an_installation_needs_what_the_clone_needs() -> None:
 
 
 @pytest.mark.usefixtures("without_vega")
-def test_the_lines_for_coding_assistants_run_in_the_clone(
-    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_lines_for_coding_assistants_run_in_the_clone(elsewhere, monkeypatch):
     monkeypatch.chdir(elsewhere)
     names: dict[str, Any] = {}
     exec("\n".join(notebook("AGENTS.md")), names)
@@ -314,7 +308,7 @@ def test_the_lines_for_coding_assistants_run_in_the_clone(
 
 
 @pytest.mark.usefixtures("without_vega")
-def test_the_lines_of_the_notebook_run_in_the_clone(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lines_of_the_notebook_run_in_the_clone(elsewhere, monkeypatch):
     monkeypatch.chdir(elsewhere)
     names: dict[str, Any] = {}
     exec("\n".join(notebook()), names)
@@ -327,7 +321,7 @@ def test_the_lines_of_the_notebook_run_in_the_clone(elsewhere: Path, monkeypatch
 
 
 @pytest.mark.parametrize("name", loupe.__all__)
-def test_a_name_is_what_the_module_has_and_its_description_lists_it(name: str) -> None:
+def test_a_name_is_what_the_module_has_and_its_description_lists_it(name):
     module, original = loupe.SOURCES[name]
     value = getattr(loupe, name)
     assert value is getattr(import_module(module), original)
@@ -337,25 +331,25 @@ def test_a_name_is_what_the_module_has_and_its_description_lists_it(name: str) -
     assert name in dir(loupe)
 
 
-def test_no_module_is_loaded_twice() -> None:
+def test_no_module_is_loaded_twice():
     assert all(hasattr(loupe, name) for name in loupe.__all__)
     ours = [name for name in sys.modules if name.startswith(("loupe.model", "loupe.viz"))]
     assert all(sys.modules[name] is sys.modules[name.removeprefix("loupe.")] for name in ours)
 
 
-def test_a_module_of_the_library_is_the_same_in_a_clone() -> None:
+def test_a_module_of_the_library_is_the_same_in_a_clone():
     inner = import_module("loupe.viz.builders.palette")
     assert inner is import_module("viz.builders.palette")
     assert inner.__spec__.name == "viz.builders.palette"
     assert inner.WeightScale is import_module("loupe.viz.builders").palette.WeightScale
 
 
-def test_other_names_are_missing_as_in_any_module() -> None:
+def test_other_names_are_missing_as_in_any_module():
     with pytest.raises(AttributeError, match="module 'loupe' has no attribute 'lode'"):
         getattr(loupe, "lode")  # noqa: B009 - type checkers know that it is missing
 
 
-def test_the_examples_of_the_docstrings_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_docstrings_are_right(monkeypatch):
     monkeypatch.chdir(ROOT)
     documented = {"loupe": loupe} | {name: getattr(loupe, name) for name in loupe.__all__}
     finder = doctest.DocTestFinder(recurse=False)

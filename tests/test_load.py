@@ -13,11 +13,11 @@ from benchmarks.load.browser_window import Widget, Window
 from benchmarks.load.lesson import SCENARIOS, words
 
 
-def test_every_page_is_in_the_mix() -> None:
+def test_every_page_is_in_the_mix():
     assert {scenario.page for scenario in SCENARIOS} == set(pages())
 
 
-def test_the_words_are_different_ones_and_none_is_within_another() -> None:
+def test_the_words_are_different_ones_and_none_is_within_another():
     own_words = words(32)
     assert len(set(own_words)) == 32
     assert not any(one in other for one in own_words for other in own_words if one != other)
@@ -32,7 +32,7 @@ def test_the_words_are_different_ones_and_none_is_within_another() -> None:
         (Widget("slider", Slider(min=0, max=2, step=1), ""), [1.0], [[0.0], [2.0]]),
     ],
 )
-def test_a_change_is_to_another_value(widget: Widget, now: object, others: list) -> None:
+def test_a_change_is_to_another_value(widget, now, others):
     assert widget.other(now, random.Random(0)) in others
 
 
@@ -46,11 +46,11 @@ def test_a_change_is_to_another_value(widget: Widget, now: object, others: list)
         (Widget("checkbox", Checkbox(), ""), True, True),
     ],
 )
-def test_what_is_no_longer_offered_cannot_be_held(widget: Widget, value: object, is_offered: bool) -> None:
+def test_what_is_no_longer_offered_cannot_be_held(widget, value, is_offered):
     assert widget.offers(value) == is_offered
 
 
-def test_a_change_is_sent_with_what_the_other_widgets_hold() -> None:
+def test_a_change_is_sent_with_what_the_other_widgets_hold():
     window = Window("http://127.0.0.1:9")
     for key, now in (("head", "1"), ("layer", "0"), ("example", None)):
         element = Selectbox(id=f"a-b-{key}", options=["0", "1"], query_param_key=key)
@@ -62,7 +62,7 @@ def test_a_change_is_sent_with_what_the_other_widgets_hold() -> None:
     assert sent == {"a-b-head": "0", "a-b-layer": "0"}
 
 
-def test_the_address_follows_a_widget_and_leaves_out_what_is_the_first() -> None:
+def test_the_address_follows_a_widget_and_leaves_out_what_is_the_first():
     window = Window("http://127.0.0.1:9")
     widget = Widget(
         "selectbox", Selectbox(id="a-b-head", options=["0", "1"], default=0, query_param_key="head"), ""
@@ -74,7 +74,7 @@ def test_the_address_follows_a_widget_and_leaves_out_what_is_the_first() -> None
     assert window._change("head", "0").rerun_script.query_string == ""
 
 
-def test_the_95th_percentile() -> None:
+def test_the_95th_percentile():
     assert p95([1.0] * 99 + [5.0]) == 1
     assert p95([3.0]) == 3
     assert p95([]) == 0

@@ -9,7 +9,7 @@ from benchmarks.rerun import CASES, MOST_ROUNDS, NotComparableError, Order, comp
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_pages_have_the_controls_of_each_case(name: str) -> None:
+def test_the_pages_have_the_controls_of_each_case(name):
     page, query, changes = CASES[name]
     assert len(changes) == MOST_ROUNDS
     read_link(page, query)
@@ -17,7 +17,7 @@ def test_the_pages_have_the_controls_of_each_case(name: str) -> None:
         read_link(page, {key: str(value) for key, value in change.items()})
 
 
-def test_the_median_of_each_version_and_their_ratio() -> None:
+def test_the_median_of_each_version_and_their_ratio():
     def answering(*seconds: float) -> Order:
         times = iter(seconds)
         return lambda _: next(times)
@@ -26,7 +26,7 @@ def test_the_median_of_each_version_and_their_ratio() -> None:
     assert compare(versions, "Attention", 3).split() == ["200", "ms", "400", "ms", "0.50"]
 
 
-def test_a_version_that_cannot_take_a_change_is_not_comparable() -> None:
+def test_a_version_that_cannot_take_a_change_is_not_comparable():
     def refuse(order: dict) -> float:
         if "set" in order:
             raise NotComparableError("there is no layer 1")

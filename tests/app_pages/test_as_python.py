@@ -1,7 +1,7 @@
 """The Python in the menus of figures: for every page it is run, and gives the figure that the page drew."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -233,32 +233,21 @@ def run_all(figures: Mapping[str, Any], keys: str) -> None:
 
 
 @pytest.mark.parametrize(("page", "query", "keys"), one_of_each(STATES))
-def test_python_gives_the_figure(
-    open_app: Callable, drawn: dict[str, Any], page: str, query: dict[str, str], keys: str
-) -> None:
+def test_python_gives_the_figure(open_app, drawn, page, query, keys):
     app = open_app(PAGES[page], **query)
     assert not app.exception, app.exception
     run_all(drawn, keys)
 
 
 @pytest.mark.parametrize(("page", "query", "keys"), one_of_each(STORED))
-def test_python_gives_the_figure_of_stored_numbers(
-    open_app: Callable,
-    drawn: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    page: str,
-    query: dict[str, str],
-    keys: str,
-) -> None:
+def test_python_gives_the_figure_of_stored_numbers(open_app, drawn, monkeypatch, page, query, keys):
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", ROOT / "checkpoints")
     app = open_app(PAGES[page], **query)
     assert not app.exception, app.exception
     run_all(drawn, keys)
 
 
-def test_python_of_a_record_reads_its_file(
-    open_app: Callable, drawn: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_of_a_record_reads_its_file(open_app, drawn, tmp_path, monkeypatch):
     pattern = np.random.default_rng(0).dirichlet(np.ones(3), (2, 3, 3)).astype(np.float32)
     record = from_arrays(pattern, ("[CLS]", "film", "[SEP]"))
     monkeypatch.chdir(tmp_path)
@@ -277,9 +266,7 @@ def test_python_of_a_record_reads_its_file(
         ("DebertaV2Model", "positions_own_terms positions_own_shares"),
     ],
 )
-def test_python_of_positions_by_distance(
-    open_app: Callable, drawn: dict[str, Any], checkpoints: Path, architecture: str, keys: str
-) -> None:
+def test_python_of_positions_by_distance(open_app, drawn, checkpoints, architecture, keys):
     build(checkpoints / "own", architecture)
     query = {"kind": "Text", "text": SENTENCE, "checkpoint": "own", "layer": "1"}
     app = open_app(PAGES["positions"], **OWN, **query)
@@ -287,9 +274,7 @@ def test_python_of_positions_by_distance(
     run_all(drawn, keys)
 
 
-def test_python_of_two_pictures_without_classes(
-    open_app: Callable, drawn: dict[str, Any], checkpoints: Path
-) -> None:
+def test_python_of_two_pictures_without_classes(open_app, drawn, checkpoints):
     encoder = tiny.loaded(replace(tiny.DIGIT, class_names=()), seed=7)
     checkpoint.save(checkpoints / "states", encoder.model, {})
     query = DIGIT | STREAM | PARTS | {"compare_what": "two inputs", "compare_digit": "5"}
@@ -298,7 +283,7 @@ def test_python_of_two_pictures_without_classes(
     run_all(drawn, "answer_parts")
 
 
-def test_python_of_a_picture_and_texts(open_app: Callable, drawn: dict[str, Any], checkpoints: Path) -> None:
+def test_python_of_a_picture_and_texts(open_app, drawn, checkpoints):
     build(checkpoints / "own", "SiglipModel", **BOTH)
     query = {"kind": "Picture", "checkpoint": "own/vision_model", "compare_what": "a picture and texts"}
     app = open_app(PAGES["compare"], **query, compare_texts="the film\na story")
@@ -306,9 +291,7 @@ def test_python_of_a_picture_and_texts(open_app: Callable, drawn: dict[str, Any]
     run_all(drawn, "text_map_0 text_map_1 text_pooling text_falls")
 
 
-def test_numbers_measured_in_this_session_cannot_be_written(
-    open_app: Callable, drawn: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numbers_measured_in_this_session_cannot_be_written(open_app, drawn, monkeypatch):
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", ROOT / "checkpoints")
     measured = read_heads(ROOT / "checkpoints" / "mnist-pre-ln" / HEADS)
     query = DIGIT | {"heads_scatter": "true", "heads_of": "data set"}

@@ -83,7 +83,7 @@ def open_imported(open_app: Open, checkpoints: Path, folder_of: Callable[[str], 
 
 @pytest.mark.parametrize("architecture", WHOLE.values())
 @pytest.mark.parametrize(("page", "part"), one_of_each(EVERY))
-def test_every_part_opens(open_imported: Open, page: str, part: dict[str, str], architecture: str) -> None:
+def test_every_part_opens(open_imported, page, part, architecture):
     app = open_imported(architecture, page, **part)
     assert not app.exception
     assert not app.error
@@ -100,9 +100,7 @@ def has_table(app: AppTest) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", OTHERS)
 @pytest.mark.parametrize(("page", "part"), SOME)
-def test_other_families_open_too(
-    open_imported: Open, page: str, part: dict[str, str], architecture: str
-) -> None:
+def test_other_families_open_too(open_imported, page, part, architecture):
     if architecture in WITHOUT_POSITION_VECTORS:
         part = {key: value for key, value in part.items() if key != "positions_own"}
     app = open_imported(architecture, page, **part)
@@ -112,14 +110,14 @@ def test_other_families_open_too(
         assert app.get("vega_lite_chart") or app.get("plotly_chart")
 
 
-def test_the_second_part_is_read_behind_the_first(open_imported: Open) -> None:
+def test_the_second_part_is_read_behind_the_first(open_imported):
     app = open_imported("BertForSequenceClassification", "attention", second="a long story")
     assert app.text_area(key="second").value == "a long story"
     (options,) = (box.options for box in app.selectbox if box.key == "query")
     assert options[9:] == ["9 [SEP]", "10 a", "11 long", "12 story", "13 [SEP]"]
 
 
-def test_each_token_has_its_class(open_imported: Open) -> None:
+def test_each_token_has_its_class(open_imported):
     app = open_imported("BertForTokenClassification", "attention")
     (message,) = (
         block.proto.body for block in app.get("html") if 'class="token-answers"' in block.proto.body
@@ -131,7 +129,7 @@ def test_each_token_has_its_class(open_imported: Open) -> None:
     ]
 
 
-def test_numbers_are_no_probabilities(open_imported: Open) -> None:
+def test_numbers_are_no_probabilities(open_imported):
     app = open_imported("RobertaForSequenceClassification", "attention")
     (message,) = (
         block.proto.body for block in app.get("html") if "a number, not a probability" in block.proto.body
@@ -139,9 +137,7 @@ def test_numbers_are_no_probabilities(open_imported: Open) -> None:
     assert "%" not in message
 
 
-def test_a_digit_lies_under_the_patches_and_its_label_is_no_class_of_other_pictures(
-    open_imported: Open,
-) -> None:
+def test_a_digit_lies_under_the_patches_and_its_label_is_no_class_of_other_pictures(open_imported):
     app = open_imported("ViTForImageClassification", "attention", source="Test digits")
     (message,) = app.metric
     assert message.delta == ""
@@ -151,7 +147,7 @@ def test_a_digit_lies_under_the_patches_and_its_label_is_no_class_of_other_pictu
     assert seen.shape == (32, 32, 3)
 
 
-def test_without_the_class_token_the_patches_lie_on_the_same_picture(open_imported: Open) -> None:
+def test_without_the_class_token_the_patches_lie_on_the_same_picture(open_imported):
     app = open_imported("ViTForImageClassification", "attention", layer="1")
     whole = linked(app).frames["picture"]["on_light"]
     app.toggle(key="hide_special").set_value(True).run()
@@ -159,7 +155,7 @@ def test_without_the_class_token_the_patches_lie_on_the_same_picture(open_import
     assert linked(app).frames["picture"]["on_light"].equals(whole)
 
 
-def test_a_word_that_is_no_piece_has_neighbours_in_the_vocabulary(open_app: Open, checkpoints: Path) -> None:
+def test_a_word_that_is_no_piece_has_neighbours_in_the_vocabulary(open_app, checkpoints):
     build(checkpoints / "own", "AlbertForMaskedLM")
     pieces = [("<unk>", 0.0), *((f"▁{letter}", -1.0) for letter in "abcdefgh")]
     made = Tokenizer(models.Unigram(pieces, unk_id=0))

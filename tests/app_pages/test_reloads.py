@@ -27,12 +27,12 @@ STATES = [
 
 
 @pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
-def test_the_heads_of_an_input(open_app: Open, kind: str) -> None:
+def test_the_heads_of_an_input(open_app, kind):
     shows_the_same_again(open_app, PAGES["attention"], {} if kind == "Text" else {"kind": kind})
 
 
 @pytest.mark.parametrize(("page", "query"), one_of_each(STATES))
-def test_a_tab(open_app: Open, page: Page, query: dict[str, str]) -> None:
+def test_a_tab(open_app, page, query):
     shows_the_same_again(open_app, page, query)
 
 

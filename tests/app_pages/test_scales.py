@@ -1,7 +1,6 @@
 """A colour is a weight: figures that are compared share one scale, and each placement of the norm has its own hue."""
 
 import json
-from collections.abc import Callable
 
 import numpy as np
 import plotly.io
@@ -13,8 +12,6 @@ from tests.app_pages.charts import described
 from tests.app_pages.linked import charts, linked, tokens
 from tests.slow import first_of, one_of_each
 from viz.builders.palette import POST_LN, PRE_LN
-
-Open = Callable[..., AppTest]
 
 TEXT = "not great film"
 OWN, TO_ONE = "to own maximum", "to 1"
@@ -54,9 +51,7 @@ def reaches(app: AppTest) -> list[float]:
 
 @pytest.mark.parametrize("chosen", first_of([{"kind": "Text"}, {"kind": "Digit", "scale": TO_ONE}]))
 @pytest.mark.parametrize(("page", "query", "n"), one_of_each(PAGES))
-def test_colours_of_a_text_reach_to_one_unless_something_else_is_chosen(
-    open_app: Open, chosen: dict[str, str], page: str, query: dict[str, str], n: int
-) -> None:
+def test_colours_of_a_text_reach_to_one_unless_something_else_is_chosen(open_app, chosen, page, query, n):
     app = open_app(f"app_pages/{page}/page.py", text=TEXT, **chosen, **query)
     assert reaches(app) == [1.0] * n
 
@@ -64,21 +59,21 @@ def test_colours_of_a_text_reach_to_one_unless_something_else_is_chosen(
 @pytest.mark.parametrize("chosen", first_of([{"kind": "Digit"}, {"kind": "Text", "scale": OWN}]))
 @pytest.mark.parametrize(("page", "query", "n"), one_of_each(PAGES))
 def test_a_digit_has_the_colours_of_its_own_maximum_and_what_is_compared_shares_one(
-    open_app: Open, chosen: dict[str, str], page: str, query: dict[str, str], n: int
-) -> None:
+    open_app, chosen, page, query, n
+):
     result = reaches(open_app(f"app_pages/{page}/page.py", text=TEXT, **chosen, **query))
     assert len(result) == n
     assert 0 < min(result) == max(result) < 1
 
 
-def test_another_kind_of_input_begins_with_its_own_scale(open_app: Open) -> None:
+def test_another_kind_of_input_begins_with_its_own_scale(open_app):
     app = open_app(text=TEXT)
     for kind, scale in (("Digit", OWN), ("Text", TO_ONE), ("Digit", OWN)):
         app.segmented_control(key="kind").set_value(kind).run()
         assert app.segmented_control(key="scale").value == scale
 
 
-def test_the_maximum_is_that_of_the_larger_side(open_app: Open) -> None:
+def test_the_maximum_is_that_of_the_larger_side(open_app):
     query = {"checkpoint": "imdb-pre-ln", "compare_pairing": "of the same number", "scale": OWN}
     result = reaches(open_app("app_pages/compare/page.py", text=TEXT, **query))
     names = ("imdb-pre-ln", "imdb-post-ln")
@@ -86,7 +81,7 @@ def test_the_maximum_is_that_of_the_larger_side(open_app: Open) -> None:
     assert result == pytest.approx([largest] * 2)
 
 
-def test_norms_of_both_encoders_share_a_scale(open_app: Open) -> None:
+def test_norms_of_both_encoders_share_a_scale(open_app):
     app = open_app("app_pages/compare/page.py", text=TEXT, compare_part="Stream")
     assert not app.exception
     ends = [json.loads(chart.proto.spec)["data"][0]["zmax"] for chart in app.get("plotly_chart")]
@@ -96,21 +91,21 @@ def test_norms_of_both_encoders_share_a_scale(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize("first", ["imdb-pre-ln", "imdb-post-ln"])
-def test_a_placement_has_its_hue_whichever_is_chosen_first(open_app: Open, first: str) -> None:
+def test_a_placement_has_its_hue_whichever_is_chosen_first(open_app, first):
     app = open_app("app_pages/compare/page.py", text=TEXT, checkpoint=first, compare_part="Stream")
     scale = described(app, "mean length of the states")["layer"][0]["encoding"]["color"]["scale"]
     result = dict(zip(scale["domain"], scale["range"], strict=True))
     assert result == {"imdb-pre-ln": PRE_LN, "imdb-post-ln": POST_LN}
 
 
-def test_two_inputs_of_one_encoder_have_no_hue_of_a_placement(open_app: Open) -> None:
+def test_two_inputs_of_one_encoder_have_no_hue_of_a_placement(open_app):
     query = {"compare_what": "two inputs", "compare_part": "Stream"}
     app = open_app("app_pages/compare/page.py", text=TEXT, **query)
     scale = described(app, "mean length of the states")["layer"][0]["encoding"]["color"]["scale"]
     assert not {PRE_LN, POST_LN} & set(scale["range"])
 
 
-def test_the_browser_is_left_to_put_in_the_colours_of_the_theme(open_app: Open) -> None:
+def test_the_browser_is_left_to_put_in_the_colours_of_the_theme(open_app):
     app = open_app(text=TEXT, part="mean")
     (chart,) = app.get("plotly_chart")
     result = json.loads(chart.proto.spec)["data"][0]["colorscale"]

@@ -38,9 +38,7 @@ def open_headless(open_app: Open, checkpoints: Path) -> Open:
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 @pytest.mark.parametrize(("page", "part"), one_of_each(PARTS))
-def test_every_part_draws_its_figures(
-    open_headless: Open, page: str, part: dict[str, str], kind: str
-) -> None:
+def test_every_part_draws_its_figures(open_headless, page, part, kind):
     app = open_headless(page, kind=kind, text="not great", **part)
     assert not app.exception
     assert not app.info
@@ -48,7 +46,7 @@ def test_every_part_draws_its_figures(
     assert "Prediction" not in [metric.label for metric in app.metric]
 
 
-def test_there_are_no_logits_to_read_off_the_stream(open_headless: Open) -> None:
+def test_there_are_no_logits_to_read_off_the_stream(open_headless):
     app = open_headless("compare", compare_part="Stream", compare_stream="answer by layer")
     assert not app.exception
     assert [message.value for message in app.info] == [
@@ -56,9 +54,7 @@ def test_there_are_no_logits_to_read_off_the_stream(open_headless: Open) -> None
     ]
 
 
-def test_beside_an_encoder_with_classes_the_logits_of_that_one_are_drawn(
-    open_headless: Open, checkpoints: Path
-) -> None:
+def test_beside_an_encoder_with_classes_the_logits_of_that_one_are_drawn(open_headless, checkpoints):
     loaded = tiny.loaded(tiny.TEXT)
     checkpoint.save(checkpoints / "imdb-pre-ln", loaded.model, {}, loaded.tokenizer)
     app = open_headless("compare", compare_part="Stream", compare_stream="answer by layer")

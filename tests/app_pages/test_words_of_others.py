@@ -2,11 +2,9 @@
 that it names."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 IMAGE = "![x](http://192.0.2.1/x.png)"
 NAME = "mnist-post-ln"
@@ -29,9 +27,7 @@ def history(checkpoints: Path) -> None:
     ("page", "part"),
     [("attention", {}), ("training", {}), ("training", {"training": "Training history"})],
 )
-def test_words_of_a_history_are_no_markdown(
-    open_app: Callable[..., AppTest], page: str, part: dict[str, str]
-) -> None:
+def test_words_of_a_history_are_no_markdown(open_app, page, part):
     app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint=NAME, **part)
     assert not app.exception
     message = "\n".join(item.value for item in (*app.markdown, *app.caption, *app.info, *app.warning))
@@ -50,7 +46,7 @@ def classes(checkpoints: Path) -> None:
 
 @pytest.mark.usefixtures("classes")
 @pytest.mark.parametrize("page", ["attention", "masks", "compare", "heads", "inside_a_head", "positions"])
-def test_names_of_classes_are_no_markdown(open_app: Callable[..., AppTest], page: str) -> None:
+def test_names_of_classes_are_no_markdown(open_app, page):
     app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint=NAME)
     assert not app.exception
     texts = [item.value for item in (*app.markdown, *app.caption, *app.info, *app.warning)]

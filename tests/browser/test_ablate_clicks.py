@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
@@ -11,7 +11,7 @@ from tests.browser.watching import ready
 URL = "/heads?heads_part=Ablate&checkpoint=imdb-pre-ln&text=The+film+is+not+good"
 
 
-def test_clicks_take_away_and_give_back(page: Page) -> None:
+def test_clicks_take_away_and_give_back(page):
     page.goto(URL)
     ready(page)
     for _ in range(2):
@@ -24,7 +24,7 @@ def test_clicks_take_away_and_give_back(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_step_can_be_undone(page: Page) -> None:
+def test_a_step_can_be_undone(page):
     page.goto(URL)
     ready(page)
     press(page, mark(page, "ablate_grid", "L3 FF"))

@@ -39,15 +39,13 @@ def findings(page: Page, item: Item, query: str = "") -> list[str]:
     ]
 
 
-def test_every_page_has_a_title_of_its_own_is_no_wider_than_the_window_and_axe_finds_nothing(
-    page: Page,
-) -> None:
+def test_every_page_has_a_title_of_its_own_is_no_wider_than_the_window_and_axe_finds_nothing(page):
     page.set_viewport_size({"width": 1280, "height": 800})
     assert [line for item in PAGES.values() for line in findings(page, item)] == []
     assert len({item.title for item in PAGES.values()}) == len(PAGES)
 
 
-def test_nor_with_a_picture(page: Page) -> None:
+def test_nor_with_a_picture(page):
     assert [line for item in WITH_PICTURES for line in findings(page, item, "?kind=Digit")] == []
 
 
@@ -71,7 +69,7 @@ def stops(page: Page) -> list[str]:
     raise AssertionError("the tabulator did not leave the page")
 
 
-def test_the_keyboard_reaches_a_map_before_its_tools(page: Page) -> None:
+def test_the_keyboard_reaches_a_map_before_its_tools(page):
     page.goto("/masks")
     expect(page.locator(".stPlotlyChart[tabindex='0']")).to_have_count(3)
     ready(page)
@@ -89,7 +87,7 @@ def test_the_keyboard_reaches_a_map_before_its_tools(page: Page) -> None:
     ]  # one stop for each menu
 
 
-def test_the_keyboard_reaches_the_player_before_the_download_of_its_film(page: Page) -> None:
+def test_the_keyboard_reaches_the_player_before_the_download_of_its_film(page):
     page.goto("/training")
     expect(page.get_by_role("slider", name="Recorded moment")).to_be_visible()
     ready(page)
@@ -97,7 +95,7 @@ def test_the_keyboard_reaches_the_player_before_the_download_of_its_film(page: P
     assert order.index("training_player") < order.index("file_of_film")
 
 
-def test_another_head_is_announced_with_its_query_and_strongest_keys(page: Page) -> None:
+def test_another_head_is_announced_with_its_query_and_strongest_keys(page):
     page.goto("/masks?layer=0&head=0")
     maps = page.locator(".stPlotlyChart[aria-label*='L0 H0']")
     expect(maps).to_have_count(3)
@@ -109,14 +107,14 @@ def test_another_head_is_announced_with_its_query_and_strongest_keys(page: Page)
     expect(announced).to_contain_text(re.compile(r"L0 H2.* Query \S+: "))
 
 
-def test_all_heads_beside_lines_have_a_role_and_a_name(page: Page) -> None:
+def test_all_heads_beside_lines_have_a_role_and_a_name(page):
     page.goto("/?view=lines")
     expect(
         page.get_by_role("application", name="All heads. Arrow keys step through the heads.")
     ).to_be_visible()
 
 
-def test_the_skip_link_goes_behind_the_navigation(page: Page) -> None:
+def test_the_skip_link_goes_behind_the_navigation(page):
     page.goto("/cost")
     ready(page)
     navigation = page.get_by_role("navigation", name="Pages")
@@ -140,7 +138,7 @@ FIGURES = {
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_link_skips_to_the_figure(page: Page, name: str) -> None:
+def test_a_link_skips_to_the_figure(page, name):
     page.goto(f"/{name}")
     ready(page)
     # a chart is drawn, and gets its height, after the script has ended
@@ -158,7 +156,7 @@ def test_a_link_skips_to_the_figure(page: Page, name: str) -> None:
     )
 
 
-def test_on_masks_a_link_skips_to_the_tokens_which_the_keys_hide(page: Page) -> None:
+def test_on_masks_a_link_skips_to_the_tokens_which_the_keys_hide(page):
     page.goto("/masks?text=great+film")
     ready(page)
     expect(page.locator(".st-key-masks_words button[tabindex='0']")).to_be_visible()
@@ -173,7 +171,7 @@ def test_on_masks_a_link_skips_to_the_tokens_which_the_keys_hide(page: Page) -> 
 
 
 @pytest.mark.parametrize("name", ["", "inside_a_head"])
-def test_every_stop_of_the_keyboard_is_seen(page: Page, name: str) -> None:
+def test_every_stop_of_the_keyboard_is_seen(page, name):
     page.goto(f"/{name}")
     ready(page)
     widths = []

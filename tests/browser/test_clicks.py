@@ -39,7 +39,7 @@ def press_at_once(page: Page, *targets: Locator) -> None:
         page.mouse.up()
 
 
-def test_of_three_clicks_on_pairs_none_is_lost(slow: Page) -> None:
+def test_of_three_clicks_on_pairs_none_is_lost(slow):
     slow.goto("/masks?masks_kind=Block+pairs&text=The+film+is+not+good&query=2+film")
     ready(slow)
     cells = ("1 the to 2 film", "2 film to 4 not", "3 is to 5 good")
@@ -51,7 +51,7 @@ def test_of_three_clicks_on_pairs_none_is_lost(slow: Page) -> None:
 
 
 @pytest.mark.slow
-def test_of_three_clicks_on_patches_none_is_lost(slow: Page) -> None:
+def test_of_three_clicks_on_patches_none_is_lost(slow):
     slow.goto("/masks?kind=Digit")
     ready(slow)
     press_at_once(slow, *(mark(slow, "masks_patches", patch) for patch in ("r2c3", "r3c3", "r4c3")))
@@ -59,14 +59,14 @@ def test_of_three_clicks_on_patches_none_is_lost(slow: Page) -> None:
 
 
 @pytest.mark.slow
-def test_of_three_clicks_on_heads_that_are_taken_away_none_is_lost(slow: Page) -> None:
+def test_of_three_clicks_on_heads_that_are_taken_away_none_is_lost(slow):
     slow.goto("/heads?heads_part=Ablate&checkpoint=imdb-pre-ln&text=The+film+is+not+good&ablated=f0")
     ready(slow)
     press_at_once(slow, *(mark(slow, "ablate_grid", part) for part in ("L0 H1", "L1 H2", "L3 FF")))
     expect(slow).to_have_url(re.compile(r"[?&]ablated=f0\.f3\.h0-1\.h1-2(&|$)"))
 
 
-def test_a_link_that_is_pressed_while_the_page_is_drawn_is_followed(slow: Page) -> None:
+def test_a_link_that_is_pressed_while_the_page_is_drawn_is_followed(slow):
     slow.goto("/?text=it+is+not+a+bad+film")
     ready(slow)
     link = slow.locator(".st-key-navigation").get_by_role("link", name="Masks", exact=True)
@@ -77,7 +77,7 @@ def test_a_link_that_is_pressed_while_the_page_is_drawn_is_followed(slow: Page) 
     expect(slow).to_have_url(re.compile(r"/masks[?].*query=3\+not"))
 
 
-def test_a_download_has_the_format_that_was_chosen_just_before(slow: Page) -> None:
+def test_a_download_has_the_format_that_was_chosen_just_before(slow):
     slow.goto("/?checkpoint=imdb-pre-ln&layer=1&head=2&query=2+warm")
     ready(slow)
     slow.get_by_role("button", name="Download the figure: matrix").click()
@@ -91,7 +91,7 @@ def test_a_download_has_the_format_that_was_chosen_just_before(slow: Page) -> No
 
 
 @pytest.mark.slow
-def test_a_table_has_the_format_that_was_chosen_just_before(slow: Page) -> None:
+def test_a_table_has_the_format_that_was_chosen_just_before(slow):
     slow.goto("/heads?checkpoint=imdb-pre-ln&layer=1&head=2")
     ready(slow)
     slow.locator(".st-key-heads_file").get_by_role("button").click()

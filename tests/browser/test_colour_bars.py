@@ -14,7 +14,7 @@ from tests.browser.watching import ready
 pytestmark = pytest.mark.slow
 
 
-def test_a_bar_keeps_its_colours_after_a_click_that_does_not_redraw_it(page: Page) -> None:
+def test_a_bar_keeps_its_colours_after_a_click_that_does_not_redraw_it(page):
     page.goto("/?text=a+great+film&layer=1&view=lines")
     ready(page)
     bar = page.locator(".st-key-overview .role-legend-gradient path")
@@ -31,9 +31,7 @@ def test_a_bar_keeps_its_colours_after_a_click_that_does_not_redraw_it(page: Pag
         ("/inside_a_head?inside_step=Query%2C+key+and+value", "Layer"),
     ],
 )
-def test_every_bar_of_a_page_refers_to_a_gradient_of_its_own_in_the_page(
-    page: Page, address: str, label: str
-) -> None:
+def test_every_bar_of_a_page_refers_to_a_gradient_of_its_own_in_the_page(page, address, label):
     page.goto(address)
     ready(page)
     if label == "Layer":

@@ -20,9 +20,7 @@ LARGEST = 600  # pixels; no map is larger
 
 
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_a_weight_has_one_colour_in_the_text_the_large_map_and_the_small_map(
-    page: Page, color_scheme: str
-) -> None:
+def test_a_weight_has_one_colour_in_the_text_the_large_map_and_the_small_map(page, color_scheme):
     page.goto(
         "/?text=The+plot+is+thin,+but+I+was+never+bored.&checkpoint=imdb-pre-ln&layer=1&head=1&query=4+thin"
     )

@@ -5,9 +5,8 @@ import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import new_context
 from tests.browser.server import ROOT, START_UP
@@ -18,7 +17,7 @@ from tests.model.huggingface.folders import build
 TEXT = "the film is not bad & long"
 
 
-def test_a_model_of_the_hub_opens_in_the_browser(tmp_path: Path, browser: Browser) -> None:
+def test_a_model_of_the_hub_opens_in_the_browser(tmp_path, browser):
     build(tmp_path / "bert", "BertForSequenceClassification")
     files = {path.name: path.read_bytes() for path in (tmp_path / "bert").iterdir()}
     opened = tmp_path / "opened"

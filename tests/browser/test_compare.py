@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.linked import click_head, click_row, wait_until_told
 from tests.browser.watching import ready
 
 
-def test_a_click_on_either_side_chooses_for_both(page: Page) -> None:
+def test_a_click_on_either_side_chooses_for_both(page):
     page.goto("/compare?kind=Digit")
     ready(page)
     for key, layer, head in (("heads_first", 2, 3), ("heads_second", 4, 1)):
@@ -25,7 +25,7 @@ def test_a_click_on_either_side_chooses_for_both(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_from_a_disagreement_to_the_head_that_differs_in_four_clicks(page: Page) -> None:
+def test_from_a_disagreement_to_the_head_that_differs_in_four_clicks(page):
     page.goto("/compare?kind=Digit")
     ready(page)
     answers = page.locator("[class*=st-key-side_heads] .headline", has_text="%")
@@ -46,7 +46,7 @@ def test_from_a_disagreement_to_the_head_that_differs_in_four_clicks(page: Page)
 
 
 @pytest.mark.slow
-def test_what_blinks_says_which_encoder_is_seen(page: Page) -> None:
+def test_what_blinks_says_which_encoder_is_seen(page):
     page.goto("/compare?checkpoint=imdb-pre-ln")
     ready(page)
     expect(page.locator(".st-key-pair [tabindex='0']")).to_have_count(0)  # words alone are no tab stop

@@ -1,7 +1,7 @@
 """The boxes for the sizes of an encoder show their numbers whole."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.watching import ready
 
@@ -14,7 +14,7 @@ CUT = """() => Object.fromEntries(
         .map(box => [box.getAttribute('aria-label'), box.value]))"""
 
 
-def test_no_size_is_cut_off(page: Page) -> None:
+def test_no_size_is_cut_off(page):
     """37000 tokens once read 370; the largest size that a box takes has six digits."""
     page.goto("/cost")
     ready(page)

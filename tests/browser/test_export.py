@@ -1,8 +1,7 @@
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import new_context
 from tests.browser.linked import canvas
@@ -13,7 +12,7 @@ CANVAS = "document.querySelector('#chart canvas').toDataURL()"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
+def test_a_figure_becomes_a_file_by_keyboard_alone(page, tmp_path):
     page.goto(TEXT)
     ready(page)
     page.get_by_role("button", name="Download the figure: matrix").focus()  # which scrolls to it
@@ -39,7 +38,7 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -
     eventually(page, lambda: canvas(page).bounding_box() == before)
 
 
-def test_a_figure_is_copied_as_python(page: Page) -> None:
+def test_a_figure_is_copied_as_python(page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(TEXT)
     ready(page)
@@ -52,7 +51,7 @@ def test_a_figure_is_copied_as_python(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_the_menu_opens_whole_at_the_end_of_the_page(page: Page) -> None:
+def test_the_menu_opens_whole_at_the_end_of_the_page(page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto("/?kind=Digit&checkpoint=mnist-pre-ln&layer=2&head=1")
     ready(page)
@@ -67,9 +66,7 @@ def test_the_menu_opens_whole_at_the_end_of_the_page(page: Page) -> None:
 
 
 @pytest.mark.parametrize("color_scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-def test_the_offline_page_opens_from_disk(
-    page: Page, browser: Browser, color_scheme: str, tmp_path: Path
-) -> None:
+def test_the_offline_page_opens_from_disk(page, browser, color_scheme, tmp_path):
     page.goto(TEXT)
     ready(page)
     with page.expect_download() as download:
@@ -111,7 +108,7 @@ def test_the_offline_page_opens_from_disk(
         assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
 
 
-def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page, tmp_path: Path) -> None:
+def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page, tmp_path):
     page.goto(f"{TEXT}&text=a+film")  # each choice below makes the file anew: a small one
     ready(page)
     page.get_by_role("button", name="Download the figure: matrix").click()
@@ -130,7 +127,7 @@ def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page,
 
 
 @pytest.mark.slow
-def test_the_table_of_heads_becomes_latex(page: Page, tmp_path: Path) -> None:
+def test_the_table_of_heads_becomes_latex(page, tmp_path):
     page.goto("/heads?checkpoint=imdb-pre-ln&layer=1&head=2")
     ready(page)
     page.locator(".st-key-heads_file").get_by_role("button").click()

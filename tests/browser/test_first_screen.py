@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.linked import tokens
 from tests.browser.watching import eventually, ready
@@ -30,7 +30,7 @@ def bottom(locator: Locator) -> float:
     return box["y"] + box["height"]
 
 
-def test_the_figure_begins_within_240_pixels_and_ends_on_the_screen(page: Page) -> None:
+def test_the_figure_begins_within_240_pixels_and_ends_on_the_screen(page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto("/")
     ready(page)
@@ -41,7 +41,7 @@ def test_the_figure_begins_within_240_pixels_and_ends_on_the_screen(page: Page) 
     assert all(control["width"] > 2 for control in controls)  # none that is there for the keyboard alone
 
 
-def test_a_long_text_pushes_the_page_down_until_enter_and_covers_nothing(page: Page) -> None:
+def test_a_long_text_pushes_the_page_down_until_enter_and_covers_nothing(page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto("/?text=a+great+film")
     ready(page)
@@ -65,7 +65,7 @@ def test_a_long_text_pushes_the_page_down_until_enter_and_covers_nothing(page: P
     )
 
 
-def test_the_box_of_the_text_is_as_wide_for_any_answer(page: Page) -> None:
+def test_the_box_of_the_text_is_as_wide_for_any_answer(page):
     page.goto("/?text=The+film+is+not+good.")
     ready(page)
     box = page.get_by_role("textbox", name="Text")
@@ -78,7 +78,7 @@ def test_the_box_of_the_text_is_as_wide_for_any_answer(page: Page) -> None:
         eventually(page, lambda: box.bounding_box()["width"] == width)
 
 
-def test_of_many_tokens_no_line_is_cut_and_the_switch_measures_what_is_not_measured(page: Page) -> None:
+def test_of_many_tokens_no_line_is_cut_and_the_switch_measures_what_is_not_measured(page):
     page.goto(f"/?text={LONG.replace(' ', '+')}")
     ready(page)
     lists = page.locator(".st-key-linked_words .tokens")
@@ -98,7 +98,7 @@ def test_of_many_tokens_no_line_is_cut_and_the_switch_measures_what_is_not_measu
     expect(page.locator(".st-key-linked_words .note")).to_contain_text("Purple: without this token")
 
 
-def test_why_opens_in_sight_and_stands_in_the_address(page: Page) -> None:
+def test_why_opens_in_sight_and_stands_in_the_address(page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto("/")
     ready(page)
@@ -112,7 +112,7 @@ def test_why_opens_in_sight_and_stands_in_the_address(page: Page) -> None:
 
 
 @pytest.mark.parametrize("view", ["lines", "one query by layer"])
-def test_what_the_colours_of_the_tokens_mean_covers_no_name_of_a_head(page: Page, view: str) -> None:
+def test_what_the_colours_of_the_tokens_mean_covers_no_name_of_a_head(page, view):
     page.goto(f"/?view={view.replace(' ', '+')}&coloured_by=answer")
     note = page.locator(".st-key-linked_words .note")
     expect(note).to_contain_text("Purple: without this token")
@@ -122,7 +122,7 @@ def test_what_the_colours_of_the_tokens_mean_covers_no_name_of_a_head(page: Page
     eventually(page, lambda: bottom(note) <= top(name) + 3)
 
 
-def test_a_new_answer_is_announced(page: Page) -> None:
+def test_a_new_answer_is_announced(page):
     page.goto("/?text=The+film+is+not+good.")
     ready(page)
     line = page.locator(".announced-figure")
@@ -134,7 +134,7 @@ def test_a_new_answer_is_announced(page: Page) -> None:
 
 
 @pytest.mark.parametrize("page_name", ["compare", "masks"])
-def test_on_a_projector_the_maps_begin_in_the_uppermost_quarter(page: Page, page_name: str) -> None:
+def test_on_a_projector_the_maps_begin_in_the_uppermost_quarter(page, page_name):
     page.set_viewport_size({"width": 1280, "height": 720})  # 1920 × 1080 at 150 %
     page.goto(f"/{page_name}")
     ready(page)
@@ -146,7 +146,7 @@ def test_on_a_projector_the_maps_begin_in_the_uppermost_quarter(page: Page, page
     eventually(page, lambda: top(figure) <= 180 and bottom(figure) <= top(words) and bottom(words) <= 720)
 
 
-def test_on_a_projector_all_heads_of_a_small_encoder_are_on_the_screen(page: Page) -> None:
+def test_on_a_projector_all_heads_of_a_small_encoder_are_on_the_screen(page):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto("/heads")
     ready(page)

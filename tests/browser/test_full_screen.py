@@ -32,7 +32,7 @@ def enter_full_screen(page: Page, figure: str) -> None:
     page.get_by_role("button", name="Full screen").click()
 
 
-def test_the_maps_of_the_overview_grow_with_their_frames(page: Page) -> None:
+def test_the_maps_of_the_overview_grow_with_their_frames(page):
     page.goto("/?text=The+film+is+not+good.&view=lines")
     ready(page)
     side = max(page.evaluate(SIZES))
@@ -43,7 +43,7 @@ def test_the_maps_of_the_overview_grow_with_their_frames(page: Page) -> None:
     page.wait_for_function(f"side => Math.max(...({SIZES})()) === side", arg=side)
 
 
-def test_a_map_by_plotly_fills_the_window_until_escape(page: Page) -> None:
+def test_a_map_by_plotly_fills_the_window_until_escape(page):
     page.goto("/masks?text=The+film+is+not+good.")
     ready(page)
     enter_full_screen(page, "masks map pattern")
@@ -64,7 +64,7 @@ def test_a_map_by_plotly_fills_the_window_until_escape(page: Page) -> None:
         "/cost",
     ],
 )
-def test_no_figure_shows_the_bar_of_a_library_under_the_pointer(page: Page, address: str) -> None:
+def test_no_figure_shows_the_bar_of_a_library_under_the_pointer(page, address):
     page.goto(address)
     ready(page)
     figures = page.locator(CHARTS)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from app_pages.controls.pages import PAGES
 from tests.browser.watching import ready
@@ -11,7 +11,7 @@ from tests.browser.watching import ready
 NAMES = [page.title for page in PAGES.values()]
 
 
-def test_the_link_of_a_view_is_copied(page: Page) -> None:
+def test_the_link_of_a_view_is_copied(page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/?text=great+film&layer=1")
     ready(page)
@@ -20,7 +20,7 @@ def test_the_link_of_a_view_is_copied(page: Page) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 
-def test_every_page_is_one_click_away_and_the_one_that_is_open_is_marked(page: Page) -> None:
+def test_every_page_is_one_click_away_and_the_one_that_is_open_is_marked(page):
     page.goto("/masks")
     ready(page)
     for width in (1920, 1280, 800):
@@ -37,7 +37,7 @@ def test_every_page_is_one_click_away_and_the_one_that_is_open_is_marked(page: P
 
 
 @pytest.mark.slow
-def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page: Page) -> None:
+def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page):
     page.goto("/")
     ready(page)
     page.get_by_role("button", name="hiding a word").click()
@@ -46,7 +46,7 @@ def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_first_look_leads_to_one_digit_under_two_norms(page: Page) -> None:
+def test_a_first_look_leads_to_one_digit_under_two_norms(page):
     page.goto("/")
     ready(page)
     page.get_by_role("button", name="pre-LN and post-LN").click()

@@ -1,7 +1,7 @@
 """Headings between the parts of a page."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.watching import eventually, ready
 
@@ -16,7 +16,7 @@ COVERED = """() => [...document.querySelectorAll("[data-testid=stMarkdownContain
 
 
 @pytest.mark.parametrize("address", ["/training?kind=Digit", "/inside_a_head?inside=LayerNorm"])
-def test_nothing_covers_a_heading(page: Page, address: str) -> None:
+def test_nothing_covers_a_heading(page, address):
     page.goto(address)
     ready(page)
     expect(page.locator("[data-testid=stMarkdownContainer] h2").last).to_be_visible()

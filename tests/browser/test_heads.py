@@ -3,14 +3,14 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import new_context
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
 
-def test_a_head_is_found_in_the_table_and_opened(page: Page) -> None:
+def test_a_head_is_found_in_the_table_and_opened(page):
     page.goto("/heads?text=The+film+is+not+bad+at+all.&checkpoint=imdb-pre-ln")
     ready(page)
     table = page.locator(".st-key-heads_table")
@@ -41,7 +41,7 @@ def test_a_head_is_found_in_the_table_and_opened(page: Page) -> None:
     expect(page.get_by_role("combobox", name="Head", exact=True)).to_have_value(head)
 
 
-def test_a_click_on_a_row_or_a_point_chooses_the_head(page: Page) -> None:
+def test_a_click_on_a_row_or_a_point_chooses_the_head(page):
     page.goto("/heads?text=The+film+is+not+bad+at+all.&checkpoint=imdb-pre-ln")
     ready(page)
     rows = page.locator(".st-key-heads_table tbody tr")
@@ -53,7 +53,7 @@ def test_a_click_on_a_row_or_a_point_chooses_the_head(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page: Page) -> None:
+def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto("/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")
     ready(page)
@@ -91,7 +91,7 @@ def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page: Pa
 
 
 @pytest.mark.slow
-def test_a_touch_shows_what_a_column_is(app: str, browser: Browser) -> None:
+def test_a_touch_shows_what_a_column_is(app, browser):
     with new_context(browser, app, has_touch=True) as touched:
         page = touched.new_page()
         page.goto("/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")

@@ -13,7 +13,7 @@ from tests.browser.watching import eventually, ready
 STEPS = "history.length"
 
 
-def test_a_click_that_chooses_layer_and_head_is_one_step_back(page: Page) -> None:
+def test_a_click_that_chooses_layer_and_head_is_one_step_back(page):
     page.goto("/?text=great+film&layer=1&head=1")
     ready(page)
     before = page.evaluate(STEPS)
@@ -34,7 +34,7 @@ def test_a_click_that_chooses_layer_and_head_is_one_step_back(page: Page) -> Non
     eventually(page, lambda: parse_qs(urlsplit(page.url).query) == begin)
 
 
-def test_back_to_a_text_says_again_what_is_seen_of_a_text(page: Page) -> None:
+def test_back_to_a_text_says_again_what_is_seen_of_a_text(page):
     page.goto("/?text=great+film")
     ready(page)
     linked.token(page, 2).click()
@@ -50,7 +50,7 @@ def test_back_to_a_text_says_again_what_is_seen_of_a_text(page: Page) -> None:
     expect(line).to_contain_text("rows are tokens")
 
 
-def test_back_takes_a_blocked_cell_back(page: Page) -> None:
+def test_back_takes_a_blocked_cell_back(page):
     page.goto("/masks?text=great+film&masks_kind=Block+pairs")
     ready(page)
     press(page, mark(page, "masks_board", "1 great to 2 film"))
@@ -62,7 +62,7 @@ def test_back_takes_a_blocked_cell_back(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(page: Page) -> None:
+def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(page):
     page.goto("/")
     ready(page)
     box = page.get_by_role("textbox", name="Text")
@@ -89,9 +89,7 @@ def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(pa
 
 
 @pytest.mark.slow
-def test_a_link_wins_over_what_was_chosen_before_even_where_it_is_what_stands_there_at_first(
-    page: Page,
-) -> None:
+def test_a_link_wins_over_what_was_chosen_before_even_where_it_is_what_stands_there_at_first(page):
     page.goto("/training?training=Training+history&kind=Digit")
     ready(page)
     page.locator(".st-key-navigation").get_by_role("link", name="Norm placement", exact=True).click()

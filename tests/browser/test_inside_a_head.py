@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.test_links import have_the_same_views, mark, opened_elsewhere, press
 from tests.browser.watching import ready
@@ -12,7 +12,7 @@ from tests.browser.watching import ready
 @pytest.mark.parametrize(
     ("kind", "color_scheme"), [("Text", "light"), pytest.param("Digit", "dark", marks=pytest.mark.slow)]
 )
-def test_from_the_diagram_to_a_key(page: Page, kind: str, color_scheme: str) -> None:  # noqa: ARG001
+def test_from_the_diagram_to_a_key(page, kind, color_scheme):  # noqa: ARG001
     page.goto(f"/inside_a_head?kind={kind}&inside_step=LayerNorm+of+the+attention")
     ready(page)
     box = page.locator('.st-key-inside_map [aria-label*="weighted sum of v"][role=graphics-symbol]').first
@@ -42,7 +42,7 @@ def test_from_the_diagram_to_a_key(page: Page, kind: str, color_scheme: str) -> 
 
 
 @pytest.mark.slow
-def test_a_click_on_the_text_makes_another_query(page: Page) -> None:
+def test_a_click_on_the_text_makes_another_query(page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(
         "/inside_a_head?text=A+warm%2C+funny+and+beautifully+acted+film+that+I+would+gladly+watch+again."
@@ -58,7 +58,7 @@ def test_a_click_on_the_text_makes_another_query(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_why_a_weight_leads_to_the_head_that_wrote_and_back(page: Page) -> None:
+def test_why_a_weight_leads_to_the_head_that_wrote_and_back(page):
     page.goto("/inside_a_head?text=The+film+is+not+good.&layer=1&head=0&query=5+good&inside_key=4+not")
     ready(page)
     page.get_by_text("Why this weight?").click()

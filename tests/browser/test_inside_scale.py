@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
@@ -12,7 +12,7 @@ WHY = "/inside_a_head?inside=Why+√d_k"
 
 
 @pytest.mark.slow
-def test_a_click_on_a_point_chooses_its_head(page: Page) -> None:
+def test_a_click_on_a_point_chooses_its_head(page):
     page.goto(f"{WHY}&inside_scale=this+encoder")
     ready(page)
     press(page, mark(page, "inside_own_variance", "L2 H1"))
@@ -20,7 +20,7 @@ def test_a_click_on_a_point_chooses_its_head(page: Page) -> None:
     expect(page.get_by_text("L2 H1 on this input")).to_be_visible()
 
 
-def test_a_click_on_the_curve_sets_the_temperature(page: Page) -> None:
+def test_a_click_on_the_curve_sets_the_temperature(page):
     page.goto(f"{WHY}&inside_scale=temperature")
     ready(page)
     press(page, mark(page, "inside_curve", "10"))

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from app_pages.controls.address import LONGEST
 from tests.browser.linked import click_head, click_row, point_at_head, tokens, wait_until_told
@@ -11,7 +11,7 @@ from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
 
-def test_arrow_keys_step_through_heads_from_the_overview_beside_the_lines(page: Page) -> None:
+def test_arrow_keys_step_through_heads_from_the_overview_beside_the_lines(page):
     page.goto("/?text=great+film&view=lines")
     ready(page)
     press(page, mark(page, "overview", "L1 H1"))
@@ -26,7 +26,7 @@ def test_arrow_keys_step_through_heads_from_the_overview_beside_the_lines(page: 
 
 
 @pytest.mark.slow
-def test_the_first_click_on_a_small_map_gives_the_chart_the_focus(page: Page) -> None:
+def test_the_first_click_on_a_small_map_gives_the_chart_the_focus(page):
     page.goto("/")
     click_head(page, 2, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=2"))
@@ -36,7 +36,7 @@ def test_the_first_click_on_a_small_map_gives_the_chart_the_focus(page: Page) ->
 
 
 @pytest.mark.slow
-def test_a_click_on_a_row_of_the_large_map_gives_the_chart_the_focus(page: Page) -> None:
+def test_a_click_on_a_row_of_the_large_map_gives_the_chart_the_focus(page):
     page.goto("/?text=a+great+film&layer=1")
     click_row(page, 2)
     expect(page).to_have_url(re.compile(r"[?&]query=2\+great"))
@@ -52,7 +52,7 @@ def test_a_click_on_a_row_of_the_large_map_gives_the_chart_the_focus(page: Page)
     expect(page).to_have_url(re.compile(r"[?&]head=1"))  # from the heading no arrow steps
 
 
-def test_enter_applies_a_text_and_shift_breaks_the_line(page: Page) -> None:
+def test_enter_applies_a_text_and_shift_breaks_the_line(page):
     page.goto("/?text=great+film")
     ready(page)
     box = page.get_by_role("textbox", name="Text")
@@ -72,7 +72,7 @@ def test_enter_applies_a_text_and_shift_breaks_the_line(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_enter_that_ends_the_composing_of_a_word_applies_nothing(page: Page) -> None:
+def test_enter_that_ends_the_composing_of_a_word_applies_nothing(page):
     page.goto("/?text=great+film")
     ready(page)
     box = page.get_by_role("textbox", name="Text")
@@ -88,7 +88,7 @@ def test_enter_that_ends_the_composing_of_a_word_applies_nothing(page: Page) -> 
 
 
 @pytest.mark.slow
-def test_enter_breaks_the_line_where_a_text_is_read_by_line(page: Page) -> None:
+def test_enter_breaks_the_line_where_a_text_is_read_by_line(page):
     page.goto("/inside_a_head?inside=LayerNorm")
     ready(page)
     box = page.get_by_role("textbox", name="Vectors, one a line")
@@ -99,7 +99,7 @@ def test_enter_breaks_the_line_where_a_text_is_read_by_line(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_elsewhere_arrow_keys_scroll(page: Page) -> None:
+def test_elsewhere_arrow_keys_scroll(page):
     page.set_viewport_size({"width": 1280, "height": 400})
     page.goto("/?text=great+film")
     ready(page)
@@ -110,7 +110,7 @@ def test_elsewhere_arrow_keys_scroll(page: Page) -> None:
     expect(page).not_to_have_url(re.compile(r"[?&](layer|head)="))
 
 
-def test_arrow_keys_move_in_a_box_of_text(page: Page) -> None:
+def test_arrow_keys_move_in_a_box_of_text(page):
     page.goto("/?text=great+film")
     ready(page)
     box = page.get_by_role("textbox", name="Text")
@@ -124,7 +124,7 @@ def test_arrow_keys_move_in_a_box_of_text(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_arrow_keys_show_the_next_head_though_the_pointer_rests_on_another(page: Page) -> None:
+def test_arrow_keys_show_the_next_head_though_the_pointer_rests_on_another(page):
     page.goto("/")
     click_head(page, 1, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=1"))
@@ -137,7 +137,7 @@ def test_arrow_keys_show_the_next_head_though_the_pointer_rests_on_another(page:
 
 
 @pytest.mark.slow
-def test_of_a_text_that_is_too_long_the_beginning_is_pasted_and_that_is_said(page: Page) -> None:
+def test_of_a_text_that_is_too_long_the_beginning_is_pasted_and_that_is_said(page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/?text=great+film")
     ready(page)
@@ -152,7 +152,7 @@ def test_of_a_text_that_is_too_long_the_beginning_is_pasted_and_that_is_said(pag
 
 
 @pytest.mark.parametrize("name", ["Download the figure: matrix", "View"])
-def test_a_menu_takes_the_focus_and_gives_it_back(page: Page, name: str) -> None:
+def test_a_menu_takes_the_focus_and_gives_it_back(page, name):
     page.goto("/")
     ready(page)
     opener = page.get_by_role("button", name=name)

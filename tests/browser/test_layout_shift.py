@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.layout_shift_recorder import GESTURES, Gesture
+from tests.browser.layout_shift_recorder import GESTURES
 from tests.browser.linked import canvas
 from tests.browser.watching import ready
 
@@ -17,7 +17,7 @@ SHARE = 0.05
 
 
 @pytest.mark.parametrize("gesture", GESTURES.values(), ids=GESTURES)
-def test_a_gesture_moves_nothing(page: Page, gesture: Gesture) -> None:
+def test_a_gesture_moves_nothing(page, gesture):
     movement = gesture.measure(page)
     for _ in range(
         2
@@ -30,7 +30,7 @@ def test_a_gesture_moves_nothing(page: Page, gesture: Gesture) -> None:
     assert movement.lost <= SHARE
 
 
-def test_a_figure_that_goes_for_good_leaves_nothing_behind(page: Page) -> None:
+def test_a_figure_that_goes_for_good_leaves_nothing_behind(page):
     page.goto("/?text=a+great+film&view=lines")
     ready(page)
     expect(page.locator(".st-key-lines svg.marks")).to_be_visible()
@@ -40,7 +40,7 @@ def test_a_figure_that_goes_for_good_leaves_nothing_behind(page: Page) -> None:
     expect(page.locator(".st-key-lines")).to_have_count(0)
 
 
-def test_a_figure_that_becomes_lower_gives_its_room_back(page: Page) -> None:
+def test_a_figure_that_becomes_lower_gives_its_room_back(page):
     page.goto("/?view=lines&text=" + "a+great+film+" * 8)
     ready(page)
     lines = page.locator(".st-key-lines")
@@ -54,7 +54,7 @@ def test_a_figure_that_becomes_lower_gives_its_room_back(page: Page) -> None:
     expect(page.locator(".kept-figure")).to_have_count(0)
 
 
-def test_what_is_said_while_a_map_is_checked_moves_nothing(page: Page) -> None:
+def test_what_is_said_while_a_map_is_checked_moves_nothing(page):
     page.goto("/?kind=Digit")
     ready(page)
     sign, chart = page.locator(".st-key-explains"), canvas(page)

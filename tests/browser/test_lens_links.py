@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser import linked
 from tests.browser.watching import ready
 
 
-def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page: Page) -> None:
+def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page):
     page.goto("/?text=great+film&head=2")
     ready(page)
     page.locator(".st-key-lens input").click()
@@ -37,7 +37,7 @@ def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_link_restores_the_lens_and_the_class(page: Page) -> None:
+def test_a_link_restores_the_lens_and_the_class(page):
     page.goto("/?text=great+film&lens=gradient+×+attention&lens_class=negative&layer=3")
     ready(page)
     expect(page.locator(".st-key-lens input")).to_have_value("gradient × attention")

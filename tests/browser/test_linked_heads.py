@@ -18,7 +18,7 @@ LONG = "I expected to be bored, but I was not bored for a single minute."
 SHORT = "a great film"
 
 
-def test_a_chart_that_comes_long_after_its_tokens_hears_clicks(page: Page) -> None:
+def test_a_chart_that_comes_long_after_its_tokens_hears_clicks(page):
     page.goto("/?view=lines&layer=0&head=0")
     ready(page)
     page.clock.install()
@@ -31,7 +31,7 @@ def test_a_chart_that_comes_long_after_its_tokens_hears_clicks(page: Page) -> No
     expect(page).to_have_url(re.compile(r"[?&]layer=1&.*head=2"))
 
 
-def test_pointing_is_answered_without_the_server(page: Page) -> None:
+def test_pointing_is_answered_without_the_server(page):
     sent: list[object] = []
 
     def watch(socket: WebSocket) -> None:
@@ -58,7 +58,7 @@ def test_pointing_is_answered_without_the_server(page: Page) -> None:
     assert [told(page)[name] for name in ("layer", "head", "query")] == [0, 0, 2]
 
 
-def test_a_click_keeps_what_is_pointed_at_and_says_so(page: Page) -> None:
+def test_a_click_keeps_what_is_pointed_at_and_says_so(page):
     page.goto("/?text=a+great+film&checkpoint=imdb-pre-ln")
     linked.click_head(page, 2, 1)
     expect(page).to_have_url(re.compile(r"layer=2.*head=1|head=1.*layer=2"))
@@ -73,7 +73,7 @@ def test_a_click_keeps_what_is_pointed_at_and_says_so(page: Page) -> None:
     says(page, 2, 1, 2)
 
 
-def test_what_is_shown_is_always_of_the_text_and_encoder_in_the_address(page: Page) -> None:
+def test_what_is_shown_is_always_of_the_text_and_encoder_in_the_address(page):
     """Under one key a selection outlives the data that it was made on: a shorter text once kept its query."""
     page.goto(f"/?checkpoint=imdb-pre-ln&text={LONG.replace(' ', '+')}")
     ready(page)
@@ -100,7 +100,7 @@ def test_what_is_shown_is_always_of_the_text_and_encoder_in_the_address(page: Pa
     agrees(page, SHORT)
 
 
-def test_by_keyboard_alone(page: Page) -> None:
+def test_by_keyboard_alone(page):
     page.goto("/?text=a+great+film&checkpoint=imdb-pre-ln")
     ready(page)
     wait_until_told(page, query=2)
@@ -131,7 +131,7 @@ def test_by_keyboard_alone(page: Page) -> None:
     wait_until_told(page, over_query=None, over_key=None, layer=1, head=1, query=2)
 
 
-def test_a_patch_of_a_digit_is_pointed_at_and_chosen(page: Page) -> None:
+def test_a_patch_of_a_digit_is_pointed_at_and_chosen(page):
     page.goto("/?kind=Digit&digit=3")
     ready(page)
     wait_until_told(page, query=0)

@@ -12,7 +12,7 @@ from tests.browser.watching import eventually, ready
 
 
 @pytest.mark.slow
-def test_a_text(page: Page) -> None:
+def test_a_text(page):
     page.goto("/")
     ready(page)
     box = page.get_by_role("textbox", name="Text")
@@ -30,7 +30,7 @@ def test_a_text(page: Page) -> None:
     shows_the_same(other, page, layer=2, head=1, query=6)
 
 
-def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page: Page) -> None:
+def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page):
     page.goto("/?kind=Digit&source=Draw&drawing=eNr7_4EBCfwfUN5IBgDTFhNX&layer=2&scale=to+own+maximum")
     ready(page)
     chosen = parse_qs(urlsplit(page.url).query)
@@ -44,7 +44,7 @@ def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page:
 
 
 @pytest.mark.slow
-def test_a_word_stays_chosen_in_another_text(page: Page) -> None:
+def test_a_word_stays_chosen_in_another_text(page):
     page.goto("/?text=a+good+film")
     ready(page)
     token(page, 3).click()  # another one than what is chosen at first
@@ -60,7 +60,7 @@ def test_a_word_stays_chosen_in_another_text(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_the_first_view_and_what_colours_its_words_are_in_the_address(page: Page) -> None:
+def test_the_first_view_and_what_colours_its_words_are_in_the_address(page):
     page.goto("/?text=a+dull+film")
     expect(page).to_have_url(re.compile(r"[?&]query=2\+dull&coloured_by=attention$"))
     ready(page)
@@ -76,7 +76,7 @@ def test_the_first_view_and_what_colours_its_words_are_in_the_address(page: Page
 
 
 @pytest.mark.slow
-def test_a_test_digit(page: Page) -> None:
+def test_a_test_digit(page):
     page.goto("/?kind=Digit")
     ready(page)
     page.get_by_role("button", name="Choose or draw").click()
@@ -94,7 +94,7 @@ def test_a_test_digit(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_drawn_digit(page: Page) -> None:
+def test_a_drawn_digit(page):
     page.goto("/?kind=Digit&source=Draw")
     ready(page)
     page.get_by_role("button", name="Choose or draw").click()

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.watching import ready
 
@@ -11,7 +11,7 @@ PASTED = (
 )
 
 
-def test_a_list_is_gone_through(page: Page) -> None:
+def test_a_list_is_gone_through(page):
     page.goto("/?layer=2&head=1")
     ready(page)
     page.locator(".st-key-navigation").get_by_role("link", name="Many inputs").click()

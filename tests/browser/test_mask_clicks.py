@@ -27,7 +27,7 @@ def choose_mask(page: Page, name: str) -> None:
     page.get_by_role("option", name=name, exact=True).click()
 
 
-def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> None:
+def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page):
     page.goto("/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&query=2+film")
     ready(page)
     press(page, token(page, "not"))
@@ -67,7 +67,7 @@ def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> 
 
 
 @pytest.mark.parametrize("name", ["imdb-pre-ln", pytest.param("imdb-post-ln", marks=pytest.mark.slow)])
-def test_the_row_of_the_browser_is_that_of_the_encoder_in_layer_0(page: Page, name: str) -> None:
+def test_the_row_of_the_browser_is_that_of_the_encoder_in_layer_0(page, name):
     program = f"data:text/javascript,{SCRIPT.replace('%', '%25').replace('#', '%23')}"
 
     def row(scores: list[float], allowed: list[bool]) -> list[float]:
@@ -89,7 +89,7 @@ def test_the_row_of_the_browser_is_that_of_the_encoder_in_layer_0(page: Page, na
 
 
 @pytest.mark.slow
-def test_cells_patches_and_parts_are_in_the_address(page: Page) -> None:
+def test_cells_patches_and_parts_are_in_the_address(page):
     page.goto("/masks?kind=Digit")
     ready(page)
     press(page, mark(page, "masks_patches", "r2c3"))
@@ -119,7 +119,7 @@ PRESSED = """name => {
 
 
 @pytest.mark.parametrize(("layer", "is_exact"), [(0, True), pytest.param(1, False, marks=pytest.mark.slow)])
-def test_a_click_on_a_pair_shows_its_row_at_once(page: Page, layer: int, is_exact: bool) -> None:
+def test_a_click_on_a_pair_shows_its_row_at_once(page, layer, is_exact):
     page.goto(
         f"/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&masks_kind=Block+pairs&query=2+film&layer={layer}&head=0"
     )

@@ -57,7 +57,7 @@ def frames(page: Page) -> list[FrameLocator]:
 
 
 @pytest.mark.slow
-def test_each_figure_is_drawn_in_the_notebooks_theme_and_answers_the_pointer(notebook: Page) -> None:
+def test_each_figure_is_drawn_in_the_notebooks_theme_and_answers_the_pointer(notebook):
     theme = notebook.evaluate("getComputedStyle(document.documentElement).colorScheme")
     linked, overview, heatmap, strip = frames(notebook)
     for frame in (linked, overview, heatmap, strip):

@@ -60,7 +60,7 @@ def shows(page: Page, patch: int, cosines: np.ndarray) -> None:
     )
 
 
-def test_patches_follow_the_pointer_without_the_server_and_a_click_keeps_one(page: Page) -> None:
+def test_patches_follow_the_pointer_without_the_server_and_a_click_keeps_one(page):
     images, _ = shipped_inputs.test_digits()
     first, second = (LiveSubject("mnist-pre-ln", Picture.of(images[digit])).record for digit in (0, 1))
     between = patch_similarity(first, 0, second)

@@ -10,7 +10,7 @@ from tests.browser.watching import eventually, ready
 
 
 @pytest.mark.slow
-def test_a_position_is_stepped_to_with_the_keyboard(page: Page) -> None:
+def test_a_position_is_stepped_to_with_the_keyboard(page):
     page.goto("/positions")
     ready(page)
     expect(clock(page, "clock 0: 1.592 turns").first).to_be_attached()  # 10 / 2 pi
@@ -20,7 +20,7 @@ def test_a_position_is_stepped_to_with_the_keyboard(page: Page) -> None:
     expect(clock(page, "clock 0: 1.751 turns").first).to_be_attached()
 
 
-def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page) -> None:
+def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page):
     page.goto("/positions?positions_length=32")
     ready(page)
     frame = page.locator(".st-key-shown_positions_table .shapelayer path").first
@@ -45,7 +45,7 @@ def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page
 
 
 @pytest.mark.slow
-def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page: Page) -> None:
+def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page):
     page.goto("/positions?positions_t=50")
     ready(page)
     length = page.get_by_role("slider", name=re.compile("Length in positions"))
@@ -60,7 +60,7 @@ def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page: Page
 
 
 @pytest.mark.slow
-def test_a_link_opens_what_was_chosen_far_down(page: Page) -> None:
+def test_a_link_opens_what_was_chosen_far_down(page):
     page.goto("/positions?figure=positions_shift")
     ready(page)
     page.get_by_role("slider", name=re.compile("Offset")).focus()

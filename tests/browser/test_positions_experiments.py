@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
 
-def test_an_order(page: Page) -> None:
+def test_an_order(page):
     page.goto("/positions?kind=Digit&positions=Experiments")
     ready(page)
     press(page, mark(page, "positions_try_orders", "with positions, seed 5"))
@@ -18,7 +18,7 @@ def test_an_order(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_token_where_it_is_read_second(page: Page) -> None:
+def test_a_token_where_it_is_read_second(page):
     page.goto("/positions?positions=Experiments&text=it+is+not+a+bad+film&positions_try_seed=5")
     ready(page)
     # The token chosen where it is read second is the query where it is read first.
@@ -27,7 +27,7 @@ def test_a_token_where_it_is_read_second(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_shift(page: Page) -> None:
+def test_a_shift(page):
     page.goto("/positions?kind=Digit&positions=Experiments&positions_try=shift+the+positions")
     ready(page)
     expect(page.get_by_text("Shifted by 1", exact=True).first).to_be_visible()
@@ -39,7 +39,7 @@ def test_a_shift(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_patch_and_its_position(page: Page) -> None:
+def test_a_patch_and_its_position(page):
     page.goto("/positions?kind=Digit&positions=This+encoder")
     ready(page)
     press(page, mark(page, "positions_own_grid", "r2c4"))
@@ -51,7 +51,7 @@ def test_a_patch_and_its_position(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_vector(page: Page) -> None:
+def test_a_vector(page):
     page.goto("/positions?positions=Embeddings&text=it+is+not+a+bad+film")
     ready(page)
     press(page, mark(page, "positions_map", "film"))

@@ -33,7 +33,7 @@ def presented(page: Page, name: str, width: int = 1280, height: int = 800, kind:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_figure_has_the_window(page: Page, name: str) -> None:
+def test_the_figure_has_the_window(page, name):
     figure = presented(page, name)
     expect(page.get_by_role("button", name="Back to the page")).to_be_visible()
     for hidden in (
@@ -50,7 +50,7 @@ def test_the_figure_has_the_window(page: Page, name: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "width", "height"), [("Text", 800, 600), ("Digit", 1280, 800), ("Text", 1920, 1080)]
 )
-def test_on_attention_nothing_stands_above_the_chart(page: Page, kind: str, width: int, height: int) -> None:
+def test_on_attention_nothing_stands_above_the_chart(page, kind, width, height):
     figure = presented(page, "attention", width, height, kind=kind)
     tokens = page.locator(".st-key-all_heads_tokens .tokens")
     eventually(page, lambda: top(figure) <= 0.015 * height and bottom(figure) <= height)
@@ -59,7 +59,7 @@ def test_on_attention_nothing_stands_above_the_chart(page: Page, kind: str, widt
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "least"), [(1280, 800, 14), (1920, 1080, 20)])
-def test_letters_can_be_read_from_the_last_row(page: Page, width: int, height: int, least: int) -> None:
+def test_letters_can_be_read_from_the_last_row(page, width, height, least):
     letters = presented(page, "inside_a_head", width, height).evaluate(LETTERS)
     letters += presented(page, "attention", width, height).evaluate(LETTERS)
     assert len(letters) > 40
@@ -67,7 +67,7 @@ def test_letters_can_be_read_from_the_last_row(page: Page, width: int, height: i
 
 
 @pytest.mark.slow
-def test_titles_that_a_figure_needs_are_whole(page: Page) -> None:
+def test_titles_that_a_figure_needs_are_whole(page):
     page.goto("/norm_placement?present=1")
     ready(page)
     for placement in ("pre-LN", "post-LN"):
@@ -80,14 +80,14 @@ def test_titles_that_a_figure_needs_are_whole(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_many_inputs_are_whole_sentences(page: Page) -> None:
+def test_many_inputs_are_whole_sentences(page):
     presented(page, "many_inputs")
     for beginning in ("What a brilliant idea", "The cast is wonderful"):
         sentence = page.locator(".st-key-many_table_place .input span").filter(has_text=beginning).first
         assert sentence.evaluate("span => span.scrollHeight <= span.clientHeight + 1")
 
 
-def test_the_enlarged_chart_answers_pointer_and_keys(page: Page) -> None:
+def test_the_enlarged_chart_answers_pointer_and_keys(page):
     figure = presented(page, "attention", 1920, 1080)
     head, layer = (figure.get_by_text(name, exact=True) for name in ("H2", "L1"))
 
@@ -107,7 +107,7 @@ def test_the_enlarged_chart_answers_pointer_and_keys(page: Page) -> None:
     assert told(page)["query"] >= 0
 
 
-def test_the_button_and_escape_lead_there_and_back(page: Page) -> None:
+def test_the_button_and_escape_lead_there_and_back(page):
     page.goto("/?text=a+great+film")
     ready(page)
     page.get_by_role("button", name="Present").click()
@@ -123,14 +123,14 @@ def test_the_button_and_escape_lead_there_and_back(page: Page) -> None:
     expect(page).not_to_have_url(re.compile("present"))
 
 
-def test_pages_with_a_figure_offer_it() -> None:
+def test_pages_with_a_figure_offer_it():
     assert set(FIGURES) | {"masks", "positions"} <= {page.name for page in PRESENTED}
 
 
 @pytest.mark.parametrize(
     "address", ["masks?masks_part=Ways+of+masking", "positions?positions=By+distance&positions_kind=windowed"]
 )
-def test_a_tab_without_a_figure_shows_its_table(page: Page, address: str) -> None:
+def test_a_tab_without_a_figure_shows_its_table(page, address):
     page.goto(f"/{address}&present=1")
     ready(page)
     table = page.get_by_role("table").filter(visible=True).first
@@ -138,7 +138,7 @@ def test_a_tab_without_a_figure_shows_its_table(page: Page, address: str) -> Non
     eventually(page, lambda: top(table) < 100 and bottom(table) > top(table) + 200)
 
 
-def test_by_keyboard_presenting_passes_the_focus_on_and_back(page: Page) -> None:
+def test_by_keyboard_presenting_passes_the_focus_on_and_back(page):
     page.goto("/")
     ready(page)
     page.get_by_role("button", name="Present", exact=True).focus()

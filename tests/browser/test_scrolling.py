@@ -13,7 +13,7 @@ TOP, HEIGHT = f"{MAIN}.scrollTop", f"{MAIN}.scrollHeight"
 WINDOW = {"width": 1280, "height": 800}
 
 
-def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
+def test_a_page_opens_at_its_top_and_back_where_one_was(page):
     page.set_viewport_size(WINDOW)
     page.goto("/positions")
     ready(page)
@@ -37,7 +37,7 @@ def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_to(page: Page) -> None:
+def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_to(page):
     page.set_viewport_size(WINDOW)
     page.goto("/norm_placement")
     ready(page)
@@ -55,7 +55,7 @@ def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_t
 
 
 @pytest.mark.slow
-def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_page(page: Page) -> None:
+def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_page(page):
     page.set_viewport_size(WINDOW)
     page.goto("/theory?theory_part=First+steps&theory_depth=4&theory_seeds=2")
     ready(page)
@@ -72,7 +72,7 @@ def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_p
 
 
 @pytest.mark.slow
-def test_a_step_that_the_guide_promises_is_in_sight(page: Page) -> None:
+def test_a_step_that_the_guide_promises_is_in_sight(page):
     page.set_viewport_size({"width": 1280, "height": 500})
     page.goto(
         "/reading?reading_part=Lectures&reading_place=A+second+lecture%3A+where+the+LayerNorm+is+placed"

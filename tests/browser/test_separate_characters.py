@@ -1,7 +1,7 @@
 """An encoder that knows single characters alone: one press separates those that were typed, and Back takes it back."""
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.watching import ready
 
@@ -13,7 +13,7 @@ def context(context_with_models: BrowserContext) -> BrowserContext:
     return context_with_models
 
 
-def test_one_press_separates_the_characters_and_one_step_back_joins_them(page: Page) -> None:
+def test_one_press_separates_the_characters_and_one_step_back_joins_them(page):
     page.goto("/?checkpoint=proteins&text=MKVLA")
     ready(page)
     box = page.get_by_role("textbox", name="Text")

@@ -9,7 +9,7 @@ from tests.browser.watching import ready
 
 
 @pytest.mark.parametrize("color_scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-def test_the_first_page_paints(page: Page, color_scheme: str) -> None:
+def test_the_first_page_paints(page, color_scheme):
     page.goto("/")
     ready(page)
     expect(page).to_have_title(re.compile("Attention"))

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.watching import eventually, ready
 
@@ -18,7 +18,7 @@ WATCH = """
 """
 
 
-def test_the_film_plays_pauses_and_is_scrubbed(page: Page) -> None:
+def test_the_film_plays_pauses_and_is_scrubbed(page):
     page.add_init_script(WATCH)
     page.goto("/training?kind=Digit")
     ready(page)
@@ -62,7 +62,7 @@ def test_the_film_plays_pauses_and_is_scrubbed(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_with_less_motion_a_press_is_a_step(page: Page) -> None:
+def test_with_less_motion_a_press_is_a_step(page):
     page.emulate_media(reduced_motion="reduce")
     page.goto("/training?kind=Digit&moment=5")
     ready(page)

@@ -24,7 +24,7 @@ def heads(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_folder_is_opened_and_its_address_opens_it_again(page: Page) -> None:
+def test_a_folder_is_opened_and_its_address_opens_it_again(page):
     page.goto("/your_own")
     ready(page)
     row = page.locator("[class*=st-key-row_team]")
@@ -38,7 +38,7 @@ def test_a_folder_is_opened_and_its_address_opens_it_again(page: Page) -> None:
     expect(page.get_by_role("combobox", name="Encoder")).to_have_value("team/my-encoder")
 
 
-def test_files_are_uploaded_and_their_encoder_is_opened(page: Page) -> None:
+def test_files_are_uploaded_and_their_encoder_is_opened(page):
     page.goto("/your_own")
     ready(page)
     page.locator("input[type=file]").set_input_files(FILES)

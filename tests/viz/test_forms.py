@@ -264,16 +264,16 @@ def made() -> dict[str, Figure]:
     return figures()
 
 
-def test_all_figures_are_stored_and_no_other(stored: dict[str, Any], made: dict[str, Figure]) -> None:
+def test_all_figures_are_stored_and_no_other(stored, made):
     assert list(stored) == list(made)
 
 
 @pytest.mark.parametrize("name", list(json.loads(FORMS.read_text(encoding="utf-8"))))
-def test_a_figure_looks_as_it_did(name: str, stored: dict[str, Any], made: dict[str, Figure]) -> None:
+def test_a_figure_looks_as_it_did(name, stored, made):
     assert form(made[name]) == stored[name], "if it is meant: python -m tests.viz.test_forms"
 
 
-def test_every_chart_is_valid(made: dict[str, Figure]) -> None:
+def test_every_chart_is_valid(made):
     for figure in made.values():
         if isinstance(figure, VegaFigure):
             alt.Root.validate(figure.specification)

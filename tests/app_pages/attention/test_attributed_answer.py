@@ -1,11 +1,9 @@
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
-from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache
 from model import checkpoint
@@ -19,13 +17,12 @@ from tests.app_pages.linked import captions, linked
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 
-Open = Callable[..., AppTest]
 TEXT = "not great film a b x"
 METHODS = {"gradient × input": gradient_times_input, "integrated gradients": integrated_gradients}
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_tokens_have_the_colours_of_the_attribution(open_app: Open, method: str) -> None:
+def test_tokens_have_the_colours_of_the_attribution(open_app, method):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", attribution=method)
     loaded = cache.loaded("imdb-pre-ln")
     attributed, record = METHODS[method](loaded, TEXT), capture(loaded, TEXT)
@@ -45,7 +42,7 @@ def test_tokens_have_the_colours_of_the_attribution(open_app: Open, method: str)
     assert f"Spearman {expected} over 7 tokens" in line or "deletion" in line or "cannot be told" in line
 
 
-def test_knock_out_comes_first_and_the_choice_is_drawn(open_app: Open) -> None:
+def test_knock_out_comes_first_and_the_choice_is_drawn(open_app):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
     assert app.segmented_control(key="attribution").value == "knock-out"
     assert linked(app).data["coloured_by"] == "attention"
@@ -54,7 +51,7 @@ def test_knock_out_comes_first_and_the_choice_is_drawn(open_app: Open) -> None:
     assert linked(app).data["coloured_by"] == "answer"
 
 
-def test_patches_of_a_digit(open_app: Open) -> None:
+def test_patches_of_a_digit(open_app):
     app = open_app(kind="Digit", checkpoint="mnist-post-ln", attribution="integrated gradients")
     subject = subject_of(app)
     values = integrated_gradients(subject.loaded, subject.model_input).values
@@ -64,7 +61,7 @@ def test_patches_of_a_digit(open_app: Open) -> None:
     )
 
 
-def test_of_the_class_that_the_lens_shows(open_app: Open) -> None:
+def test_of_the_class_that_the_lens_shows(open_app):
     record = capture(cache.loaded("imdb-pre-ln"), TEXT)
     other = int(record.logits.argmin())
     name = record.class_names[other]
@@ -80,7 +77,7 @@ def test_of_the_class_that_the_lens_shows(open_app: Open) -> None:
     assert f"“{name}”" in linked(app).data["hidden"]["note"]
 
 
-def test_where_tokens_are_hidden_it_is_not_offered(open_app: Open) -> None:
+def test_where_tokens_are_hidden_it_is_not_offered(open_app):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", hide_special="true")
     assert "attribution" not in [control.key for control in app.segmented_control]
     assert linked(app).data["hidden"] is None
@@ -101,7 +98,7 @@ def filling(checkpoints: Path) -> str:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_masked_word_is_attributed_to_the_other_tokens(open_app: Open, filling: str, method: str) -> None:
+def test_a_masked_word_is_attributed_to_the_other_tokens(open_app, filling, method):
     app = open_app(**OF_WORD, checkpoint=filling, attribution=method)
     loaded = cache.loaded(filling)
     word = masked_word(loaded, MASKED, "not")
@@ -126,7 +123,7 @@ def test_a_masked_word_is_attributed_to_the_other_tokens(open_app: Open, filling
 OTHER = "film a not great"
 
 
-def test_without_a_class_it_is_of_the_similarity_with_the_whole(open_app: Open, filling: str) -> None:
+def test_without_a_class_it_is_of_the_similarity_with_the_whole(open_app, filling):
     app = open_app(text=TEXT, checkpoint=filling, attribution="integrated gradients")
     attributed, hidden = integrated_gradients(cache.loaded(filling), TEXT), linked(app).data["hidden"]
     np.testing.assert_allclose(hidden["changes"], -attributed.values, atol=1e-6)
@@ -139,7 +136,7 @@ def test_without_a_class_it_is_of_the_similarity_with_the_whole(open_app: Open, 
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_of_the_similarity_with_another_text(open_app: Open, filling: str, method: str) -> None:
+def test_of_the_similarity_with_another_text(open_app, filling, method):
     app = open_app(text=TEXT, checkpoint=filling, attribution=method, similar_to=f" {OTHER} ")
     loaded = cache.loaded(filling)
     attributed, hidden = METHODS[method](loaded, TEXT, Similarity(OTHER)), linked(app).data["hidden"]
@@ -154,7 +151,7 @@ def test_of_the_similarity_with_another_text(open_app: Open, filling: str, metho
     assert f"Spearman {expected}" in line
 
 
-def test_a_text_to_compare_with_that_cannot_be_read_is_told(open_app: Open, filling: str) -> None:
+def test_a_text_to_compare_with_that_cannot_be_read_is_told(open_app, filling):
     long = " ".join("abcdefghijklmnopq")
     app = open_app(text=TEXT, checkpoint=filling, attribution="integrated gradients", similar_to=long)
     assert "Of the text to compare with, not read: last" in captions(app)

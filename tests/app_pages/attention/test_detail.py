@@ -1,13 +1,10 @@
 """One map in detail: lines of several heads, one query in each layer, and the strongest keys in numbers."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.attention_controls import ALSO_HEADS
 from app_pages.controls.pages import ATTENTION
@@ -19,10 +16,9 @@ from tests.model import tiny
 from viz.attention.head_view import MOST_HEADS
 
 TEXT = "not great film"
-Open = Callable[..., AppTest]
 
 
-def test_a_repeated_word_is_named_as_beside_the_matrix_and_not_counted(open_app: Open) -> None:
+def test_a_repeated_word_is_named_as_beside_the_matrix_and_not_counted(open_app):
     app = open_app(text="not great not", checkpoint="imdb-pre-ln", view="lines")
     assert not app.exception
     (table,) = (block.proto.body for block in app.get("html") if 'class="strongest"' in block.proto.body)
@@ -31,7 +27,7 @@ def test_a_repeated_word_is_named_as_beside_the_matrix_and_not_counted(open_app:
     assert not any(name.endswith(" great") for name in names)
 
 
-def test_other_heads_of_the_layer_are_drawn_with_the_chosen_one(open_app: Open) -> None:
+def test_other_heads_of_the_layer_are_drawn_with_the_chosen_one(open_app):
     app = open_app(
         ATTENTION, ALSO_HEADS.to([0, 1]), text=TEXT, checkpoint="imdb-pre-ln", view="lines", head="1"
     )
@@ -46,7 +42,7 @@ def test_other_heads_of_the_layer_are_drawn_with_the_chosen_one(open_app: Open) 
     assert set(table(app, "Lines of L0 H1 from", "head", "weight")["head"]) == {"L0 H1"}
 
 
-def test_over_the_heads_of_a_layer_no_other_heads_are_drawn(open_app: Open) -> None:
+def test_over_the_heads_of_a_layer_no_other_heads_are_drawn(open_app):
     app = open_app(
         ATTENTION,
         ALSO_HEADS.to([0]),
@@ -60,7 +56,7 @@ def test_over_the_heads_of_a_layer_no_other_heads_are_drawn(open_app: Open) -> N
     assert not any(widget.key == "also_heads" for widget in app.multiselect)
 
 
-def test_heads_beyond_the_colours_are_named(open_app: Open, checkpoints: Path) -> None:
+def test_heads_beyond_the_colours_are_named(open_app, checkpoints):
     loaded = tiny.loaded(replace(tiny.TEXT, d_model=16, n_heads=8))
     checkpoint.save(checkpoints / "many-heads", loaded.model, {}, loaded.tokenizer)
     app = open_app(ATTENTION, ALSO_HEADS.to(list(range(8))), text=TEXT, checkpoint="many-heads", view="lines")
@@ -69,7 +65,7 @@ def test_heads_beyond_the_colours_are_named(open_app: Open, checkpoints: Path) -
 
 
 @pytest.mark.parametrize(("part", "how"), [("this head", None), ("mean", "mean"), ("maximum", "max")])
-def test_one_query_in_each_layer(open_app: Open, part: str, how: str | None) -> None:
+def test_one_query_in_each_layer(open_app, part, how):
     app = open_app(
         text=TEXT,
         checkpoint="imdb-pre-ln",
@@ -86,7 +82,7 @@ def test_one_query_in_each_layer(open_app: Open, part: str, how: str | None) -> 
     assert "great" in figure["layout"]["title"]["text"]
 
 
-def test_of_a_picture_one_query_is_shown_on_a_picture_for_each_layer(open_app: Open) -> None:
+def test_of_a_picture_one_query_is_shown_on_a_picture_for_each_layer(open_app):
     app = open_app(kind="Digit", view="one query by layer", part="mean", query="r1c0")
     pictures = table(app, "What r1c0 attends to in each layer, mean", "strongest patch", "weight")
     rows = subject_of(app).record.pattern[:, :, 3].mean(axis=1)

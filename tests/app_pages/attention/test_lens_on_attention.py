@@ -1,6 +1,5 @@
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ def expected(
 
 
 @pytest.mark.parametrize("lens", LENSES)
-def test_the_address_restores_the_lens(open_app: Open, lens: str) -> None:
+def test_the_address_restores_the_lens(open_app, lens):
     app = open_app(text=TEXT, **through_lens(lens, **CHOSEN))
     assert app.selectbox(key="lens").value == lens
     chart = linked(app)
@@ -63,7 +62,7 @@ def _grid(kind: str) -> dict[str, int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("lens", LENSES)
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
-def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str, kind: str) -> None:
+def test_every_lens_without_classes(open_app, checkpoints, lens, kind):
     config = {"Text": tiny.TEXT, "Digit": tiny.DIGIT}[kind]
     loaded = tiny.loaded(replace(config, class_names=(), pooling="mean", **_grid(kind)))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
@@ -76,13 +75,13 @@ def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lens", LENSES)
-def test_every_lens_of_a_digit(open_app: Open, lens: str) -> None:
+def test_every_lens_of_a_digit(open_app, lens):
     app = open_app(kind="Digit", checkpoint="mnist-post-ln", **through_lens(lens))
     model_input = subject_of(app).model_input
     np.testing.assert_allclose(linked(app).map, expected(lens, model_input, "mnist-post-ln"), atol=ROUNDING)
 
 
-def test_a_lens_without_heads_leaves_the_head_that_was_chosen(open_app: Open) -> None:
+def test_a_lens_without_heads_leaves_the_head_that_was_chosen(open_app):
     app = open_app(text=TEXT, lens="rollout", head="1", **CHOSEN, forgiven=["head"])
     assert app.selectbox(key="no_head").disabled
     chart = linked(app)
@@ -97,7 +96,7 @@ def test_a_lens_without_heads_leaves_the_head_that_was_chosen(open_app: Open) ->
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (0, 1)
 
 
-def test_a_choice_in_the_chart_is_a_layer_where_there_are_no_heads(open_app: Open) -> None:
+def test_a_choice_in_the_chart_is_a_layer_where_there_are_no_heads(open_app):
     app = open_app(text=TEXT, head="1", lens="rollout", **CHOSEN, forgiven=["head"])
     choose(app, layer=0, query=2)
     assert linked(app).kept == (0, 0, 2)
@@ -107,9 +106,7 @@ def test_a_choice_in_the_chart_is_a_layer_where_there_are_no_heads(open_app: Ope
     assert linked(app).kept == (1, 0, 2)
 
 
-def test_beside_lines_a_click_chooses_a_layer_where_there_are_no_heads(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_beside_lines_a_click_chooses_a_layer_where_there_are_no_heads(open_app, monkeypatch):
     for lens in ("value zeroing", "attention"):
         clicks, taken = {}, {}
         with monkeypatch.context() as patched:
@@ -127,7 +124,7 @@ def test_beside_lines_a_click_chooses_a_layer_where_there_are_no_heads(
 
 
 @pytest.mark.parametrize(("name", "number"), [("negative", 0), ("positive", 1)])
-def test_the_relevance_is_for_the_chosen_class(open_app: Open, name: str, number: int) -> None:
+def test_the_relevance_is_for_the_chosen_class(open_app, name, number):
     lens = "gradient × attention"
     app = open_app(text=TEXT, lens_class=name, **through_lens(lens, **CHOSEN))
     chart = linked(app)
@@ -135,7 +132,7 @@ def test_the_relevance_is_for_the_chosen_class(open_app: Open, name: str, number
     assert f"lens: {lens}, of the class {name}" in captions(app)
 
 
-def test_figures_say_their_lens(open_app: Open) -> None:
+def test_figures_say_their_lens(open_app):
     app = open_app(text=TEXT, **CHOSEN)
     assert "lens: " not in captions(app)
     app.selectbox(key="lens").set_value("norm-weighted").run()
@@ -145,7 +142,7 @@ def test_figures_say_their_lens(open_app: Open) -> None:
     assert any("lens: norm-weighted" in chart.proto.spec for chart in app.get("vega_lite_chart"))
 
 
-def test_words_are_merged_behind_the_lens(open_app: Open) -> None:
+def test_words_are_merged_behind_the_lens(open_app):
     app = open_app(text="films", words="true", lens="value zeroing", **CHOSEN)
     assert not app.exception
     one = expected("value zeroing", "films")
@@ -154,7 +151,7 @@ def test_words_are_merged_behind_the_lens(open_app: Open) -> None:
     np.testing.assert_allclose(merged[0].sum(), one[0].sum(), atol=len(merged) * ROUNDING)
 
 
-def test_what_rows_were_divided_by_stands_beside(open_app: Open) -> None:
+def test_what_rows_were_divided_by_stands_beside(open_app):
     def captions_through(lens: str) -> str:
         app = open_app(text=TEXT, **through_lens(lens, **CHOSEN))
         return " ".join(caption.value for caption in app.caption)
@@ -163,7 +160,7 @@ def test_what_rows_were_divided_by_stands_beside(open_app: Open) -> None:
     assert "Mixing ratio 0." in captions_through("residual and LayerNorm")
 
 
-def test_long_work_goes_in_steps(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_goes_in_steps(open_app, monkeypatch):
     requests = []
     monkeypatch.setattr(module, "in_steps", lambda steps, text, _: requests.append((len(steps), text)))
     assert not open_app(text=TEXT, lens="value zeroing, rolled out", **CHOSEN).exception
@@ -175,7 +172,7 @@ def opened(open_app: Open, record: object, **query: Any) -> AppTest:
     return open_app(session={OPENED: made}, kind="Record", **query)
 
 
-def test_a_record_has_the_lenses_that_need_no_encoder(open_app: Open) -> None:
+def test_a_record_has_the_lenses_that_need_no_encoder(open_app):
     pattern = np.random.default_rng(0).dirichlet(np.ones(3), (2, 2, 3)).astype(np.float32)
     record = from_arrays(pattern, ["a", "b", "c"])
     app = opened(open_app, record, lens="value zeroing", forgiven=["lens"])
@@ -186,14 +183,14 @@ def test_a_record_has_the_lenses_that_need_no_encoder(open_app: Open) -> None:
     np.testing.assert_allclose(linked(app).map, rollout(record).pattern[0, 0], atol=ROUNDING)
 
 
-def test_attention_between_two_inputs_has_no_other_lens(open_app: Open) -> None:
+def test_attention_between_two_inputs_has_no_other_lens(open_app):
     record = from_arrays(np.full((1, 1, 2, 3), 1 / 3), ["a", "b"], keys=["x", "y", "z"])
     app = opened(open_app, record, lens="rollout", forgiven=["lens"])
     assert not app.exception
     assert all(box.key != "lens" for box in app.selectbox)
 
 
-def test_files_are_named_after_the_lens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_named_after_the_lens(monkeypatch):
     held = {"page": "attention", "layer": 1, "head": 2, "checkpoint": "mine"}
     monkeypatch.setattr(st, "session_state", held)
     assert name_parts("matrix") == ["attention", "", "L1 H2", "mine"]
@@ -206,7 +203,7 @@ def test_files_are_named_after_the_lens(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.usefixtures("without_vega")
-def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_offline_page_says_the_lens(open_app, monkeypatch):
     made = {}
     monkeypatch.setattr(
         "app_pages.attention.save_buttons._draw_button",
@@ -222,7 +219,7 @@ def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.Monk
     assert all(datasets["frame"]["about"])
 
 
-def test_the_map_of_another_class_is_not_checked_against_the_answer(open_app: Open) -> None:
+def test_the_map_of_another_class_is_not_checked_against_the_answer(open_app):
     options = {"text": TEXT, "lens": "gradient × attention", **CHOSEN}
     record = LiveSubject("imdb-post-ln", TEXT).record
     names = list(record.class_names)

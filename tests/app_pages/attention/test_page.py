@@ -1,12 +1,10 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from app_pages.attention import attributed_answer
 from app_pages.subject import cache, shipped_inputs
@@ -19,12 +17,10 @@ from tests.app_pages.linked import ROUNDING, choose, linked
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 
-Open = Callable[..., AppTest]
-
 TEXT = "not great film"
 
 
-def test_the_maps_are_those_of_the_record_and_the_chosen_one_is_in_large(open_app: Open) -> None:
+def test_the_maps_are_those_of_the_record_and_the_chosen_one_is_in_large(open_app):
     chart = linked(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1", head="1", query="2 great"))
     assert (chart.kept, chart.name) == ((1, 1, 2), "L1 H1")
     pattern = LiveSubject("imdb-pre-ln", TEXT).record.pattern
@@ -32,9 +28,7 @@ def test_the_maps_are_those_of_the_record_and_the_chosen_one_is_in_large(open_ap
     np.testing.assert_allclose(chart.map, pattern[1, 1], atol=ROUNDING)
 
 
-def test_the_chart_does_not_wait_for_the_check_of_its_map(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_chart_does_not_wait_for_the_check_of_its_map(open_app, monkeypatch):
     order: list[str] = []
 
     def noted(name: str, function: Callable) -> Callable:
@@ -47,7 +41,7 @@ def test_the_chart_does_not_wait_for_the_check_of_its_map(
 
 
 @pytest.mark.parametrize("part", ["mean", "maximum"])
-def test_over_the_heads_of_a_layer_the_matrix_is_alone(open_app: Open, part: str) -> None:
+def test_over_the_heads_of_a_layer_the_matrix_is_alone(open_app, part):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1", part=part)
     figure = shown(app)
     assert any(block.value.startswith(f"**L1, {part} over its heads**") for block in app.markdown)
@@ -56,7 +50,7 @@ def test_over_the_heads_of_a_layer_the_matrix_is_alone(open_app: Open, part: str
     np.testing.assert_allclose(weights(figure), expected, rtol=1e-6)
 
 
-def test_the_colour_scale_is_said(open_app: Open) -> None:
+def test_the_colour_scale_is_said(open_app):
     app = open_app(text=TEXT)
     chart = linked(app)
     assert (chart.state("reach"), chart.data["tops"]) == ("1", None)
@@ -68,7 +62,7 @@ def test_the_colour_scale_is_said(open_app: Open) -> None:
     np.testing.assert_allclose(chart.frames["frame"]["top"], largest)
 
 
-def test_lines_take_the_place_of_the_matrix(open_app: Open) -> None:
+def test_lines_take_the_place_of_the_matrix(open_app):
     app = open_app(text=TEXT, view="lines")
     assert not app.exception
     assert not app.get("plotly_chart")
@@ -77,7 +71,7 @@ def test_lines_take_the_place_of_the_matrix(open_app: Open) -> None:
     assert not app.exception
 
 
-def test_of_a_digit_the_class_token_is_a_button_and_the_patches_are_the_picture(open_app: Open) -> None:
+def test_of_a_digit_the_class_token_is_a_button_and_the_patches_are_the_picture(open_app):
     app = open_app(kind="Digit", query="r1c0")
     chart = linked(app)
     assert chart.kept[2] == 3
@@ -87,7 +81,7 @@ def test_of_a_digit_the_class_token_is_a_button_and_the_patches_are_the_picture(
     assert app.selectbox(key="query").value == 0
 
 
-def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
+def test_the_answer_and_whether_it_is_right(open_app):
     app = open_app(kind="Digit", digit="1")  # labelled 2
     probabilities = LiveSubject(subject_of(app).checkpoint, subject_of(app).model_input).record.probabilities
     label = str(probabilities.argmax())
@@ -99,7 +93,7 @@ def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
     assert others == [str(second), str(third)]
 
 
-def test_the_label_is_a_class_whatever_that_is_called(open_app: Open, checkpoints: Path) -> None:
+def test_the_label_is_a_class_whatever_that_is_called(open_app, checkpoints):
     names = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     loaded = tiny.loaded(replace(tiny.DIGIT, class_names=names))
     checkpoint.save(checkpoints / "in-words", loaded.model, {})
@@ -112,9 +106,7 @@ def test_the_label_is_a_class_whatever_that_is_called(open_app: Open, checkpoint
     assert len(verdicts) > 2
 
 
-def test_of_an_example_it_is_known_whether_it_is_read_correctly_and_of_what_is_typed_not(
-    open_app: Open,
-) -> None:
+def test_of_an_example_it_is_known_whether_it_is_read_correctly_and_of_what_is_typed_not(open_app):
     answers = {"I expected to be bored, but I was not bored for a single minute.": "positive"}
     answers["The film is not good."] = "negative"
     for text, answer in answers.items():
@@ -123,7 +115,7 @@ def test_of_an_example_it_is_known_whether_it_is_read_correctly_and_of_what_is_t
     assert not open_app(text="The film is not good").metric[0].delta
 
 
-def test_a_typed_mask_is_filled(open_app: Open) -> None:
+def test_a_typed_mask_is_filled(open_app):
     app = open_app(text="not [MASK] film", checkpoint="imdb-pre-ln")
     assert not app.exception
     (result,) = guesses(cache.loaded("imdb-pre-ln"), "not [MASK] film").values()
@@ -132,7 +124,7 @@ def test_a_typed_mask_is_filled(open_app: Open) -> None:
     assert f"`{result[0].token}` {100 * result[0].probability:.1f}\u2009%" in line
 
 
-def test_what_would_fill_a_mask_after_each_layer(open_app: Open) -> None:
+def test_what_would_fill_a_mask_after_each_layer(open_app):
     text = "not [MASK] film [MASK]"
     app = open_app(text=text, checkpoint="imdb-pre-ln")
     assert not app.exception
@@ -149,18 +141,18 @@ def test_what_would_fill_a_mask_after_each_layer(open_app: Open) -> None:
         assert lines[-1].endswith(f"| {np.log(first.probability):+.2f} | 1 |".replace("-", "−"))
 
 
-def test_an_encoder_that_never_learned_to_fill_a_mask_says_so(open_app: Open, checkpoints: Path) -> None:
+def test_an_encoder_that_never_learned_to_fill_a_mask_says_so(open_app, checkpoints):
     loaded = tiny.loaded(tiny.TEXT)
     checkpoint.save(checkpoints / "plain", loaded.model, {}, loaded.tokenizer)
     texts = [caption.value for caption in open_app(text="not [MASK] film", checkpoint="plain").caption]
     assert "This encoder was not trained to fill in `[MASK]`." in texts
 
 
-def test_without_a_mask_nothing_is_filled(open_app: Open) -> None:
+def test_without_a_mask_nothing_is_filled(open_app):
     assert not any("In place of" in block.value for block in open_app(text=TEXT).markdown)
 
 
-def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Open) -> None:
+def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app):
     app = open_app(text="[MASK] " * 8, checkpoint="imdb-pre-ln")
     assert not app.exception
     texts = [block.value for block in app.markdown if "In place of" in block.value]
@@ -170,7 +162,7 @@ def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Ope
     assert "3 more masked tokens are not listed." in [caption.value for caption in app.caption]
 
 
-def test_what_the_query_looks_at_most_is_listed(open_app: Open) -> None:
+def test_what_the_query_looks_at_most_is_listed(open_app):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", query="1 not", view="lines")
     (listed,) = (html.proto.body for html in app.get("html") if "“not” attends to" in html.proto.body)
     weights = LiveSubject("imdb-pre-ln", TEXT).record.pattern[0, 0, 1]
@@ -178,7 +170,7 @@ def test_what_the_query_looks_at_most_is_listed(open_app: Open) -> None:
     assert listed.index(f"{weights.max():.3f}") < listed.index(f"{np.sort(weights)[-2]:.3f}")
 
 
-def test_a_head_is_described_by_what_it_looks_at_most(open_app: Open) -> None:
+def test_a_head_is_described_by_what_it_looks_at_most(open_app):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
     by_what = {
         what: values[0, 0] for what, values in shares_by_kind(LiveSubject("imdb-pre-ln", TEXT).record).items()
@@ -188,7 +180,7 @@ def test_a_head_is_described_by_what_it_looks_at_most(open_app: Open) -> None:
     assert f"{100 * max(by_what.values()):.0f}" in sentences
 
 
-def test_a_token_that_occurs_twice_is_called_as_in_the_matrix(open_app: Open) -> None:
+def test_a_token_that_occurs_twice_is_called_as_in_the_matrix(open_app):
     options = {"text": "not great not x y z a", "checkpoint": "imdb-pre-ln", "query": "3 not"}
     app = open_app(**options, view="lines")
     (listed,) = (html.proto.body for html in app.get("html") if "“3 not” attends to" in html.proto.body)
@@ -198,7 +190,7 @@ def test_a_token_that_occurs_twice_is_called_as_in_the_matrix(open_app: Open) ->
     assert names[1:4] == ["1 not", "great", "3 not"]
 
 
-def test_the_largest_weight_leads_to_the_steps_that_it_comes_from(open_app: Open) -> None:
+def test_the_largest_weight_leads_to_the_steps_that_it_comes_from(open_app):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1", head="1", query="2 great")
     pattern = subject_of(app).record.pattern[1, 1, 2]
     link = app.button(key="origin")
@@ -209,7 +201,7 @@ def test_the_largest_weight_leads_to_the_steps_that_it_comes_from(open_app: Open
     assert app.session_state["inside_key"] == pattern.argmax()
 
 
-def test_of_a_picture_a_link_leads_to_the_patches_that_are_alike(open_app: Open) -> None:
+def test_of_a_picture_a_link_leads_to_the_patches_that_are_alike(open_app):
     app = open_app(kind="Digit", checkpoint="mnist-pre-ln", layer="1")
     app.button(key="alike").click().run()
     assert not app.exception
@@ -219,7 +211,7 @@ def test_of_a_picture_a_link_leads_to_the_patches_that_are_alike(open_app: Open)
     assert "alike" not in [button.key for button in app.button]
 
 
-def test_of_a_picture_the_line_below_the_title_speaks_of_patches(open_app: Open) -> None:
+def test_of_a_picture_the_line_below_the_title_speaks_of_patches(open_app):
     app = open_app()
     for kind, of_patches in (("Text", False), ("Digit", True), ("Text", False)):
         app.segmented_control(key="kind").set_value(kind).run()

@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -20,15 +18,13 @@ from tests.viz.export.offline_parts import Parts
 
 pytestmark = pytest.mark.usefixtures("without_vega")
 
-Open = Callable[..., AppTest]
-
 
 def selection(app: AppTest) -> Subject:
     assert not app.exception
     return subject_of(app)
 
 
-def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app: Open) -> None:
+def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app):
     chosen = selection(open_app(text="not films", checkpoint="imdb-post-ln", words="true"))
     result = from_bytes(record_file_content(chosen), "a.npz")
     expected = LiveSubject("imdb-post-ln", chosen.model_input).record
@@ -49,9 +45,7 @@ def open_popover(app: AppTest) -> AppTest:
     return app.run()
 
 
-def test_a_record_too_large_to_be_opened_again_is_offered_in_parts(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_too_large_to_be_opened_again_is_offered_in_parts(open_app, monkeypatch):
     app = open_app(text="not great", checkpoint="imdb-pre-ln")
     most = n_bytes(selection(app).record, half=True)
     monkeypatch.setattr(module, "MB", 1)
@@ -63,11 +57,11 @@ def test_a_record_too_large_to_be_opened_again_is_offered_in_parts(
     assert ["too large" in label for label in choice.options] == [size > most for size in sizes]
 
 
-def test_a_record_that_can_be_opened_again_is_saved_whole(open_app: Open) -> None:
+def test_a_record_that_can_be_opened_again_is_saved_whole(open_app):
     assert not open_popover(open_app(text="a film", checkpoint="imdb-pre-ln")).radio
 
 
-def test_the_parts_of_a_record(open_app: Open) -> None:
+def test_the_parts_of_a_record(open_app):
     chosen = selection(open_app(text="not great", checkpoint="imdb-pre-ln"))
     whole = from_bytes(record_file_content(chosen), "a.npz").record
     half, alone, both = (
@@ -81,7 +75,7 @@ def test_the_parts_of_a_record(open_app: Open) -> None:
     assert both.record.pattern.tobytes() == half.record.pattern.tobytes() != whole.pattern.tobytes()
 
 
-def test_the_picture_comes_with_its_record_and_into_the_offline_page(open_app: Open) -> None:
+def test_the_picture_comes_with_its_record_and_into_the_offline_page(open_app):
     chosen = selection(open_app(kind="Digit", digit="3"))
     assert isinstance(chosen.model_input, Picture)
     np.testing.assert_array_equal(
@@ -109,7 +103,7 @@ def parts(chosen: Subject, *notes: str) -> Parts:
     return Parts(made)
 
 
-def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app: Open) -> None:
+def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app):
     made = parts(selection(open_app(text="not great", checkpoint="imdb-post-ln")), "hidden: [CLS]")
     message = made.settings()
     assert (message["Text"], message["Encoder"], message["Shown"]) == (
@@ -123,7 +117,7 @@ def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app: Open) -
     assert sorted(made.answer()) == ["negative", "positive"]
 
 
-def test_the_offline_page_of_attention_from_elsewhere(open_app: Open) -> None:
+def test_the_offline_page_of_attention_from_elsewhere(open_app):
     record = from_arrays(np.full((2, 3, 4, 2), 0.5, np.float32), list("abcd"), keys=["x", "y"])
     app = open_app(kind="Record")
     app.session_state[OPENED] = FileSubject(file_name="mine.npz", record=record, settings={}, picture=None)
@@ -132,7 +126,7 @@ def test_the_offline_page_of_attention_from_elsewhere(open_app: Open) -> None:
     assert (made.answer(), made.texts["h1"]) == ([], ["Attention of mine"])
 
 
-def test_the_button_is_on_the_page(open_app: Open) -> None:
+def test_the_button_is_on_the_page(open_app):
     app = open_app(text="not great", checkpoint="imdb-post-ln")
     labels = [button.proto.label for button in app.get("download_button")]
     assert labels == ["Save record", "Save as web page"]

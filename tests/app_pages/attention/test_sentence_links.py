@@ -55,7 +55,7 @@ def hits(layer: int, head: int, *, to_head: bool) -> list[bool]:
     return [int(pattern[query].argmax()) == key for query, key in pairs]
 
 
-def test_the_toggle_outlines_the_links(open_sentence: Open) -> None:
+def test_the_toggle_outlines_the_links(open_sentence):
     app = open_sentence()
     assert outlined(app) == []
     assert "Outlined:" not in captions(app)
@@ -71,7 +71,7 @@ def test_the_toggle_outlines_the_links(open_sentence: Open) -> None:
 
 @pytest.mark.parametrize("direction", ["to head", "to dependent"])
 @pytest.mark.parametrize("head", [(0, 0), (1, 1)])
-def test_how_many_the_head_follows(open_sentence: Open, head: tuple[int, int], direction: str) -> None:
+def test_how_many_the_head_follows(open_sentence, head, direction):
     layer, index = head
     app = open_sentence(links="true", link_direction=direction, layer=str(layer), head=str(index))
     result = hits(layer, index, to_head=direction == "to head")
@@ -81,21 +81,19 @@ def test_how_many_the_head_follows(open_sentence: Open, head: tuple[int, int], d
     assert [digits[2 * layer + index] == "1" for digits in frame["hits"]] == result
 
 
-def test_one_relation_alone(open_sentence: Open) -> None:
+def test_one_relation_alone(open_sentence):
     app = open_sentence(links="true", link_relation="dep")
     assert [label for *_, label in outlined(app)] == ["dep: not → xyz", "dep: xyz → films"]
     n = sum(hits(0, 0, to_head=True)[1:])
     assert f"**L0 H0 follows {n} of the 2 links of the relation dep.**" in captions(app)
 
 
-def test_where_pieces_are_merged_and_special_tokens_hidden_a_link_is_one_cell(open_sentence: Open) -> None:
+def test_where_pieces_are_merged_and_special_tokens_hidden_a_link_is_one_cell(open_sentence):
     app = open_sentence(links="true", words="true", hide_special="true")
     assert [cells for *cells, _ in outlined(app)] == [[0, 1, 1, 2], [2, 3, 3, 4], [3, 4, 1, 2]]
 
 
-def test_links_that_the_encoder_does_not_read_are_counted(
-    open_sentence: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_links_that_the_encoder_does_not_read_are_counted(open_sentence, monkeypatch):
     joined = LinkedText(
         TEXT, words=((0, 5), (6, 8), (8, 11), (12, 15)), links=(Link(0, 3, "a"), Link(1, 2, "a"))
     )
@@ -103,7 +101,7 @@ def test_links_that_the_encoder_does_not_read_are_counted(
     assert "1 more has a word that the tokenizer joins with another" in captions(open_sentence(links="true"))
 
 
-def test_a_file_says_what_is_outlined() -> None:
+def test_a_file_says_what_is_outlined():
     record = capture(cache.loaded("imdb-pre-ln"), TEXT)
     links = link_cells(cache.loaded("imdb-pre-ln"), SENTENCE, "to dependent")
     outlined = outlines(SentenceLinks(tuple(links), "to dependent", 0), record)
@@ -114,9 +112,7 @@ def test_a_file_says_what_is_outlined() -> None:
     assert outlines(None, record) is None
 
 
-def test_the_saved_map_and_web_page_have_the_outlines(
-    open_sentence: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_saved_map_and_web_page_have_the_outlines(open_sentence, monkeypatch):
     drawn: dict = {}
     monkeypatch.setattr(all_heads_view, "download", lambda figure, key, **_: drawn.update({key: figure()}))
 
@@ -136,7 +132,7 @@ def test_the_saved_map_and_web_page_have_the_outlines(
     assert b"outlined: links from dependent to head word" in drawn["view"]()
 
 
-def test_for_other_inputs_there_is_nothing_to_choose(open_sentence: Open, open_app: Open) -> None:
+def test_for_other_inputs_there_is_nothing_to_choose(open_sentence, open_app):
     for app in (
         open_sentence(text="not great film"),
         open_app(kind="Digit"),
@@ -147,7 +143,7 @@ def test_for_other_inputs_there_is_nothing_to_choose(open_sentence: Open, open_a
         assert "links" not in linked(app).frames
 
 
-def test_the_shipped_sentences_are_found_by_their_text() -> None:
+def test_the_shipped_sentences_are_found_by_their_text():
     sentence = treebank_sentences()[0]
     assert linked_sentence(Text(f" {sentence.text} ")) is sentence
     assert linked_sentence(Text(sentence.text, "and another")) is None

@@ -1,16 +1,11 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.word_view import view
 from tests.app_pages.charts import described, shown
 from tests.app_pages.linked import ROUNDING, captions, choose, linked
-
-Open = Callable[..., AppTest]
 
 TEXT = "great films not"  # [CLS] great film ##s not [SEP]
 WORDS, HIDDEN = {"words": "true"}, {"hide_special": "true"}
@@ -29,7 +24,7 @@ def viewed(**how: bool) -> np.ndarray:
         (WORDS | HIDDEN, {"merged": True, "hidden": True}),
     ],
 )
-def test_all_maps_and_the_tokens_follow(open_app: Open, query: dict, how: dict) -> None:
+def test_all_maps_and_the_tokens_follow(open_app, query, how):
     app = open_app(**AT, **query, layer="1", head="1", query="2 film" if "words" not in query else "2 films")
     expected, chart = viewed(**how), linked(app)
     np.testing.assert_allclose(chart.weights, np.moveaxis(expected, 2, 0), atol=ROUNDING)
@@ -45,7 +40,7 @@ def test_all_maps_and_the_tokens_follow(open_app: Open, query: dict, how: dict) 
 
 
 @pytest.mark.parametrize("kind", ["matrix", "lines"])
-def test_the_figures_say_it(open_app: Open, kind: str) -> None:
+def test_the_figures_say_it(open_app, kind):
     app = open_app(**AT, **WORDS, **HIDDEN, view=kind)
     words = "pieces merged into words: attention to a word is their sum, from a word their mean"
     hidden = "special tokens hidden: [CLS], [SEP]"
@@ -58,7 +53,7 @@ def test_the_figures_say_it(open_app: Open, kind: str) -> None:
         assert "  \n".join((words, hidden, share)) in captions(app)
 
 
-def test_without_a_view_nothing_is_said(open_app: Open) -> None:
+def test_without_a_view_nothing_is_said(open_app):
     message = captions(open_app(**AT))
     assert not any(words in message for words in ("merged", "hidden:", "renormalising"))
     app = open_app(**AT, part="mean")
@@ -66,7 +61,7 @@ def test_without_a_view_nothing_is_said(open_app: Open) -> None:
     assert shown(app)["layout"]["xaxis"]["title"]["text"] == "key"
 
 
-def test_the_query_stays_the_word_that_holds_it(open_app: Open) -> None:
+def test_the_query_stays_the_word_that_holds_it(open_app):
     app = open_app(**AT, query="3 ##s")
     app.toggle(key="words").set_value(True).run()
     assert app.selectbox(key="query").value == 2
@@ -76,7 +71,7 @@ def test_the_query_stays_the_word_that_holds_it(open_app: Open) -> None:
     assert app.query_params["query"] == "2 film"
 
 
-def test_a_hidden_query_makes_way_for_the_next_one(open_app: Open) -> None:
+def test_a_hidden_query_makes_way_for_the_next_one(open_app):
     app = open_app(**AT, query="5 [SEP]")
     app.toggle(key="hide_special").set_value(True).run()
     assert app.selectbox(key="query").value == 4
@@ -86,7 +81,7 @@ def test_a_hidden_query_makes_way_for_the_next_one(open_app: Open) -> None:
     assert app.selectbox(key="query").value == 1
 
 
-def test_of_a_digit_the_class_token_can_be_hidden_and_nothing_merged(open_app: Open) -> None:
+def test_of_a_digit_the_class_token_can_be_hidden_and_nothing_merged(open_app):
     app = open_app(kind="Digit", **HIDDEN)
     chart = linked(app)
     assert chart.map.shape == (4, 4)
@@ -95,7 +90,7 @@ def test_of_a_digit_the_class_token_can_be_hidden_and_nothing_merged(open_app: O
     assert "without renormalising" in captions(app)
 
 
-def test_where_no_word_has_pieces_none_can_be_merged(open_app: Open) -> None:
+def test_where_no_word_has_pieces_none_can_be_merged(open_app):
     app = open_app(text="great film", checkpoint="imdb-pre-ln", **WORDS, forgiven=["words"])
     assert not app.exception
     assert [toggle.key for toggle in app.toggle if toggle.key in ("words", "hide_special")] == [

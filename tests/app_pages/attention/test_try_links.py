@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -12,8 +11,6 @@ from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from tests.app_pages.linked import side_names
 from tests.app_pages.shown_subject import subject_of
-
-Open = Callable[..., AppTest]
 
 
 def links(app: AppTest) -> list[str]:
@@ -33,7 +30,7 @@ def is_telling(name: str, text: Text) -> bool:
     return is_read and telling is not None and telling.changes_class
 
 
-def test_they_fold_once_one_was_used(open_app: Open) -> None:
+def test_they_fold_once_one_was_used(open_app):
     app = open_app()
     shown = links(app)
     assert len(shown) == 4
@@ -43,17 +40,17 @@ def test_they_fold_once_one_was_used(open_app: Open) -> None:
     assert links(app) == shown  # one step away
 
 
-def test_the_first_leads_into_the_tour_which_is_the_only_guide_then(open_app: Open) -> None:
+def test_the_first_leads_into_the_tour_which_is_the_only_guide_then(open_app):
     app = open_app().button(key="try_0").click().run()
     assert any("All heads at once" in block.body for block in app.get("html"))
     assert not links(app)
 
 
-def test_they_stand_where_a_link_was_opened(open_app: Open) -> None:
+def test_they_stand_where_a_link_was_opened(open_app):
     assert len(links(open_app(text="great film"))) == 4
 
 
-def test_from_a_digit_a_guess_leads_to_a_text_and_an_encoder_of_texts(open_app: Open) -> None:
+def test_from_a_digit_a_guess_leads_to_a_text_and_an_encoder_of_texts(open_app):
     app = open_app(kind="Digit", checkpoint="mnist-post-ln").button(key="try_3").click().run()
     assert not app.exception
     selection = subject_of(app)
@@ -61,7 +58,7 @@ def test_from_a_digit_a_guess_leads_to_a_text_and_an_encoder_of_texts(open_app: 
     assert selection.checkpoint == "imdb-post-ln"
 
 
-def test_from_a_digit_a_word_is_hidden_in_a_text(open_app: Open) -> None:
+def test_from_a_digit_a_word_is_hidden_in_a_text(open_app):
     app = open_app(kind="Digit").button(key="try_1").click().run()
     assert not app.exception
     selection = subject_of(app)
@@ -69,7 +66,7 @@ def test_from_a_digit_a_word_is_hidden_in_a_text(open_app: Open) -> None:
     assert app.multiselect(key="masks_positions").value == [telling.position]
 
 
-def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None:
+def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app):
     app = open_app().button(key="try_1").click().run()
     assert not app.exception
     selection = subject_of(app)
@@ -81,7 +78,7 @@ def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None
 
 
 @pytest.mark.parametrize("name", ["imdb-pre-ln", "imdb-post-ln"])
-def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_the_shipped_encoders_read_that_example_correctly(monkeypatch, name):
     """The first one whose answer turns is read wrongly: it would teach the opposite of what a "not" does."""
     shown = {}
     monkeypatch.setattr(Control, "take", lambda control, value: shown.update({control.key: value}))
@@ -92,7 +89,7 @@ def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.Mo
     assert (shown["text"], shown["word"]) == ("The film is not good.", "not")
 
 
-def test_one_digit_under_two_norms(open_app: Open) -> None:
+def test_one_digit_under_two_norms(open_app):
     app = open_app().button(key="try_2").click().run()
     assert not app.exception
     titles = side_names(app)
@@ -102,16 +99,14 @@ def test_one_digit_under_two_norms(open_app: Open) -> None:
     assert made[0] != made[1]
 
 
-def test_a_guess_of_what_is_masked(open_app: Open) -> None:
+def test_a_guess_of_what_is_masked(open_app):
     app = open_app().button(key="try_3").click().run()
     assert not app.exception
     assert "[MASK]" in app.text_area(key="text").value
     assert any("In place of" in block.value for block in app.markdown)
 
 
-def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(open_app, monkeypatch):
     turning = SimpleNamespace(changes_class=True, change=2.0, position=2)
     monkeypatch.setattr(try_links, "most_influential_position", lambda *_: turning)
     app = open_app(text="great film not").button(key="try_1").click().run()
@@ -121,9 +116,7 @@ def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(
     assert not app.toast
 
 
-def test_it_is_told_that_a_typed_text_gave_way_to_an_example(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_told_that_a_typed_text_gave_way_to_an_example(open_app, monkeypatch):
     still = SimpleNamespace(changes_class=False, change=0.1, position=1)
     monkeypatch.setattr(try_links, "most_influential_position", lambda *_: still)
     app = open_app(text="great film not").button(key="try_1").click().run()
@@ -134,7 +127,7 @@ def test_it_is_told_that_a_typed_text_gave_way_to_an_example(
     assert "hides no word" in app.toast[0].value
 
 
-def test_a_text_with_a_hidden_word_stays(open_app: Open) -> None:
+def test_a_text_with_a_hidden_word_stays(open_app):
     app = open_app(text="great [MASK] film").button(key="try_3").click().run()
     assert app.text_area(key="text").value == "great [MASK] film"
     assert not app.toast

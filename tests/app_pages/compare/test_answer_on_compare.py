@@ -1,7 +1,5 @@
 """The masked word as the answer in Side by side: the line below each side's heads, and knock-outs."""
 
-from collections.abc import Callable
-
 import pytest
 from scipy import stats
 from streamlit.testing.v1 import AppTest
@@ -14,7 +12,6 @@ from tests.app_pages.shown_text import joined_captions
 from tests.model.experiments.test_masked_word import log_p
 from viz.builders.number_format import format_number
 
-Open = Callable[..., AppTest]
 TEXT, SECOND = "not [MASK] film a b x", "great [MASK] film b a x"
 MASKED = {"answer_of": "masked word"}
 TWO_ENCODERS = {"compare_pairing": "of the same number", **MASKED}
@@ -41,7 +38,7 @@ def spearman(name: str, text: str, typed: str | None) -> str:
 
 
 @pytest.mark.parametrize("typed", ["great", ""])
-def test_each_side_is_checked_against_the_same_word(open_compare: Open, typed: str) -> None:
+def test_each_side_is_checked_against_the_same_word(open_compare, typed):
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **TWO_ENCODERS, answer_word=typed)
     word = typed or guesses(cache.loaded("imdb-pre-ln"), TEXT)[2][0].token
     for name, (line, details) in zip(("imdb-pre-ln", "imdb-post-ln"), lines(app), strict=True):
@@ -49,14 +46,14 @@ def test_each_side_is_checked_against_the_same_word(open_compare: Open, typed: s
         assert f"what “{word}” at [MASK] hangs on" in line + details
 
 
-def test_two_inputs_are_asked_for_the_same_word(open_compare: Open) -> None:
+def test_two_inputs_are_asked_for_the_same_word(open_compare):
     two = {"compare_what": "two inputs", "compare_text": SECOND, "answer_word": "great"}
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **MASKED, **two)
     for text, (_, details) in zip((TEXT, SECOND), lines(app), strict=True):
         assert f"**{spearman('imdb-pre-ln', text, 'great')}** over 6 tokens" in details
 
 
-def test_a_side_without_a_masked_word_is_asked_for_its_class_and_says_so(open_compare: Open) -> None:
+def test_a_side_without_a_masked_word_is_asked_for_its_class_and_says_so(open_compare):
     two = {"compare_what": "two inputs", "compare_text": "great film a b x not"}
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **MASKED, **two)
     (_, first), (_, second) = lines(app)
@@ -68,20 +65,20 @@ def test_a_side_without_a_masked_word_is_asked_for_its_class_and_says_so(open_co
     )
 
 
-def test_a_word_that_is_no_token_is_replaced_by_the_first_guess_on_both_sides(open_compare: Open) -> None:
+def test_a_word_that_is_no_token_is_replaced_by_the_first_guess_on_both_sides(open_compare):
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **TWO_ENCODERS, answer_word="unheard of")
     word = guesses(cache.loaded("imdb-pre-ln"), TEXT)[2][0].token
     assert "The first guess is taken instead" in joined_captions(app)
     assert all(f"“{word}” at" in line + details for line, details in lines(app))
 
 
-def test_it_is_not_asked_where_nothing_is_masked(open_compare: Open) -> None:
+def test_it_is_not_asked_where_nothing_is_masked(open_compare):
     app = open_compare(text="not great film", checkpoint="imdb-pre-ln")
     assert not app.exception
     assert "answer_of" not in {widget.key for widget in app.get("button_group")}
 
 
-def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare: Open) -> None:
+def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare):
     app = open_compare(
         text=TEXT, checkpoint="imdb-pre-ln", **MASKED, answer_word="great", compare_part="Knock-out"
     )
@@ -110,7 +107,7 @@ def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare: Open)
     assert f"Both scales reach to {format_number(max(largest), '.3g')}." in joined_captions(app)
 
 
-def test_a_knock_out_of_a_word_beside_that_of_a_class_has_a_scale_of_its_own(open_compare: Open) -> None:
+def test_a_knock_out_of_a_word_beside_that_of_a_class_has_a_scale_of_its_own(open_compare):
     two = {"compare_what": "two inputs", "compare_text": "great film a b x not"}
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **MASKED, **two, compare_part="Knock-out")
     shown = joined_captions(app)

@@ -1,17 +1,12 @@
-from collections.abc import Callable
-
 import numpy as np
-from streamlit.testing.v1 import AppTest
 
 from app_pages.subject.subject import LiveSubject
 from model.experiments.query_attention import cross_pattern
 from model.inputs import Text
 from tests.app_pages.charts import shown, weights
 
-Open = Callable[..., AppTest]
 
-
-def test_queries_of_the_first_text_look_at_the_second(open_compare: Open) -> None:
+def test_queries_of_the_first_text_look_at_the_second(open_compare):
     app = open_compare(
         compare_part="Cross-attention",
         compare_what="two inputs",

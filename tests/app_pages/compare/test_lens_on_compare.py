@@ -1,16 +1,11 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache
 from model.lenses import LENSES, through
 from tests.app_pages.charts import shown, weights
 from tests.app_pages.linked import ROUNDING, linked
 from tests.slow import first_of
-
-Open = Callable[..., AppTest]
 
 SIDES = ("imdb-pre-ln", "imdb-post-ln")
 TEXT = "not great film"
@@ -29,7 +24,7 @@ def expected(lens: str, name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("lens", first_of(LENSES, 2))
-def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
+def test_both_sides_are_seen_through_it(open_compare, lens):
     app = open_compare(**by_number(lens))
     for number, name in zip(("first", "second"), SIDES, strict=True):
         chart = linked(app, f"heads_{number}")
@@ -40,7 +35,7 @@ def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
 
 
 @pytest.mark.parametrize("lens", first_of(LENSES, 2))
-def test_the_difference_is_that_of_what_is_shown(open_compare: Open, lens: str) -> None:
+def test_the_difference_is_that_of_what_is_shown(open_compare, lens):
     app = open_compare(compare_view="difference", **by_number(lens))
     difference = expected(lens, SIDES[1]) - expected(lens, SIDES[0])
     np.testing.assert_allclose(weights(shown(app, "difference")), difference, atol=1e-6)
@@ -48,7 +43,7 @@ def test_the_difference_is_that_of_what_is_shown(open_compare: Open, lens: str) 
     assert ("H1" in title) == LENSES[lens].has_heads
 
 
-def test_layers_are_paired_by_number(open_compare: Open) -> None:
+def test_layers_are_paired_by_number(open_compare):
     app = open_compare(**by_number("rollout"))
     assert not app.exception
     assert any("one map a layer, paired by number" in message.value for message in app.markdown)
@@ -56,7 +51,7 @@ def test_layers_are_paired_by_number(open_compare: Open) -> None:
     assert not any(button.key == "most_different" for button in app.button)
 
 
-def test_two_encoders_with_the_same_classes_share_the_chosen_one(open_compare: Open) -> None:
+def test_two_encoders_with_the_same_classes_share_the_chosen_one(open_compare):
     lens = "gradient × attention"
     app = open_compare(lens_class="negative", **by_number(lens))
     for number, name in zip(("first", "second"), SIDES, strict=True):
@@ -65,6 +60,6 @@ def test_two_encoders_with_the_same_classes_share_the_chosen_one(open_compare: O
         np.testing.assert_allclose(chart.map, made, atol=ROUNDING * chart.data["unit"] + 1e-6)
 
 
-def test_two_digits(open_compare: Open) -> None:
+def test_two_digits(open_compare):
     app = open_compare(kind="Digit", compare_what="two inputs", compare_digit="5", lens="value zeroing")
     assert not app.exception

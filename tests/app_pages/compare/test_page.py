@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,8 +21,6 @@ from tests.app_pages.charts import shown, table, weights
 from tests.app_pages.linked import charts, choose, linked, side_names
 from tests.model import tiny
 from tests.tolerance import rounding
-
-Open = Callable[..., AppTest]
 
 TEXT = "not great film"
 BY_NUMBER = {
@@ -81,28 +78,26 @@ def put(folder: Path, name: str, config: ModelConfig, seed: int = 5) -> None:
 @pytest.mark.parametrize(
     ("name", "other"), [("mnist-pre-ln", "mnist-post-ln"), ("mnist-post-ln", "mnist-pre-ln")]
 )
-def test_a_checkpoint_is_first_set_beside_the_other_of_its_pair(
-    open_compare: Open, checkpoints: Path, name: str, other: str
-) -> None:
+def test_a_checkpoint_is_first_set_beside_the_other_of_its_pair(open_compare, checkpoints, name, other):
     put(checkpoints, "a-digit-encoder", tiny.DIGIT)
     app = open_compare(kind="Digit", checkpoint=name)
     assert_sides(app, name, other)
     assert app.selectbox(key="compare_with").options == [other, "a-digit-encoder"]
 
 
-def test_any_checkpoint_that_takes_the_input_can_be_the_other(open_compare: Open, checkpoints: Path) -> None:
+def test_any_checkpoint_that_takes_the_input_can_be_the_other(open_compare, checkpoints):
     put(checkpoints, "mine", tiny.TEXT)
     app = open_compare(checkpoint="imdb-pre-ln", compare_with="mine")
     assert_sides(app, "imdb-pre-ln", "mine")
 
 
-def test_the_other_follows_when_it_is_chosen_as_the_first(open_compare: Open) -> None:
+def test_the_other_follows_when_it_is_chosen_as_the_first(open_compare):
     app = open_compare(checkpoint="imdb-pre-ln")
     app.selectbox(key="checkpoint").set_value("imdb-post-ln").run()
     assert_sides(app, "imdb-post-ln", "imdb-pre-ln")
 
 
-def test_without_another_checkpoint_two_inputs_remain(open_compare: Open, checkpoints: Path) -> None:
+def test_without_another_checkpoint_two_inputs_remain(open_compare, checkpoints):
     (checkpoints / "imdb-pre-ln").rename(checkpoints.parent / "elsewhere")
     app = open_compare(checkpoint="imdb-post-ln")
     assert titles(app) == []
@@ -111,7 +106,7 @@ def test_without_another_checkpoint_two_inputs_remain(open_compare: Open, checkp
     assert_sides(app, "first text", "second text")
 
 
-def test_a_damaged_checkpoint_gives_one_sentence(open_compare: Open, checkpoints: Path) -> None:
+def test_a_damaged_checkpoint_gives_one_sentence(open_compare, checkpoints):
     (checkpoints / "imdb-pre-ln" / "model.safetensors").write_bytes(b"{")
     app = open_compare(checkpoint="imdb-post-ln")
     assert titles(app) == []
@@ -119,7 +114,7 @@ def test_a_damaged_checkpoint_gives_one_sentence(open_compare: Open, checkpoints
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_two_digits_on_one_checkpoint(open_compare: Open, part: str) -> None:
+def test_two_digits_on_one_checkpoint(open_compare, part):
     app = open_compare(kind="Digit", compare_what="two inputs", compare_digit="5", compare_part=part)
     if part == "Heads":
         assert_sides(app, "first digit", "second digit")
@@ -129,7 +124,7 @@ def test_two_digits_on_one_checkpoint(open_compare: Open, part: str) -> None:
     assert not app.exception
 
 
-def test_two_texts_of_one_length_line_up(open_compare: Open) -> None:
+def test_two_texts_of_one_length_line_up(open_compare):
     app = open_compare(
         compare_what="two inputs", text="not great", compare_text="not film", compare_view="difference"
     )
@@ -138,7 +133,7 @@ def test_two_texts_of_one_length_line_up(open_compare: Open) -> None:
     assert titles(app) == ["second text L0 H0 minus first text L0 H0"]
 
 
-def test_two_texts_of_different_length_are_compared_where_they_can_be(open_compare: Open) -> None:
+def test_two_texts_of_different_length_are_compared_where_they_can_be(open_compare):
     query = {"compare_what": "two inputs", "text": "not great", "compare_text": "film"}
     app = open_compare(compare_view="difference", **query)
     assert titles(app) == []
@@ -150,12 +145,12 @@ def test_two_texts_of_different_length_are_compared_where_they_can_be(open_compa
     assert "no counterpart here" in captions(app)
 
 
-def test_an_empty_second_text_is_asked_for(open_compare: Open) -> None:
+def test_an_empty_second_text_is_asked_for(open_compare):
     app = open_compare(compare_what="two inputs", compare_text=" ")
     assert app.info[0].value.startswith("Type a second text")
 
 
-def test_what_a_second_text_is_too_long_for_is_said(open_compare: Open) -> None:
+def test_what_a_second_text_is_too_long_for_is_said(open_compare):
     app = open_compare(compare_what="two inputs", text="not", compare_text="great " * 15)
     assert (
         "second text is too long for the encoder, which leaves out the last 5 tokens: its tokenizer keeps the beginning."
@@ -163,7 +158,7 @@ def test_what_a_second_text_is_too_long_for_is_said(open_compare: Open) -> None:
     )
 
 
-def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
+def test_nonsense_in_the_address_falls_back(open_compare):
     nonsense = {f"compare_{key}": "x" for key in ("what", "with", "part", "pairing", "view")}
     app = open_compare(**nonsense, forgiven=nonsense)
     assert_sides(app, "imdb-pre-ln", "imdb-post-ln")
@@ -171,7 +166,7 @@ def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
     assert not open_compare(**two, compare_digit="x", forgiven=["compare_digit"]).exception
 
 
-def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare: Open, checkpoints: Path) -> None:
+def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare, checkpoints):
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
     app = open_compare(checkpoint="headless", compare_what="two inputs", text="film", compare_text="not film")
     assert not app.metric
@@ -187,7 +182,7 @@ def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare: Open,
     assert "Neither encoder has classes" in captions(app)
 
 
-def test_cross_attention_stands_there_with_two_inputs_only(open_compare: Open) -> None:
+def test_cross_attention_stands_there_with_two_inputs_only(open_compare):
     app = open_compare(compare_part="Cross-attention", forgiven=["compare_part"])
     assert "Cross-attention" not in app.segmented_control(key="compare_part").options
     assert_sides(app, "imdb-pre-ln", "imdb-post-ln")
@@ -200,7 +195,7 @@ def test_cross_attention_stands_there_with_two_inputs_only(open_compare: Open) -
 
 
 @pytest.mark.parametrize("head", [0, 1])
-def test_a_matched_head_stands_beside_its_partner(open_compare: Open, head: int) -> None:
+def test_a_matched_head_stands_beside_its_partner(open_compare, head):
     app = open_compare(
         text=TEXT, checkpoint="imdb-pre-ln", layer="1", head=str(head), compare_view="all heads"
     )
@@ -216,7 +211,7 @@ def test_a_matched_head_stands_beside_its_partner(open_compare: Open, head: int)
     assert linked(app, "heads_second").kept[1] == 1 - old_head
 
 
-def test_heads_of_one_number_come_with_a_warning(open_compare: Open) -> None:
+def test_heads_of_one_number_come_with_a_warning(open_compare):
     app = open_compare(
         text=TEXT,
         checkpoint="imdb-pre-ln",
@@ -228,7 +223,7 @@ def test_heads_of_one_number_come_with_a_warning(open_compare: Open) -> None:
     assert app.warning[0].value.startswith("Paired by number")
 
 
-def test_the_way_to_the_pair_that_differs_most(open_compare: Open) -> None:
+def test_the_way_to_the_pair_that_differs_most(open_compare):
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln")
     app.button(key="most_different").click().run()
     distances = distance_matrix(
@@ -241,18 +236,18 @@ def test_the_way_to_the_pair_that_differs_most(open_compare: Open) -> None:
     assert "Further apart: 0 of 4 pairs" in explanations(app)
 
 
-def test_the_matrix_of_distances(open_compare: Open) -> None:
+def test_the_matrix_of_distances(open_compare):
     description = descriptions(open_compare(text=TEXT, compare_view="distances of all heads"))
     assert "Distances of the 4 heads of imdb-pre-ln from the 4 of imdb-post-ln" in description
 
 
-def test_the_difference_says_which_way_it_goes(open_compare: Open) -> None:
+def test_the_difference_says_which_way_it_goes(open_compare):
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", compare_view="difference")
     other = "L{} H{}".format(*divmod(int(matched()[0]), 2))
     assert titles(app) == [f"imdb-post-ln {other} minus imdb-pre-ln L0 H0"]
 
 
-def test_heads_beyond_those_of_the_other_stay_alone(open_compare: Open, checkpoints: Path) -> None:
+def test_heads_beyond_those_of_the_other_stay_alone(open_compare, checkpoints):
     put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
     app = open_compare(checkpoint="imdb-post-ln")
     assert "Without a partner in imdb-pre-ln: L" in captions(app)
@@ -265,7 +260,7 @@ def test_heads_beyond_those_of_the_other_stay_alone(open_compare: Open, checkpoi
     assert titles(app) == []
 
 
-def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkpoints: Path) -> None:
+def test_other_patches_are_not_matched_nor_subtracted(open_compare, checkpoints):
     put(checkpoints, "fine", replace(tiny.DIGIT, patch_size=2, n_positions=17))
     query = {"kind": "Digit", "checkpoint": "mnist-pre-ln", "compare_with": "fine"}
     app = open_compare(compare_view="difference", **query)
@@ -281,9 +276,7 @@ def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkp
 
 
 @pytest.mark.parametrize("what", ["two encoders", "two inputs"])
-def test_of_long_inputs_head_distances_are_not_measured(
-    open_compare: Open, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
+def test_of_long_inputs_head_distances_are_not_measured(open_compare, monkeypatch, what):
     monkeypatch.setattr(pairing, "MOST_WEIGHTS", 1)
     query = {"text": "not great", "compare_what": what, "checkpoint": "imdb-pre-ln"}
     if what == "two inputs":
@@ -298,7 +291,7 @@ def test_of_long_inputs_head_distances_are_not_measured(
 # The way to a digit that the two call differently
 
 
-def test_the_button_goes_through_the_digits_called_differently(open_compare: Open) -> None:
+def test_the_button_goes_through_the_digits_called_differently(open_compare):
     first, second = (encoders.predictions(f"mnist-{end}-ln")["predicted"] for end in ("post", "pre"))
     app = open_compare(kind="Digit")
     seen = set()
@@ -311,15 +304,13 @@ def test_the_button_goes_through_the_digits_called_differently(open_compare: Ope
     assert app.button(key="next_disagreement").help.startswith(f"{(first != second).sum():,} test digits")
 
 
-def test_without_predictions_written_down_there_is_no_such_button(
-    open_compare: Open, checkpoints: Path
-) -> None:
+def test_without_predictions_written_down_there_is_no_such_button(open_compare, checkpoints):
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
     app = open_compare(kind="Digit")
     assert all(button.key != "next_disagreement" for button in app.button)
 
 
-def test_a_click_on_any_table_chooses_the_pair(open_compare: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_click_on_any_table_chooses_the_pair(open_compare, monkeypatch):
     clicks, taken = {}, {}
     monkeypatch.setattr(all_heads, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
     assert not open_compare(text=TEXT, **BY_NUMBER).exception
@@ -331,7 +322,7 @@ def test_a_click_on_any_table_chooses_the_pair(open_compare: Open, monkeypatch: 
         assert taken == {"layer": 1, "head": 0}
 
 
-def test_the_change_is_that_of_the_second_minus_the_first(open_compare: Open) -> None:
+def test_the_change_is_that_of_the_second_minus_the_first(open_compare):
     app = open_compare(text=TEXT, **BY_NUMBER)
     first, second = (LiveSubject(f"imdb-{end}-ln", TEXT).record for end in ("pre", "post"))
     means = [entropy(record.pattern, record.mask).mean(axis=-1) for record in (first, second)]
@@ -339,7 +330,7 @@ def test_the_change_is_that_of_the_second_minus_the_first(open_compare: Open) ->
     np.testing.assert_allclose(changes["value"], (means[1] - means[0]).ravel(), atol=rounding(8 * 5))
 
 
-def test_of_many_positions_the_first_are_drawn(open_compare: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_positions_the_first_are_drawn(open_compare, monkeypatch):
     monkeypatch.setattr(changed_head, "MOST_DRAWN", 4)
     monkeypatch.setattr(changed_head, "DRAWN", 2)
     app = open_compare(text=TEXT, **BY_NUMBER)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from model.similarity.patch_similarity import patch_colours, patch_norms, patch_
 from tests.app_pages.charts import described, table
 from tests.model import tiny
 
-Open = Callable[..., AppTest]
 DIGITS = {
     "compare_part": "Similarity",
     "compare_what": "two inputs",
@@ -43,7 +41,7 @@ def cosines(app: AppTest) -> np.ndarray:
     return table(app, "Over the picture", "index", "cosine")["cosine"].to_numpy()
 
 
-def test_a_patch_is_compared_with_those_of_both_pictures(open_compare: Open) -> None:
+def test_a_patch_is_compared_with_those_of_both_pictures(open_compare):
     app = open_compare(**DIGITS, **ONE_PATCH, layer="0", similar_patch="r0c1, second picture")
     first, second = record(0), record(5)
     expected = [*patch_similarity(second, 0, first)[1], *patch_similarity(second, 0)[1]]
@@ -51,7 +49,7 @@ def test_a_patch_is_compared_with_those_of_both_pictures(open_compare: Open) -> 
     assert described(app, "Over the picture")["description"].endswith("with r0c1 of the second picture.")
 
 
-def test_it_begins_in_the_middle_of_the_first_picture_and_the_last_layer(open_compare: Open) -> None:
+def test_it_begins_in_the_middle_of_the_first_picture_and_the_last_layer(open_compare):
     app = open_compare(**DIGITS, **ONE_PATCH)
     assert app.selectbox(key="similar_patch").value == 3  # of 2 × 2 patches
     last = record(0).config.n_layers - 1
@@ -59,7 +57,7 @@ def test_it_begins_in_the_middle_of_the_first_picture_and_the_last_layer(open_co
     np.testing.assert_allclose(cosines(app)[:4], patch_similarity(record(0), last)[3], atol=1e-6)
 
 
-def test_two_equal_pictures_are_drawn_once(open_compare: Open) -> None:
+def test_two_equal_pictures_are_drawn_once(open_compare):
     for view, start in (
         (ONE_PATCH, "Over the picture, "),
         (COLOURS, "The first three"),
@@ -70,9 +68,7 @@ def test_two_equal_pictures_are_drawn_once(open_compare: Open) -> None:
         assert len(table(app, start, "left")) == 4
 
 
-def test_a_click_keeps_a_patch_and_the_chart_is_the_same(
-    open_compare: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_click_keeps_a_patch_and_the_chart_is_the_same(open_compare, monkeypatch):
     """The cosines of all patches are not sent again; another layer is sent with the kept patch."""
     clicks: dict[str, Any] = {}
     drawn: list[tuple[int, int]] = []
@@ -97,7 +93,7 @@ def test_a_click_keeps_a_patch_and_the_chart_is_the_same(
     assert clicks.keys() == {"patch_map"}
 
 
-def test_both_pictures_have_the_colours_of_one_basis(open_compare: Open) -> None:
+def test_both_pictures_have_the_colours_of_one_basis(open_compare):
     app = open_compare(**DIGITS, **COLOURS, layer="1")
     expected = patch_colours(record(0), 1, record(5))
     frame = table(app, "The first three", "red", "green", "blue")
@@ -106,7 +102,7 @@ def test_both_pictures_have_the_colours_of_one_basis(open_compare: Open) -> None
     assert notes[1] == f"{100 * expected.explained.sum():.0f}\N{THIN SPACE}%"
 
 
-def test_lengths_are_those_of_both_pictures_and_outliers_are_counted(open_compare: Open) -> None:
+def test_lengths_are_those_of_both_pictures_and_outliers_are_counted(open_compare):
     app = open_compare(**DIGITS, **NORMS, layer="1")
     results = [patch_norms(record(digit), 1) for digit in (0, 5)]
     frame = table(app, "The lengths", "norm", "outlier")
@@ -118,7 +114,7 @@ def test_lengths_are_those_of_both_pictures_and_outliers_are_counted(open_compar
 
 
 @pytest.mark.parametrize("view", [ONE_PATCH, COLOURS, NORMS])
-def test_one_patch_is_drawn(open_compare: Open, checkpoints: Path, view: dict[str, str]) -> None:
+def test_one_patch_is_drawn(open_compare, checkpoints, view):
     """An encoder whose only patch is the whole picture."""
     config = replace(tiny.DIGIT, image_size=28, patch_size=28, n_positions=2)
     checkpoint.save(checkpoints / "one", tiny.loaded(config).model, {})
@@ -127,15 +123,13 @@ def test_one_patch_is_drawn(open_compare: Open, checkpoints: Path, view: dict[st
     assert len(app.get("vega_lite_chart")) >= 1
 
 
-def test_a_long_grid_says_that_a_click_shows_a_patch(
-    open_compare: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_grid_says_that_a_click_shows_a_patch(open_compare, monkeypatch):
     monkeypatch.setattr(patch_views, "MOST_PATCHES", 7)
     assert "more than 7 do not follow the pointer" in shown_text(open_compare(**DIGITS, **ONE_PATCH))
 
 
 @pytest.mark.parametrize("patch", ["r9c9, first picture", "-1", "x" * 300])
-def test_a_patch_that_there_is_not_becomes_the_first_choice(open_compare: Open, patch: str) -> None:
+def test_a_patch_that_there_is_not_becomes_the_first_choice(open_compare, patch):
     app = open_compare(**DIGITS, **ONE_PATCH, similar_patch=patch, forgiven=("similar_patch",))
     assert not app.exception
     assert app.selectbox(key="similar_patch").value == 3

@@ -64,7 +64,7 @@ def on_page(app: AppTest) -> str:
 
 
 @pytest.mark.usefixtures("own")
-def test_the_texts_of_the_list_are_ranked_by_the_cosines_of_the_library(open_ranking: Open) -> None:
+def test_the_texts_of_the_list_are_ranked_by_the_cosines_of_the_library(open_ranking):
     app = open_ranking()
     expected = rank_texts(cache.loaded("own"), QUERY, TEXTS)
     assert ranked_texts(app) == [TEXTS[index] for index in expected.order]
@@ -72,7 +72,7 @@ def test_the_texts_of_the_list_are_ranked_by_the_cosines_of_the_library(open_ran
 
 
 @pytest.mark.usefixtures("own")
-def test_without_a_list_the_second_text_and_the_examples_are_ranked(open_ranking: Open) -> None:
+def test_without_a_list_the_second_text_and_the_examples_are_ranked(open_ranking):
     app = open_ranking(None, compare_text="a long story")
     texts = {"a long story", *sentences().values()}
     assert {text[:40] for text in ranked_texts(app)} == {text[:40] for text in texts}
@@ -81,9 +81,7 @@ def test_without_a_list_the_second_text_and_the_examples_are_ranked(open_ranking
 
 @pytest.mark.parametrize("name", ["own", "imdb-pre-ln"])
 @pytest.mark.usefixtures("own")
-def test_the_words_of_the_query_add_up_to_the_difference_of_the_two_best(
-    open_ranking: Open, name: str
-) -> None:
+def test_the_words_of_the_query_add_up_to_the_difference_of_the_two_best(open_ranking, name):
     app = open_ranking(checkpoint=name)
     (one, first), (two, second), *_ = ranking(app)
     parts = (similarity_parts(cache.loaded(name), QUERY, text).by_word() for text in (one, two))
@@ -98,7 +96,7 @@ def test_the_words_of_the_query_add_up_to_the_difference_of_the_two_best(
 
 
 @pytest.mark.usefixtures("own")
-def test_two_texts_are_chosen_by_rank_and_the_best_two_begin(open_ranking: Open) -> None:
+def test_two_texts_are_chosen_by_rank_and_the_best_two_begin(open_ranking):
     app = open_ranking()
     assert [app.selectbox(key=key).value for key in (FIRST, SECOND)] == [1, 2]
     app.selectbox(key=FIRST).set_value(4).run()
@@ -108,9 +106,7 @@ def test_two_texts_are_chosen_by_rank_and_the_best_two_begin(open_ranking: Open)
 
 
 @pytest.mark.usefixtures("own")
-def test_a_click_compares_a_text_with_the_one_that_was_chosen_last(
-    open_ranking: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_click_compares_a_text_with_the_one_that_was_chosen_last(open_ranking, monkeypatch):
     def as_buttons(*_figure: Any, take: Callable[[dict], None], **_options: Any) -> None:
         for rank in range(1, 6):
             st.button(f"click {rank}", on_click=partial(take, {"rank": rank}))
@@ -144,23 +140,21 @@ def test_a_click_compares_a_text_with_the_one_that_was_chosen_last(
     ],
 )
 @pytest.mark.usefixtures("own")
-def test_what_is_left_out_is_said_in_one_sentence(
-    open_ranking: Open, pasted: str, n: int, sentence: str
-) -> None:
+def test_what_is_left_out_is_said_in_one_sentence(open_ranking, pasted, n, sentence):
     app = open_ranking(pasted)
     assert len(ranking(app)) == n
     assert sentence in on_page(app)
 
 
 @pytest.mark.usefixtures("own")
-def test_of_twenty_long_texts_it_is_said_that_they_are_cut(open_ranking: Open) -> None:
+def test_of_twenty_long_texts_it_is_said_that_they_are_cut(open_ranking):
     app = open_ranking("\n".join("film story " * 250 + f"{'a ' * n}" for n in range(20)))
     assert len(ranking(app)) == 20
     assert "20 texts too long for this encoder" in on_page(app)
 
 
 @pytest.mark.usefixtures("own")
-def test_a_list_is_pasted_and_an_empty_one_is_refused(open_ranking: Open) -> None:
+def test_a_list_is_pasted_and_an_empty_one_is_refused(open_ranking):
     app = open_ranking(None)
     for pasted in ("it end\nthe film", " "):
         app.text_area(key="several_paste_0" if pasted.strip() else "several_paste_1").set_value(pasted)
@@ -170,15 +164,13 @@ def test_a_list_is_pasted_and_an_empty_one_is_refused(open_ranking: Open) -> Non
 
 
 @pytest.mark.usefixtures("own")
-def test_texts_in_which_there_is_no_token_are_left_out(
-    open_ranking: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_texts_in_which_there_is_no_token_are_left_out(open_ranking, monkeypatch):
     monkeypatch.setattr(several_texts, "readable_inputs", lambda *_: ({}, [], {}))
     app = open_ranking()
     assert [info.value for info in app.info] == ["The encoder finds no token in any of these texts."]
 
 
-def test_a_vector_of_zeros_is_said_in_one_sentence(open_ranking: Open, checkpoints: Path) -> None:
+def test_a_vector_of_zeros_is_said_in_one_sentence(open_ranking, checkpoints):
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=()), 5)
     for weights in loaded.model.final_norm.parameters():
         weights.data.zero_()

@@ -103,7 +103,7 @@ def of_the_bytes() -> np.ndarray:
     )
 
 
-def test_all_heads_are_shown_by_words_and_matched_and_have_one_query(open_both: Open) -> None:
+def test_all_heads_are_shown_by_words_and_matched_and_have_one_query(open_both):
     app = open_both(query="0 [CLS]")
     assert "no counterpart" not in captions(app)
     assert "The tokens differ: compared by words" in captions(app)
@@ -123,7 +123,7 @@ def test_all_heads_are_shown_by_words_and_matched_and_have_one_query(open_both: 
     assert [linked(app, key).kept[2] for key in charts(app)] == [3, 3]
 
 
-def test_the_other_way_round_the_query_is_a_position_of_the_first(open_both: Open) -> None:
+def test_the_other_way_round_the_query_is_a_position_of_the_first(open_both):
     app = open_both(checkpoint="bytes", compare_with="pieces", query="4 films")
     assert [linked(app, key).kept[2] for key in charts(app)] == [2, 2]
     choose(app, "heads_second", query=4)
@@ -131,13 +131,13 @@ def test_the_other_way_round_the_query_is_a_position_of_the_first(open_both: Ope
     assert [linked(app, key).kept[2] for key in charts(app)] == [4, 4]
 
 
-def test_the_first_query_is_the_longest_word_of_both(open_both: Open) -> None:
+def test_the_first_query_is_the_longest_word_of_both(open_both):
     app = open_both(checkpoint="bytes", compare_with="pieces")
     assert app.query_params["query"] == "4 films"
     assert [linked(app, key).kept[2] for key in charts(app)] == [2, 2]
 
 
-def test_the_maps_are_subtracted_by_words(open_both: Open) -> None:
+def test_the_maps_are_subtracted_by_words(open_both):
     app = open_both(compare_view="difference", compare_pairing="of the same number", layer="1", head="0")
     (figure,) = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
     assert titles(app) == ["bytes L1 H0 minus pieces L1 H0"]
@@ -146,7 +146,7 @@ def test_the_maps_are_subtracted_by_words(open_both: Open) -> None:
     assert not app.info
 
 
-def test_words_are_knocked_out_with_all_their_pieces(open_both: Open) -> None:
+def test_words_are_knocked_out_with_all_their_pieces(open_both):
     app = open_both(compare_part="Knock-out")
     text = "\n".join(block.value for block in app.markdown)
     assert "Each word, with all its pieces, in turn" in captions(app)
@@ -158,7 +158,7 @@ def test_words_are_knocked_out_with_all_their_pieces(open_both: Open) -> None:
 
 
 @pytest.mark.parametrize("part", STREAM)
-def test_each_part_of_the_stream_opens(open_both: Open, part: str) -> None:
+def test_each_part_of_the_stream_opens(open_both, part):
     app = open_both(compare_part="Stream", compare_stream=part)
     assert app.get("plotly_chart") or app.get("vega_lite_chart")
     is_of_tokens = part in ("shares", "answer by layer")
@@ -166,7 +166,7 @@ def test_each_part_of_the_stream_opens(open_both: Open, part: str) -> None:
     assert ("each side is read over its own tokens" in captions(app)) == is_of_tokens
 
 
-def test_lengths_are_those_of_the_words_mean_states(open_both: Open) -> None:
+def test_lengths_are_those_of_the_words_mean_states(open_both):
     app = open_both(compare_part="Stream", compare_stream="norms")
     residual = LiveSubject("bytes", Text(SENTENCE)).record.residual
     expected = np.linalg.norm(residual[:, 4:10].mean(axis=1), axis=-1)  # of films
@@ -175,7 +175,7 @@ def test_lengths_are_those_of_the_words_mean_states(open_both: Open) -> None:
     np.testing.assert_allclose(lengths[:, 2], expected, rtol=1e-3)
 
 
-def test_representations_are_compared_by_words(open_both: Open) -> None:
+def test_representations_are_compared_by_words(open_both):
     app = open_both(compare_part="Stream", compare_stream="representations")
     assert "compared by words" in captions(app)
     assert "words and special tokens of the" in captions(app)
@@ -183,7 +183,7 @@ def test_representations_are_compared_by_words(open_both: Open) -> None:
     assert not app.info
 
 
-def test_what_only_one_encoder_reads_is_named(open_both: Open) -> None:
+def test_what_only_one_encoder_reads_is_named(open_both):
     app = open_both(text="not bad " * 20, query="0 [CLS]")
     assert "without a counterpart" in captions(app)
     assert "of pieces" in captions(app)
@@ -192,7 +192,7 @@ def test_what_only_one_encoder_reads_is_named(open_both: Open) -> None:
 
 
 @pytest.mark.parametrize("lens", ["norm-weighted", "rollout"])
-def test_other_lenses_are_by_words_as_well(open_both: Open, lens: str) -> None:
+def test_other_lenses_are_by_words_as_well(open_both, lens):
     app = open_both(lens=lens, compare_view="difference")
     assert len(titles(app)) == 1
 
@@ -209,9 +209,9 @@ def own_models(folders: Path) -> Iterator[None]:
 
 
 def test_beside_an_opened_encoder_stands_the_other_one_opened_last(
-    open_compare: Open,
-    own_models: None,  # noqa: ARG001
-) -> None:
+    open_compare,
+    own_models,  # noqa: ARG001
+):
     both = {_OPENED: ["bytes", "pieces"]}
     app = open_compare(checkpoint="pieces", session=both)
     assert not app.exception

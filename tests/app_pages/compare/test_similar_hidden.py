@@ -1,9 +1,7 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app_pages.compare import similar_pairs
 from app_pages.subject.subject import LiveSubject
@@ -14,7 +12,6 @@ from tests.app_pages.charts import table
 from tests.app_pages.compare.test_similar_pairs import SIMILARITY, shown_text
 from tests.model.huggingface.sentence_folders import build_sentence_encoder
 
-Open = Callable[..., AppTest]
 A, B = "the film is unbelievable", "a long slow story"
 HIDDEN = SIMILARITY | {"checkpoint": "own", "similarity_view": "hidden words"}
 
@@ -24,7 +21,7 @@ def own(checkpoints: Path) -> None:
     build_sentence_encoder(checkpoints / "own")
 
 
-def test_cells_are_the_effects_of_two_words_and_colours_those_of_one(open_compare: Open) -> None:
+def test_cells_are_the_effects_of_two_words_and_colours_those_of_one(open_compare):
     app = open_compare(**HIDDEN, text=A, compare_text=B)
     loaded = LiveSubject("own", Text(A)).loaded
     effects, parts = hidden_words(loaded, A, B), similarity_parts(loaded, A, B)
@@ -37,12 +34,12 @@ def test_cells_are_the_effects_of_two_words_and_colours_those_of_one(open_compar
     assert agreement in shown_text(app)
 
 
-def test_of_one_word_on_each_side_no_agreement_is_defined(open_compare: Open) -> None:
+def test_of_one_word_on_each_side_no_agreement_is_defined(open_compare):
     app = open_compare(**HIDDEN, text="film", compare_text="story")
     assert "Spearman is not defined (n = 1 pairs)" in shown_text(app)
 
 
-def test_work_of_many_seconds_waits_for_a_button(open_compare: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_of_many_seconds_waits_for_a_button(open_compare, monkeypatch):
     monkeypatch.setattr(similar_pairs, "A_SECOND", 1)
     monkeypatch.setattr("app_pages.controls.estimated_work.AT_ONCE", 1)
     app = open_compare(**HIDDEN, text=A, compare_text=B)
@@ -53,7 +50,7 @@ def test_work_of_many_seconds_waits_for_a_button(open_compare: Open, monkeypatch
     assert len(app.get("vega_lite_chart")) == 3
 
 
-def test_a_text_without_words_is_said_to_have_none(open_compare: Open) -> None:
+def test_a_text_without_words_is_said_to_have_none(open_compare):
     app = open_compare(**HIDDEN, text="film", compare_text="[CLS]")
     assert not app.exception
     assert "reads no word in this text, only special tokens" in app.info[0].value

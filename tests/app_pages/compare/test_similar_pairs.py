@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from tests.app_pages.charts import table
 from tests.model import tiny
 from tests.model.huggingface.sentence_folders import build_sentence_encoder
 
-Open = Callable[..., AppTest]
 SIMILARITY = {"compare_part": "Similarity", "compare_what": "two inputs"}
 OWN = SIMILARITY | {"checkpoint": "own"}
 
@@ -41,7 +40,7 @@ def strip_values(app: AppTest, n: int) -> list[Sequence[float]]:
 
 
 @pytest.mark.usefixtures("own")
-def test_the_cells_by_words_add_up_to_the_cosine_of_the_encoder(open_compare: Open) -> None:
+def test_the_cells_by_words_add_up_to_the_cosine_of_the_encoder(open_compare):
     app = open_compare(**OWN, text="the film is unbelievable", compare_text="a long slow story")
     one, other = (
         LiveSubject("own", Text(text)).record.pooled
@@ -56,7 +55,7 @@ def test_the_cells_by_words_add_up_to_the_cosine_of_the_encoder(open_compare: Op
 
 
 @pytest.mark.usefixtures("own")
-def test_tokens_have_the_sums_of_their_rows_and_columns(open_compare: Open) -> None:
+def test_tokens_have_the_sums_of_their_rows_and_columns(open_compare):
     app = open_compare(**OWN, text="the film is not bad", compare_text="a story")
     by_pair = cells(app).reshape(7, 4)
     for axis, n in ((1, 7), (0, 4)):
@@ -65,19 +64,19 @@ def test_tokens_have_the_sums_of_their_rows_and_columns(open_compare: Open) -> N
 
 
 @pytest.mark.usefixtures("own")
-def test_two_equal_texts_have_the_cosine_1(open_compare: Open) -> None:
+def test_two_equal_texts_have_the_cosine_1(open_compare):
     app = open_compare(**OWN, text="the film", compare_text="the film")
     assert "Cosine similarity 1.0000" in shown_text(app)
     assert "The two inputs are the same." in shown_text(app)
 
 
 @pytest.mark.usefixtures("own")
-def test_one_token_on_a_side_makes_one_row_and_the_special_tokens(open_compare: Open) -> None:
+def test_one_token_on_a_side_makes_one_row_and_the_special_tokens(open_compare):
     app = open_compare(**OWN, text="film", compare_text="a long slow story")
     assert len(cells(app)) == 3 * 6
 
 
-def test_an_encoder_with_classes_is_said_to_be_compared_by_its_pooled_states(open_compare: Open) -> None:
+def test_an_encoder_with_classes_is_said_to_be_compared_by_its_pooled_states(open_compare):
     app = open_compare(
         **SIMILARITY, checkpoint="imdb-pre-ln", text="not great", compare_text="not great film"
     )
@@ -89,7 +88,7 @@ def test_an_encoder_with_classes_is_said_to_be_compared_by_its_pooled_states(ope
     assert "what [CLS] read in the last layer" in shown_text(app).replace("\\", "")
 
 
-def test_a_pooled_state_of_zeros_has_no_cosine(open_compare: Open, checkpoints: Path) -> None:
+def test_a_pooled_state_of_zeros_has_no_cosine(open_compare, checkpoints):
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=()), 5)
     for weights in loaded.model.final_norm.parameters():
         weights.data.zero_()
@@ -101,16 +100,14 @@ def test_a_pooled_state_of_zeros_has_no_cosine(open_compare: Open, checkpoints: 
     assert not app.get("vega_lite_chart")
 
 
-def test_two_pictures_are_coloured_by_their_patches(open_compare: Open) -> None:
+def test_two_pictures_are_coloured_by_their_patches(open_compare):
     app = open_compare(**SIMILARITY, kind="Digit", checkpoint="mnist-pre-ln", compare_digit="5")
     for title in ("first digit", "second digit"):
         assert len(table(app, f"The {title}, coloured by what each patch", "position", "value")) == 4
 
 
 @pytest.mark.usefixtures("own")
-def test_of_too_many_pairs_the_sums_are_drawn_and_the_matrix_is_not(
-    open_compare: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_too_many_pairs_the_sums_are_drawn_and_the_matrix_is_not(open_compare, monkeypatch):
     monkeypatch.setattr(similar_pairs, "MOST_CELLS", 4)
     app = open_compare(**OWN, text="the film", compare_text="a story")
     assert app.info[0].value.startswith("The matrix of 4 × 4 pairs is too large to be drawn")
@@ -118,7 +115,7 @@ def test_of_too_many_pairs_the_sums_are_drawn_and_the_matrix_is_not(
 
 
 @pytest.mark.usefixtures("own")
-def test_two_inputs_of_an_encoder_without_classes_open_on_their_similarity(open_compare: Open) -> None:
+def test_two_inputs_of_an_encoder_without_classes_open_on_their_similarity(open_compare):
     app = open_compare(checkpoint="own", text="the film")
     app.segmented_control(key="compare_what").set_value("two inputs").run()
     assert app.segmented_control(key="compare_part").value == "Similarity"

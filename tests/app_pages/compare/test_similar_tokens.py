@@ -1,9 +1,4 @@
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
-import pytest
-from streamlit.testing.v1 import AppTest
 
 from app_pages.compare import similar_tokens
 from app_pages.subject.subject import LiveSubject
@@ -14,12 +9,11 @@ from tests.app_pages.compare.test_similar_pairs import SIMILARITY, shown_text
 from tests.model.huggingface.folders import build
 from tests.model.huggingface.sentence_folders import build_sentence_encoder
 
-Open = Callable[..., AppTest]
 A, B = "the film is unbelievable", "a long slow story"
 TOKENS = SIMILARITY | {"checkpoint": "own", "similarity_view": "input tokens"}
 
 
-def test_cells_by_words_stand_beside_the_four_cosines(open_compare: Open, checkpoints: Path) -> None:
+def test_cells_by_words_stand_beside_the_four_cosines(open_compare, checkpoints):
     build_sentence_encoder(checkpoints / "own")
     app = open_compare(**TOKENS, text=A, compare_text=B)
     parts = integrated_jacobians(LiveSubject("own", Text(A)).loaded, A, B)
@@ -34,8 +28,8 @@ def test_cells_by_words_stand_beside_the_four_cosines(open_compare: Open, checkp
 
 
 def test_an_encoder_without_padding_and_a_gap_that_is_large_are_spoken_of(
-    open_compare: Open, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    open_compare, checkpoints, monkeypatch
+):
     build(checkpoints / "own", "CLIPTextModel")
     monkeypatch.setattr(similar_tokens, "_LARGE_GAP", 0)
     app = open_compare(**TOKENS, text=A, compare_text=B)

@@ -1,12 +1,11 @@
 """Stream and representations: the parts of the page that go through the stages of both sides."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from app_pages.subject.subject import LiveSubject
-from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put
+from tests.app_pages.compare.test_page import TEXT, captions, descriptions, put
 from tests.model import tiny
 
 # The stream
@@ -24,26 +23,26 @@ from tests.model import tiny
         ("cosines", "mean cosine of 5 stages"),
     ],
 )
-def test_the_stream_of_both(open_compare: Open, kind: str, shown: str, begins: str) -> None:
+def test_the_stream_of_both(open_compare, kind, shown, begins):
     app = open_compare(kind=kind, compare_part="Stream", compare_stream=shown)
     begins = begins.format({"Text": "imdb", "Digit": "mnist"}[kind])
     assert any(message.startswith(begins) for message in descriptions(app))
 
 
-def test_the_last_logits_are_checked(open_compare: Open) -> None:
+def test_the_last_logits_are_checked(open_compare):
     message = captions(open_compare(compare_part="Stream", compare_stream="answer by layer"))
     assert "Checked: no final norm, the last stage gives the true logits" in message
     assert "Checked: through the final norm, the last stage gives the true logits" in message
 
 
-def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
+def test_one_answer_of_both_sides_is_said_once(open_compare):
     query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "answer by layer"}
     message = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
     record = LiveSubject("imdb-pre-ln", TEXT).record
     assert f"Both predict **{record.class_names[record.logits.argmax()]}**" in message
 
 
-def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: Path) -> None:
+def test_the_stream_of_encoders_of_other_depth(open_compare, checkpoints):
     put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
     for shown in ("norms", "shares", "answer by layer", "answer by part", "spread of the tokens", "cosines"):
         assert not open_compare(compare_part="Stream", compare_stream=shown).exception
@@ -52,7 +51,7 @@ def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: 
 # Representations
 
 
-def test_the_representations_say_what_was_used(open_compare: Open) -> None:
+def test_the_representations_say_what_was_used(open_compare):
     app = open_compare(kind="Digit", compare_part="Stream", compare_stream="representations")
     assert "CKA of 5 stages of mnist-pre-ln and 5 of mnist-post-ln" in descriptions(app)
     assert "the first 300 test digits, the class token of each" in captions(app)
@@ -63,9 +62,7 @@ def test_the_representations_say_what_was_used(open_compare: Open) -> None:
     assert "A dash" not in captions(app)
 
 
-def test_of_texts_cut_differently_the_words_that_both_read_are_compared(
-    open_compare: Open, checkpoints: Path
-) -> None:
+def test_of_texts_cut_differently_the_words_that_both_read_are_compared(open_compare, checkpoints):
     put(checkpoints, "short", replace(tiny.TEXT, n_positions=6))
     app = open_compare(
         checkpoint="imdb-pre-ln",

@@ -11,7 +11,7 @@ from model.atlas.results import LAYERS, comparison_file_name, write_comparison, 
 from model.atlas.running_moments import Spread
 from model.checkpoint import save, weights_hash
 from model.measures.head_matching import distance_matrix, match_heads
-from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, explanations, words
+from tests.app_pages.compare.test_page import TEXT, captions, descriptions, explanations, words
 from tests.model import tiny
 from tests.model.atlas.invented_results import against, layers
 
@@ -48,7 +48,7 @@ def put_seeds(folder: Path) -> None:
 
 @pytest.mark.usefixtures("stored")
 @pytest.mark.parametrize(("first", "second"), [(PRE, POST), (POST, PRE)])
-def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: str) -> None:
+def test_heads_are_paired_over_the_data(open_compare, first, second):
     app = open_compare(text=TEXT, checkpoint=first, layer="0", head="1")
     assert app.segmented_control(key="compare_pairing").options == [
         "alike over 30 examples",
@@ -65,7 +65,7 @@ def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: 
 
 
 @pytest.mark.usefixtures("stored")
-def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
+def test_heads_can_be_paired_on_this_input(open_compare):
     app = open_compare(text=TEXT, checkpoint=PRE, layer="0", head="0", compare_pairing="alike on this input")
     partner = match_heads(distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (PRE, POST))))[
         0
@@ -79,14 +79,14 @@ def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
 
 
 @pytest.mark.usefixtures("stored")
-def test_every_pair_stands_between_its_mean_and_this_input(open_compare: Open) -> None:
+def test_every_pair_stands_between_its_mean_and_this_input(open_compare):
     app = open_compare(text=TEXT, checkpoint=PRE, compare_view="distances of all heads")
     assert any(message.startswith("Head distances of 4 pairs") for message in descriptions(app))
     assert "**Over 30 films**; the dot is this input" in words(app)
     assert "No two seeds of such encoders were compared" in captions(app)
 
 
-def test_what_is_of_other_weights_is_not_used(open_compare: Open, stored: Path) -> None:
+def test_what_is_of_other_weights_is_not_used(open_compare, stored):
     made = tiny.loaded(replace(tiny.TEXT, masked_token_output=True), 11)
     save(stored / "mine", made.model, {}, made.tokenizer)
     (stored / "mine" / "model.safetensors").replace(stored / PRE / "model.safetensors")
@@ -98,7 +98,7 @@ def test_what_is_of_other_weights_is_not_used(open_compare: Open, stored: Path) 
     assert "standard deviation" not in captions(app)
 
 
-def test_a_damaged_file_is_one_sentence(open_compare: Open, stored: Path) -> None:
+def test_a_damaged_file_is_one_sentence(open_compare, stored):
     (stored / PRE / comparison_file_name(POST)).write_text("{")
     app = open_compare(text=TEXT, checkpoint=PRE)
     assert f"{PRE}/against-{POST}.json cannot be read" in captions(app)
@@ -115,19 +115,19 @@ def test_a_damaged_file_is_one_sentence(open_compare: Open, stored: Path) -> Non
 @pytest.mark.parametrize(
     "shown", ["norms", "shares", "answer by layer", "spread of the tokens", "entropy of the heads"]
 )
-def test_a_band_lies_behind_the_stream(open_compare: Open, shown: str) -> None:
+def test_a_band_lies_behind_the_stream(open_compare, shown):
     app = open_compare(checkpoint=PRE, compare_part="Stream", compare_stream=shown)
     message = "Thick: this input. Dashed and shaded: mean ± standard deviation over 30 films."
     assert captions(app).count(message) == 1
 
 
 @pytest.mark.usefixtures("stored")
-def test_two_inputs_on_one_encoder_have_no_band(open_compare: Open) -> None:
+def test_two_inputs_on_one_encoder_have_no_band(open_compare):
     app = open_compare(checkpoint=PRE, compare_what="two inputs", compare_part="Stream")
     assert "Dashed" not in captions(app)
 
 
-def test_a_band_of_one_side_alone(open_compare: Open, stored: Path) -> None:
+def test_a_band_of_one_side_alone(open_compare, stored):
     (stored / POST / LAYERS).unlink()
     assert "over 30 films" in captions(open_compare(checkpoint=PRE, compare_part="Stream"))
     (stored / PRE / LAYERS).write_text("PAR1")
@@ -139,7 +139,7 @@ def test_a_band_of_one_side_alone(open_compare: Open, stored: Path) -> None:
 # Seeds
 
 
-def test_two_seeds_stand_beside_two_placements(open_compare: Open, stored: Path) -> None:
+def test_two_seeds_stand_beside_two_placements(open_compare, stored):
     put_seeds(stored)
     app = open_compare(text=TEXT, checkpoint=PRE, compare_part="Stream", compare_stream="representations")
     names = [f"{PRE} against {POST}", "pre-LN, two seeds", "pre-LN against post-LN, one seed"]
@@ -150,7 +150,7 @@ def test_two_seeds_stand_beside_two_placements(open_compare: Open, stored: Path)
     assert f"head distance (nats), over 2 stages, of {' and '.join(names)}" in descriptions(app)
 
 
-def test_the_family_is_not_set_beside_itself(open_compare: Open, stored: Path) -> None:
+def test_the_family_is_not_set_beside_itself(open_compare, stored):
     put_seeds(stored)
     query = {"checkpoint": "small-pre-ln-seed1", "compare_with": "small-pre-ln-seed0"}
     app = open_compare(text=TEXT, compare_part="Stream", compare_stream="representations", **query)
@@ -158,7 +158,7 @@ def test_the_family_is_not_set_beside_itself(open_compare: Open, stored: Path) -
     assert f"CKA, over 5 stages, of {names}" in descriptions(app)
 
 
-def test_digits_are_not_set_beside_seeds_of_texts(open_compare: Open, stored: Path) -> None:
+def test_digits_are_not_set_beside_seeds_of_texts(open_compare, stored):
     put_seeds(stored)
     names = "mnist-pre-ln", "mnist-post-ln"
     write_comparison(

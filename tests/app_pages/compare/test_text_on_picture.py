@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from tests.app_pages.charts import table
 from tests.model.huggingface.folders import build
 from tests.model.similarity.test_text_on_picture import BOTH
 
-Open = Callable[..., AppTest]
 TEXTS = ("the film is not bad", "a long slow story", "me")
 TOGETHER = {"kind": "Picture", "checkpoint": "own/vision_model", "compare_what": "a picture and texts"}
 OWN = TOGETHER | {"compare_texts": "\n".join(TEXTS)}
@@ -69,9 +67,7 @@ def compared_options(app: AppTest) -> list[str]:
     return app.segmented_control(key=COMPARED).options
 
 
-def test_each_text_has_a_map_that_adds_up_to_its_logit(
-    open_compare: Open, checkpoints: Path, kind: str
-) -> None:
+def test_each_text_has_a_map_that_adds_up_to_its_logit(open_compare, checkpoints, kind):
     app = open_compare(**OWN)
     parts = expected(checkpoints / "own")
     for index, text in enumerate(TEXTS):
@@ -92,7 +88,7 @@ def test_each_text_has_a_map_that_adds_up_to_its_logit(
         np.testing.assert_allclose(frame.sort_values("position")["weight"], parts.pooled_from, atol=1e-6)
 
 
-def test_the_text_with_the_largest_logit_stands_first(open_compare: Open, clip: Path) -> None:
+def test_the_text_with_the_largest_logit_stands_first(open_compare, clip):
     app = open_compare(**OWN)
     logits = expected(clip).recorded
     titles = [json.loads(chart.proto.spec).get("title", {}) for chart in app.get("vega_lite_chart")]
@@ -101,7 +97,7 @@ def test_the_text_with_the_largest_logit_stands_first(open_compare: Open, clip: 
 
 
 @pytest.mark.usefixtures("clip")
-def test_it_is_offered_for_a_folder_of_two_encoders_alone(open_compare: Open, checkpoints: Path) -> None:
+def test_it_is_offered_for_a_folder_of_two_encoders_alone(open_compare, checkpoints):
     build(checkpoints / "alone", "CLIPVisionModel")
     assert "a picture and texts" in compared_options(
         open_compare(kind="Picture", checkpoint="own/vision_model")
@@ -112,7 +108,7 @@ def test_it_is_offered_for_a_folder_of_two_encoders_alone(open_compare: Open, ch
 
 
 @pytest.mark.usefixtures("clip")
-def test_from_the_encoder_of_texts_it_goes_to_that_of_pictures_and_back(open_compare: Open) -> None:
+def test_from_the_encoder_of_texts_it_goes_to_that_of_pictures_and_back(open_compare):
     app = open_compare(kind="Text", checkpoint="own/text_model")
     app.segmented_control(key=COMPARED).set_value("a picture and texts").run()
     assert app.selectbox(key="checkpoint").value == "own/vision_model"
@@ -125,7 +121,7 @@ def test_from_the_encoder_of_texts_it_goes_to_that_of_pictures_and_back(open_com
 
 
 @pytest.mark.usefixtures("clip")
-def test_a_link_that_names_the_encoder_of_texts_opens_that_of_pictures(open_compare: Open) -> None:
+def test_a_link_that_names_the_encoder_of_texts_opens_that_of_pictures(open_compare):
     app = open_compare(**OWN | {"kind": "Text", "checkpoint": "own/text_model"})
     assert "Logit = **20**" in shown_text(app)
     assert app.selectbox(key="checkpoint").value == "own/vision_model"
@@ -139,18 +135,18 @@ def test_a_link_that_names_the_encoder_of_texts_opens_that_of_pictures(open_comp
         ("\n".join(map(str, range(21))), "At most 20 texts are compared with a picture, and above are 21."),
     ],
 )
-def test_no_text_and_too_many_are_refused(open_compare: Open, texts: str, expected_message: str) -> None:
+def test_no_text_and_too_many_are_refused(open_compare, texts, expected_message):
     assert expected_message in message(open_compare(**OWN | {"compare_texts": texts}))
 
 
 @pytest.mark.usefixtures("clip")
-def test_equal_texts_and_empty_lines_are_read_once(open_compare: Open) -> None:
+def test_equal_texts_and_empty_lines_are_read_once(open_compare):
     app = open_compare(**OWN | {"compare_texts": " me\n\nme \nthe film"})
     assert "softmax over these 2 texts" in shown_text(app)
 
 
 @pytest.mark.usefixtures("clip")
-def test_a_text_longer_than_its_encoder_is_cut_and_said_to_be(open_compare: Open) -> None:
+def test_a_text_longer_than_its_encoder_is_cut_and_said_to_be(open_compare):
     app = open_compare(**OWN | {"compare_texts": "the film " * 30})
     assert (
         "is too long for the encoder of texts, which leaves out the last 22 tokens: its tokenizer"
@@ -159,7 +155,7 @@ def test_a_text_longer_than_its_encoder_is_cut_and_said_to_be(open_compare: Open
     assert "softmax over this one text, and so 1" in shown_text(app)
 
 
-def test_weights_without_a_scale_are_said_to_have_none(open_compare: Open, clip: Path) -> None:
+def test_weights_without_a_scale_are_said_to_have_none(open_compare, clip):
     weights = load_file(clip / "model.safetensors")
     del weights["logit_scale"]
     save_file(weights, clip / "model.safetensors", {"format": "pt"})
@@ -168,7 +164,7 @@ def test_weights_without_a_scale_are_said_to_have_none(open_compare: Open, clip:
 
 
 @pytest.mark.usefixtures("clip")
-def test_the_logit_of_a_chosen_text_falls_without_patches(open_compare: Open) -> None:
+def test_the_logit_of_a_chosen_text_falls_without_patches(open_compare):
     app = open_compare(**OWN | {"compare_checked": "me"})
     assert app.selectbox(key="compare_checked").value == "me"
     assert "patches lower the logit of “me”" in shown_text(app)
@@ -179,9 +175,7 @@ def test_the_logit_of_a_chosen_text_falls_without_patches(open_compare: Open) ->
 
 
 @pytest.mark.usefixtures("clip")
-def test_greying_that_takes_long_waits_for_a_button(
-    open_compare: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_greying_that_takes_long_waits_for_a_button(open_compare, monkeypatch):
     monkeypatch.setattr(estimated_work, "AT_ONCE", 0)
     app = open_compare(**OWN)
     assert "patches lower the logit" not in shown_text(app)

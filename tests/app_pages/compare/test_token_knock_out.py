@@ -1,5 +1,4 @@
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,18 +13,17 @@ from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import named
 from model.capture import capture
 from model.capture.intervention import without_keys
-from model.config import ModelConfig
 from model.experiments.probabilities import probabilities
 from model.inputs import Picture
 from model.measures.changes import cosine_distance
-from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put, words
+from tests.app_pages.compare.test_page import TEXT, captions, descriptions, put, words
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from viz.builders.number_format import format_number
 
 
 @pytest.mark.parametrize("text", [TEXT, "film not great x y z"])
-def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None:
+def test_the_knock_out_is_said_in_numbers(open_compare, text):
     app = open_compare(text=text, checkpoint="imdb-pre-ln", compare_part="Knock-out")
     assert "hidden from every query" in captions(app)
     label = int(LiveSubject("imdb-pre-ln", text).record.logits.argmax())
@@ -45,7 +43,7 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None
         assert line.endswith(f"Hidden alone, {flips} of {len(record)} tokens change the answer.")
 
 
-def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Open) -> None:
+def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare):
     names = ("imdb-pre-ln", "imdb-post-ln")
     app = open_compare(text=TEXT, checkpoint=names[0], compare_part="Knock-out")
     followed, every = int(LiveSubject(names[0], TEXT).record.logits.argmax()), []
@@ -59,9 +57,7 @@ def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Op
 
 
 @pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
-def test_without_classes_the_pooled_state_is_measured(
-    open_compare: Open, checkpoints: Path, config: ModelConfig
-) -> None:
+def test_without_classes_the_pooled_state_is_measured(open_compare, checkpoints, config):
     put(checkpoints, "headless", replace(config, class_names=()))
     query = {"kind": "Text" if config.is_text else "Digit", "checkpoint": "headless"}
     app = open_compare(compare_what="two inputs", compare_part="Knock-out", **query)
@@ -77,9 +73,7 @@ def test_without_classes_the_pooled_state_is_measured(
     assert f"the pooled state moves by {format_number(max(apart), '.2g')}" in words(app)
 
 
-def test_beside_a_side_with_classes_the_pooled_state_of_one_without_is_shown(
-    open_compare: Open, checkpoints: Path
-) -> None:
+def test_beside_a_side_with_classes_the_pooled_state_of_one_without_is_shown(open_compare, checkpoints):
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
     app = open_compare(text=TEXT, checkpoint="headless", compare_with="imdb-pre-ln", compare_part="Knock-out")
     assert not app.info
@@ -102,11 +96,11 @@ def test_beside_a_side_with_classes_the_pooled_state_of_one_without_is_shown(
     assert f"The scale reaches to {format_number(np.abs(moved).max(), '.3g')}." in captions(app)
 
 
-def test_a_token_of_markup_stays_a_token(open_compare: Open) -> None:
+def test_a_token_of_markup_stays_a_token(open_compare):
     assert "```" not in words(open_compare(text="` ` `", compare_part="Knock-out"))
 
 
-def test_of_two_answers_one_is_followed(open_compare: Open) -> None:
+def test_of_two_answers_one_is_followed(open_compare):
     images, _ = shipped_inputs.test_digits()
     names = ("mnist-pre-ln", "mnist-post-ln")
     digit = next(
@@ -121,7 +115,7 @@ def test_of_two_answers_one_is_followed(open_compare: Open) -> None:
     assert f"P({labels[1]}) is" in words(open_compare(compare_class="what the second says", **query))
 
 
-def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Path) -> None:
+def test_a_class_that_one_side_does_not_know(open_compare, checkpoints):
     put(checkpoints, "stars", replace(tiny.TEXT, class_names=("one", "two", "three")))
     app = open_compare(checkpoint="imdb-pre-ln", compare_with="stars", compare_part="Knock-out")
     assert not app.exception
@@ -137,9 +131,7 @@ def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Pa
         ([0.0, -0.5, 0.1], "(−0.50 in log-odds), the largest change."),
     ],
 )
-def test_the_largest_change_is_that_of_all_that_are_equal_and_none_within_rounding(
-    changes: list[float], words: str
-) -> None:
+def test_the_largest_change_is_that_of_all_that_are_equal_and_none_within_rounding(changes, words):
     record = capture(tiny.loaded(tiny.TEXT), "film")
     answer = whole_answer(record)
     answers = np.tile(record.logits.astype(float), (3, 1))

@@ -1,6 +1,5 @@
 """Controls on a page that is run again and again with other options."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -119,7 +118,7 @@ BEGINNINGS = {
         (TextBox, "great film"),
     ],
 )
-def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: type[Control], begun: Any) -> None:
+def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind, begun):
     opened = Page(kind, *BEGINNINGS[kind])
     assert opened.found == begun
     assert opened.link is None
@@ -147,20 +146,20 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: type[Control],
         (Toggle, "perhaps", True),
     ],
 )
-def test_a_link_brings_a_choice_back(kind: type[Control], link: str | list[str], result: Any) -> None:
+def test_a_link_brings_a_choice_back(kind, link, result):
     opened = Page(kind, *BEGINNINGS[kind], link=link)
     assert opened.found == result
     assert opened.draw(*BEGINNINGS[kind]) == result
 
 
-def test_a_number_is_bound_to_the_address_again_after_an_infinity_was_left_out_of_it() -> None:
+def test_a_number_is_bound_to_the_address_again_after_an_infinity_was_left_out_of_it():
     opened = Page(Number, *BEGINNINGS[Number], link="inf")
     assert opened.link is None
     assert opened.take(7) == 7
     assert opened.link == ["7"]
 
 
-def test_a_row_has_something_chosen_even_where_the_link_has_no_value() -> None:
+def test_a_row_has_something_chosen_even_where_the_link_has_no_value():
     app = AppTest.from_function(page)
     app.query_params["it"] = ""
     app.session_state["now"] = Row, (), {}, (["a", "b"],)
@@ -174,7 +173,7 @@ def test_a_row_has_something_chosen_even_where_the_link_has_no_value() -> None:
     ("kind", "value", "link"),
     [(Row, "b", ["b"]), (Number, 6, ["6"]), (Slider, 0, ["0"]), (Toggle, False, ["false"])],
 )
-def test_the_address_follows_what_is_taken(kind: type[Control], value: Any, link: list[str]) -> None:
+def test_the_address_follows_what_is_taken(kind, value, link):
     opened = Page(kind, *BEGINNINGS[kind])
     assert opened.take(value) == value
     assert opened.link == link
@@ -182,21 +181,21 @@ def test_the_address_follows_what_is_taken(kind: type[Control], value: Any, link
     assert opened.draw(*BEGINNINGS[kind]) == value
 
 
-def test_pills_are_in_the_order_of_the_options() -> None:
+def test_pills_are_in_the_order_of_the_options():
     app = AppTest.from_function(page)
     app.session_state["now"] = Pills, BEGINNINGS[Pills], {}, ()
     app.run()
     assert app.session_state["found"] == ["a", "c"]
 
 
-def test_an_emptied_text_is_an_empty_text() -> None:
+def test_an_emptied_text_is_an_empty_text():
     assert Page(TextBox, *BEGINNINGS[TextBox]).choose("") == ""
 
 
 # What is no option any more
 
 
-def test_in_a_row_the_first_takes_its_place() -> None:
+def test_in_a_row_the_first_takes_its_place():
     opened = Page(Row, ["a", "b", "c"])
     assert opened.choose("c") == "c"
     assert opened.draw(["b", "c"]) == "c"
@@ -208,7 +207,7 @@ def test_in_a_row_the_first_takes_its_place() -> None:
     ("gone", "result"),
     [(address.first, 0), (address.nearest, 2), (lambda held, options: options[held - 4], 1)],
 )
-def test_in_a_box_it_is_as_declared(gone: Callable, result: int) -> None:
+def test_in_a_box_it_is_as_declared(gone, result):
     opened = Page(Box, range(6), gone=gone)
     assert opened.choose(5) == 5
     assert opened.draw(range(6)) == 5
@@ -216,27 +215,27 @@ def test_in_a_box_it_is_as_declared(gone: Callable, result: int) -> None:
     assert opened.draw(range(6)) == result
 
 
-def test_in_a_box_a_choice_that_became_too_large_while_it_was_away_is_mended() -> None:
+def test_in_a_box_a_choice_that_became_too_large_while_it_was_away_is_mended():
     opened = Page(Box, range(6), gone=address.nearest)
     opened.choose(5)
     opened.look_away()
     assert opened.draw(range(3)) == 2
 
 
-def test_nearest_to_what_is_no_number_is_the_first() -> None:
+def test_nearest_to_what_is_no_number_is_the_first():
     assert address.nearest(None, range(3, 6)) == 3
     assert address.nearest(1, range(3, 6)) == 3
     assert address.nearest(9, range(3, 6)) == 5
 
 
-def test_a_box_of_no_options_is_empty_until_there_are_some() -> None:
+def test_a_box_of_no_options_is_empty_until_there_are_some():
     opened = Page(Box, [], gone=address.first)
     assert opened.found is None
     assert opened.draw(["a"]) == "a"
     assert opened.draw([]) is None
 
 
-def test_what_was_the_first_and_so_not_in_the_address_is_written_there_once_it_is_the_second() -> None:
+def test_what_was_the_first_and_so_not_in_the_address_is_written_there_once_it_is_the_second():
     opened = Page(Box, ["a", "b"])
     assert opened.draw(["b", "a"]) == "a"
     assert opened.link == ["a"]
@@ -244,7 +243,7 @@ def test_what_was_the_first_and_so_not_in_the_address_is_written_there_once_it_i
     assert opened.link is None
 
 
-def test_under_other_labels_the_address_has_the_new_one() -> None:
+def test_under_other_labels_the_address_has_the_new_one():
     opened = Page(Box, range(3), format_func="{} great".format)
     opened.choose(2)
     opened.declared["format_func"] = "{} bad".format
@@ -256,14 +255,14 @@ def test_under_other_labels_the_address_has_the_new_one() -> None:
 @pytest.mark.parametrize(
     ("gone", "result"), [(address.drop_option, [1, 0]), (address.nearest, [2, 1, 0]), (address.first, [0, 1])]
 )
-def test_of_several_those_that_are_left_stay_in_their_order(gone: Callable, result: list[int]) -> None:
+def test_of_several_those_that_are_left_stay_in_their_order(gone, result):
     opened = Page(Boxes, range(6), gone=gone)
     assert opened.choose([5, 1, 4, 0]) == [5, 1, 4, 0]
     assert opened.draw(range(3)) == result
 
 
 @pytest.mark.parametrize("kind", [Number, Slider])
-def test_a_number_is_brought_within_the_bounds(kind: type[Control]) -> None:
+def test_a_number_is_brought_within_the_bounds(kind):
     opened = Page(kind, 0, 63, 10)
     assert opened.found == 10
     assert opened.choose(25) == 25
@@ -276,20 +275,20 @@ def test_a_number_is_brought_within_the_bounds(kind: type[Control]) -> None:
 
 
 @pytest.mark.parametrize(("chosen", "kept"), [((40, 90), (40, 60)), ((70, 90), (60, 60)), ((2, 5), (2, 5))])
-def test_a_range_is_brought_within_the_bounds(chosen: tuple[int, int], kept: tuple[int, int]) -> None:
+def test_a_range_is_brought_within_the_bounds(chosen, kept):
     opened = Page(Slider, 0, 100, (0, 63))
     assert opened.choose(chosen) == chosen
     assert opened.draw(0, 60, (0, 60)) == kept
 
 
-def test_a_number_that_became_too_large_while_the_slider_was_away() -> None:
+def test_a_number_that_became_too_large_while_the_slider_was_away():
     opened = Page(Slider, 0, 16, 1)
     opened.choose(12)
     opened.look_away()
     assert opened.draw(0, 6, 1) == 6
 
 
-def test_the_least_is_in_the_address_where_it_is_not_what_one_begins_with() -> None:
+def test_the_least_is_in_the_address_where_it_is_not_what_one_begins_with():
     opened = Page(Slider, 0, 16, 10)
     opened.take(0)
     for most in (30, 16):
@@ -301,7 +300,7 @@ def test_the_least_is_in_the_address_where_it_is_not_what_one_begins_with() -> N
 
 
 @pytest.mark.parametrize(("kind", "options"), [(Slider, (0, 9, 5)), (Box, (range(9), 5))])
-def test_while_the_options_stay_the_browser_is_told_nothing(kind: type[Control], options: tuple) -> None:
+def test_while_the_options_stay_the_browser_is_told_nothing(kind, options):
     """Else what is being dragged would jump back."""
     opened = Page(kind, *options)
     opened.choose(7)
@@ -313,7 +312,7 @@ def test_while_the_options_stay_the_browser_is_told_nothing(kind: type[Control],
 
 
 @pytest.mark.usefixtures("parameters")
-def test_a_page_is_arrived_at_once() -> None:
+def test_a_page_is_arrived_at_once():
     arrived = []
     for page in ("attention", "attention", "masks", "masks", "attention"):
         address.begin_run(page)
@@ -336,7 +335,7 @@ def parameters(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return held
 
 
-def test_a_code_is_in_the_address_as_long_as_there_is_one(parameters: dict[str, str]) -> None:
+def test_a_code_is_in_the_address_as_long_as_there_is_one(parameters):
     assert CELLS.read() == ""
     CELLS.take("1.4")
     assert (parameters, CELLS.read()) == ({"cells": "1.4"}, "1.4")
@@ -344,7 +343,7 @@ def test_a_code_is_in_the_address_as_long_as_there_is_one(parameters: dict[str, 
     assert (parameters, CELLS.read()) == ({}, "")
 
 
-def test_a_code_that_a_change_of_the_page_dropped_is_put_back(parameters: dict[str, str]) -> None:
+def test_a_code_that_a_change_of_the_page_dropped_is_put_back(parameters):
     CELLS.take("1.4")
     parameters.clear()
     address.begin_run("another page")
@@ -352,7 +351,7 @@ def test_a_code_that_a_change_of_the_page_dropped_is_put_back(parameters: dict[s
     assert parameters == {"cells": "1.4"}
 
 
-def test_a_code_that_the_reader_has_gone_back_from_is_gone(parameters: dict[str, str]) -> None:
+def test_a_code_that_the_reader_has_gone_back_from_is_gone(parameters):
     address.begin_run("masks")
     assert CELLS.read() == ""
     CELLS.take("1.4")
@@ -364,7 +363,7 @@ def test_a_code_that_the_reader_has_gone_back_from_is_gone(parameters: dict[str,
     assert parameters == {}
 
 
-def test_a_code_in_the_address_wins_over_what_is_held(parameters: dict[str, str]) -> None:
+def test_a_code_in_the_address_wins_over_what_is_held(parameters):
     CELLS.take("1.4")
     parameters["cells"] = "2"
     assert CELLS.read() == "2"
@@ -373,7 +372,7 @@ def test_a_code_in_the_address_wins_over_what_is_held(parameters: dict[str, str]
     assert CELLS.read() == "2"
 
 
-def test_a_code_that_was_left_comes_back(parameters: dict[str, str]) -> None:
+def test_a_code_that_was_left_comes_back(parameters):
     CELLS.leave()
     CELLS.take("1.4")
     CELLS.leave()
@@ -383,14 +382,14 @@ def test_a_code_that_was_left_comes_back(parameters: dict[str, str]) -> None:
 
 
 @pytest.mark.usefixtures("parameters")
-def test_what_is_taken_is_held() -> None:
+def test_what_is_taken_is_held():
     assert (LAYER.held(), LAYER.held(3)) == (None, 3)
     LAYER.take(0)
     assert (LAYER.held(), LAYER.held(3)) == (0, 0)
 
 
 @pytest.mark.parametrize("name", ["", "$$ID-it", "it"])
-def test_a_name_in_the_address_that_no_control_can_have_is_left_alone(name: str) -> None:
+def test_a_name_in_the_address_that_no_control_can_have_is_left_alone(name):
     def begins() -> None:
         import streamlit as st
 
@@ -407,9 +406,7 @@ def test_a_name_in_the_address_that_no_control_can_have_is_left_alone(name: str)
 
 
 @pytest.mark.parametrize("taken", ["1-2", ""])
-def test_what_was_chosen_outlasts_a_run_that_told_the_browser_nothing(
-    taken: str, parameters: dict[str, str]
-) -> None:
+def test_what_was_chosen_outlasts_a_run_that_told_the_browser_nothing(taken, parameters):
     address.begin_run("masks")
     CELLS.take(taken)
     with pytest.raises(RerunException), address.kept_for_next_run():

@@ -1,7 +1,6 @@
 """What counts as the answer on Heads: log P of a word in place of [MASK], or what the encoder says of the whole input."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,7 +40,7 @@ def minus(number: str) -> str:
     return number.replace("-", "−")
 
 
-def test_each_part_alone_changes_log_p_of_the_first_guess(open_heads: Open) -> None:
+def test_each_part_alone_changes_log_p_of_the_first_guess(open_heads):
     app = open_heads(**MASKED)
     loaded = cache.loaded(ENCODER)
     word = masked_word(loaded, TEXT)
@@ -56,7 +55,7 @@ def test_each_part_alone_changes_log_p_of_the_first_guess(open_heads: Open) -> N
     assert f"log P(“{guessed[0].token}” at [MASK]) is {minus(f'{before:+.3f}')} nats" in headline(app)
 
 
-def test_what_is_taken_away_changes_log_p_of_a_chosen_word(open_heads: Open) -> None:
+def test_what_is_taken_away_changes_log_p_of_a_chosen_word(open_heads):
     app = open_heads(**MASKED, answer_word="great", ablated="h0-1.f1.p1")
     word = masked_word(cache.loaded(ENCODER), TEXT, "great")
     old, new = log_p(word, ablated(), ablated([(0, 1)], feed_forwards=[1], positions=[1]))
@@ -78,20 +77,20 @@ def test_what_is_taken_away_changes_log_p_of_a_chosen_word(open_heads: Open) -> 
         (-1.954, "falls: from −0.954 to −1.954 nats, −1.000 nats"),
     ],
 )
-def test_a_change_as_small_as_rounding_is_none(new: float, words: str) -> None:
+def test_a_change_as_small_as_rounding_is_none(new, words):
     assert change_sentence("With 8 [PAD]", "“very” at [MASK]", -0.954, new).startswith(
         f"With 8 [PAD], log P(“very” at [MASK]) {words}"
     )
 
 
-def test_of_several_masked_tokens_one_is_chosen(open_heads: Open) -> None:
+def test_of_several_masked_tokens_one_is_chosen(open_heads):
     text = "[MASK] film [MASK]"
     app = open_heads(**MASKED, text=text, answer_word="great", answer_mask="2")
     word = masked_word(cache.loaded(ENCODER), text, "great", 3)
     assert f"log P(“great” at 3 [MASK]) is {minus(f'{log_p(word, text=text)[0]:+.3f}')} nats" in headline(app)
 
 
-def test_a_word_of_two_tokens_gives_one_sentence_and_the_first_guess(open_heads: Open) -> None:
+def test_a_word_of_two_tokens_gives_one_sentence_and_the_first_guess(open_heads):
     app = open_heads(**MASKED, answer_word="great film")
     assert "“great film” is 2 tokens, great film\\: choose a word of one token." in joined_captions(app)
     assert "The first guess is taken instead." in joined_captions(app)
@@ -99,7 +98,7 @@ def test_a_word_of_two_tokens_gives_one_sentence_and_the_first_guess(open_heads:
     assert f"log P(“{guessed[0].token}” at [MASK])" in headline(app)
 
 
-def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_heads: Open) -> None:
+def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_heads):
     assert table_of(open_heads(), "fall of the log-odds", "layer", "column", "value") is not None
     app = open_heads(text="not great film")
     assert "answer_of" not in [group.key for group in app.get("button_group")]
@@ -107,15 +106,13 @@ def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_heads
 
 
 @pytest.mark.parametrize("part", ["Ablate", "Patch"])
-def test_an_encoder_without_classes_begins_with_the_masked_word(
-    open_heads: Open, checkpoints: Path, part: str
-) -> None:
+def test_an_encoder_without_classes_begins_with_the_masked_word(open_heads, checkpoints, part):
     build(checkpoints / "masked", "BertForMaskedLM")
     app = open_heads(checkpoint="masked", text="the film is [MASK] bad .", heads_part=part)
     assert "log P(“" in headline(app)
 
 
-def test_patched_heads_and_states(open_heads: Open) -> None:
+def test_patched_heads_and_states(open_heads):
     app = open_heads(**MASKED, heads_part="Patch", patch_text=OTHER, answer_word="great")
     loaded = cache.loaded(ENCODER)
     word = masked_word(loaded, TEXT, "great")
@@ -135,6 +132,6 @@ def test_patched_heads_and_states(open_heads: Open) -> None:
     assert minus(f"would change it by {second - before:+.3f} nats") in headline(app)
 
 
-def test_a_second_text_without_a_masked_token_is_told(open_heads: Open) -> None:
+def test_a_second_text_without_a_masked_token_is_told(open_heads):
     app = open_heads(**MASKED, heads_part="Patch", patch_text="great great film")
     assert "the second has no [MASK] at that position to compare with" in headline(app)

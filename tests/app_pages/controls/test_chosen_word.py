@@ -1,9 +1,6 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.chosen_word import first_query, keep_query, take_word
 from app_pages.controls.input_controls import CHECKPOINT, TEXT
@@ -11,7 +8,6 @@ from app_pages.controls.map_controls import QUERY
 from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD
 from model.record import AttentionRecord, Role
 
-Open = Callable[..., AppTest]
 ROLES: dict[str, Role] = {"[CLS]": "class", "[SEP]": "separator", "[PAD]": "padding", "[UNK]": "unknown"}
 
 
@@ -33,11 +29,11 @@ def record(*tokens: str, grid: tuple[int, int] | None = None) -> AttentionRecord
         (("[CLS]", "[SEP]", "[PAD]"), 0),  # there is nothing else
     ],
 )
-def test_the_first_query_of_a_text_is_its_longest_word(tokens: tuple[str, ...], first: int) -> None:
+def test_the_first_query_of_a_text_is_its_longest_word(tokens, first):
     assert first_query(record(*tokens)) == first
 
 
-def test_the_first_query_of_a_picture_is_what_the_answer_is_read_from() -> None:
+def test_the_first_query_of_a_picture_is_what_the_answer_is_read_from():
     assert first_query(record("[CLS]", "r0c0", "r0c1", "r1c0", "r1c1", grid=(2, 2))) == 0
     assert first_query(record("r0c0", "r0c1", "r1c0", "r1c1", grid=(2, 2))) == 2
 
@@ -52,16 +48,14 @@ def test_the_first_query_of_a_picture_is_what_the_answer_is_read_from() -> None:
         ("not great", "0 [CLS]", "great film", "0 [CLS]"),  # it was chosen
     ],
 )
-def test_a_new_text_keeps_the_chosen_word(
-    open_app: Open, before: str, query: str, after: str, label: str
-) -> None:
+def test_a_new_text_keeps_the_chosen_word(open_app, before, query, after, label):
     app = open_app(ATTENTION, TEXT.to(before), query=query)
     app.text_area(key="text").set_value(after).run()
     box = app.selectbox(key="query")
     assert box.options[box.index] == app.query_params["query"] == label
 
 
-def test_a_position_that_is_taken_is_one_of_the_next_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_position_that_is_taken_is_one_of_the_next_text(monkeypatch):
     session: dict[str, object] = {"query": 1}
     monkeypatch.setattr(st, "session_state", session)
     keep_query(record("[CLS]", "not", "great", "[SEP]"))
@@ -72,7 +66,7 @@ def test_a_position_that_is_taken_is_one_of_the_next_text(monkeypatch: pytest.Mo
     assert session["query"] == 2
 
 
-def test_a_word_stays_chosen_though_the_run_that_moved_it_was_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_stays_chosen_though_the_run_that_moved_it_was_ended(monkeypatch):
     session: dict[str, object] = {"query": 2}
     monkeypatch.setattr(st, "session_state", session)
     monkeypatch.setattr(st, "query_params", {"query": "2 great"})
@@ -84,7 +78,7 @@ def test_a_word_stays_chosen_though_the_run_that_moved_it_was_ended(monkeypatch:
     assert session["query"] == 3
 
 
-def test_the_key_follows_its_word_too(open_app: Open) -> None:
+def test_the_key_follows_its_word_too(open_app):
     app = open_app(INSIDE_A_HEAD, TEXT.to("not great film"), inside_key="3 film")
     app.text_area(key="text").set_value("great film").run()
     assert app.query_params["inside_key"] == "2 film"
@@ -92,7 +86,7 @@ def test_the_key_follows_its_word_too(open_app: Open) -> None:
     assert app.query_params["inside_key"] == "strongest"
 
 
-def test_another_kind_of_input_begins_anew(open_app: Open) -> None:
+def test_another_kind_of_input_begins_anew(open_app):
     app = open_app(ATTENTION, TEXT.to("not great"), CHECKPOINT.to("imdb-pre-ln"), query="2 great")
     app.segmented_control(key="kind").set_value("Digit").run()
     assert app.query_params["query"] == "[CLS]"

@@ -13,5 +13,5 @@ from app_pages.controls.estimated_work import A_SECOND, duration
         (348 * 60, "about 6 h"),
     ],
 )
-def test_a_duration_is_told_in_the_unit_that_fits(seconds: float, text: str) -> None:
+def test_a_duration_is_told_in_the_unit_that_fits(seconds, text):
     assert duration(int(seconds * A_SECOND)) == text

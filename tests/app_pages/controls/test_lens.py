@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from app_pages.controls.lens import attention_formula
@@ -8,7 +6,7 @@ from tests.model import tiny
 from tests.model.huggingface.folders import build
 
 
-def test_of_an_encoder_of_the_paper_it_is_that_of_the_paper() -> None:
+def test_of_an_encoder_of_the_paper_it_is_that_of_the_paper():
     tex, meanings = attention_formula(tiny.TEXT)
     assert (tex, meanings) == (r"A_{ij} = \mathrm{softmax}_j\left(q_i \cdot k_j / \sqrt{d_k}\right)", "")
 
@@ -26,9 +24,7 @@ def test_of_an_encoder_of_the_paper_it_is_that_of_the_paper() -> None:
         ),
     ],
 )
-def test_what_the_scores_of_a_family_hold_besides_is_named(
-    tmp_path: Path, architecture: str, score: str, meaning: str
-) -> None:
+def test_what_the_scores_of_a_family_hold_besides_is_named(tmp_path, architecture, score, meaning):
     settings = {"use_relative_position_bias": True} if architecture == "BeitModel" else {}
     build(tmp_path / "own", architecture, **settings)
     tex, meanings = attention_formula(load(str(tmp_path / "own")).config)

@@ -1,7 +1,7 @@
 import pytest
 import streamlit as st
 
-from app_pages.controls.address import Code, begin_run
+from app_pages.controls.address import begin_run
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS, block, blocked
 
 
@@ -27,18 +27,18 @@ def address(monkeypatch: pytest.MonkeyPatch) -> dict:
         (BLOCKED_KEYS, "٣", ()),  # a digit, but not one of ours
     ],
 )
-def test_what_cannot_be_read_is_passed_over(address: dict, code: Code, held: str, result: tuple) -> None:
+def test_what_cannot_be_read_is_passed_over(address, code, held, result):
     address[code.key] = held
     assert blocked(code, 10) == result
 
 
-def test_what_is_blocked_is_read_again(address: dict) -> None:
+def test_what_is_blocked_is_read_again(address):
     block(BLOCKED_CELLS, [(2, 1), (0, 3)])
     assert address == {BLOCKED_CELLS.key: "0-3.2-1"}
     assert blocked(BLOCKED_CELLS, 4) == ((0, 3), (2, 1))
 
 
-def test_what_a_change_of_the_page_dropped_is_put_back(address: dict) -> None:
+def test_what_a_change_of_the_page_dropped_is_put_back(address):
     block(BLOCKED_CELLS, [(2, 1)])
     address.clear()
     begin_run("masks")

@@ -11,7 +11,7 @@ from app_pages.controls.positions_controls import POSITION, WORDS
 from app_pages.controls.theory_controls import PLACEMENTS
 
 
-def test_a_link_holds_what_the_address_of_its_page_shall_hold() -> None:
+def test_a_link_holds_what_the_address_of_its_page_shall_hold():
     made = link(MASKS, MASK.to("Causal"), LAYER.to(1), BLOCKED_KEYS.to("1.4"), CHECKPOINT.to("any/name"))
     assert made.page is MASKS
     assert made.query == {"masks_kind": "Causal", "layer": "1", "masks_keys": "1.4", "checkpoint": "any/name"}
@@ -34,12 +34,12 @@ def test_a_link_holds_what_the_address_of_its_page_shall_hold() -> None:
     ],
     ids=str,
 )
-def test_a_value_that_a_control_does_not_have_is_refused(control: object, value: object) -> None:
+def test_a_value_that_a_control_does_not_have_is_refused(control, value):
     with pytest.raises(ValueError, match=f"{control.key}="):
         control.to(value)
 
 
-def test_a_page_is_linked_by_its_own_controls_alone() -> None:
+def test_a_page_is_linked_by_its_own_controls_alone():
     with pytest.raises(ValueError, match="cost has no control masks_kind"):
         link(COST, MASK.to("Causal"))
     with pytest.raises(ValueError, match="no page prices"):
@@ -50,6 +50,6 @@ def test_a_page_is_linked_by_its_own_controls_alone() -> None:
     assert isinstance(POSITION.to(5), Choice)
 
 
-def test_a_key_belongs_to_one_control() -> None:
+def test_a_key_belongs_to_one_control():
     controls = [control for page in PAGES for control in controls_of(page).items()]
     assert len(set(controls)) == len({key for key, _ in controls}) > 100

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +12,6 @@ from model.theory import cost
 from model.theory.cost import variations
 from tests.slow import first_of
 
-Open = Callable[..., AppTest]
 PAGE = "app_pages/cost/page.py"
 
 
@@ -28,7 +26,7 @@ def exact(app: AppTest) -> list[str]:
     return [metric.proto.help.split(". ")[0].removesuffix(". ") for metric in app.metric]
 
 
-def test_it_opens_on_the_base_encoder_with_the_published_table(open_app: Open) -> None:
+def test_it_opens_on_the_base_encoder_with_the_published_table(open_app):
     app = open_app(PAGE)
     assert metrics(app) == ["37.9 M", "11.3 G", "12.6 M"]
     assert exact(app) == ["37,858,304", "11,283,726,336", f"{6 * 8 * 512 * 512:,}"]
@@ -40,7 +38,7 @@ def test_it_opens_on_the_base_encoder_with_the_published_table(open_app: Open) -
 
 
 @pytest.mark.parametrize("name", first_of(presets(), 3))
-def test_a_link_to_a_preset_brings_its_sizes(open_app: Open, name: str) -> None:
+def test_a_link_to_a_preset_brings_its_sizes(open_app, name):
     app = open_app(PAGE, cost_from=name)
     assert exact(app)[:2] == [
         f"{cost.n_parameters(preset(name)):,}",
@@ -48,7 +46,7 @@ def test_a_link_to_a_preset_brings_its_sizes(open_app: Open, name: str) -> None:
     ]
 
 
-def test_choosing_a_start_fills_the_boxes(open_app: Open) -> None:
+def test_choosing_a_start_fills_the_boxes(open_app):
     app = open_app(PAGE, cost_d_model="300")
     app.selectbox(key="cost_from").set_value("imdb-article").run()
     assert exact(app)[0] == f"{cost.n_parameters(preset('imdb-article')):,}"
@@ -58,7 +56,7 @@ def test_choosing_a_start_fills_the_boxes(open_app: Open) -> None:
     assert app.number_input(key="cost_patch_size").value == 14
 
 
-def test_a_changed_size_changes_the_counts_and_goes_into_the_link(open_app: Open) -> None:
+def test_a_changed_size_changes_the_counts_and_goes_into_the_link(open_app):
     app = open_app(PAGE)
     app.number_input(key="cost_n_layers").set_value(1).run()
     layer = 4 * (512 * 512 + 512) + 2 * 512 * 2048 + 2048 + 512 + 4 * 512
@@ -67,7 +65,7 @@ def test_a_changed_size_changes_the_counts_and_goes_into_the_link(open_app: Open
     assert exact(link) == exact(app)
 
 
-def test_positions_follow_the_patches(open_app: Open) -> None:
+def test_positions_follow_the_patches(open_app):
     app = open_app(PAGE, cost_from="mnist-pre-ln", cost_patch_size="7")
     assert [metric.label for metric in app.metric][1] == "Multiply-adds, n = 17"
     assert any("n = 17: 16 patches and the class token" in caption.value for caption in app.caption)
@@ -84,21 +82,19 @@ def test_positions_follow_the_patches(open_app: Open) -> None:
         ),
     ],
 )
-def test_sizes_that_contradict_each_other_get_one_sentence(
-    open_app: Open, query: dict, sentence: str
-) -> None:
+def test_sizes_that_contradict_each_other_get_one_sentence(open_app, query, sentence):
     app = open_app(PAGE, **query)
     assert metrics(app) == []
     (error,) = app.error
     assert error.value == f"There is no such encoder: {sentence}."
 
 
-def test_nonsense_in_the_link_falls_back(open_app: Open) -> None:
+def test_nonsense_in_the_link_falls_back(open_app):
     nonsense = {"cost_from": "x", "cost_d_model": "-4", "cost_n_layers": "many", "cost_d_ff": "9999999"}
     assert metrics(open_app(PAGE, **nonsense, forgiven=nonsense)) == metrics(open_app(PAGE))
 
 
-def test_every_number_stands_beside_its_formula(open_app: Open) -> None:
+def test_every_number_stands_beside_its_formula(open_app):
     table = open_app(PAGE).table[0].value
     for part, (_, row) in zip(cost.component_costs(preset("base")), table.iterrows(), strict=True):
         assert list(row) == [
@@ -111,7 +107,7 @@ def test_every_number_stands_beside_its_formula(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize("row", [1, 10, 18, 19])
-def test_a_click_on_a_row_loads_it(monkeypatch: pytest.MonkeyPatch, row: int) -> None:
+def test_a_click_on_a_row_loads_it(monkeypatch, row):
     clicked = SimpleNamespace(session_state={"table": {"selection": {"cells": [(row, "h")]}}})
     monkeypatch.setattr(page, "st", clicked)
     held: dict = {}
@@ -123,13 +119,13 @@ def test_a_click_on_a_row_loads_it(monkeypatch: pytest.MonkeyPatch, row: int) ->
     assert held["cost_n_heads"] == variation.config.n_heads
 
 
-def test_every_row_can_be_started_from(open_app: Open) -> None:
+def test_every_row_can_be_started_from(open_app):
     assert {row.name for row in variations()} | set(presets()) == set(STARTS)
     app = open_app(PAGE, cost_controls.START.to("(C) d_ff = 4096"))
     assert app.number_input(key="cost_d_ff").value == 4096
 
 
-def test_a_row_of_table_3_says_in_a_word_what_it_varies(open_app: Open) -> None:
+def test_a_row_of_table_3_says_in_a_word_what_it_varies(open_app):
     (table,) = (frame.value for frame in open_app(PAGE).dataframe)
     groups = list(dict.fromkeys(table[""]))
     assert groups == [
@@ -137,7 +133,7 @@ def test_a_row_of_table_3_says_in_a_word_what_it_varies(open_app: Open) -> None:
     ]
 
 
-def test_table_1_has_a_row_for_each_kind_of_layer(open_app: Open) -> None:
+def test_table_1_has_a_row_for_each_kind_of_layer(open_app):
     table = next(text.value for text in open_app(PAGE).markdown if "| Layer | Complexity" in text.value)
     kinds = [line.split(" | ")[0].removeprefix("| ") for line in table.strip().splitlines()[2:6]]
     assert kinds == ["self-attention", "restricted self-attention", "recurrent", "convolutional"]

@@ -45,7 +45,7 @@ def map_of(app: AppTest, when: str) -> dict:
     return json.loads(chart.proto.spec)
 
 
-def test_without_a_data_set_each_part_has_its_effect_at_zero(open_ablate: Open) -> None:
+def test_without_a_data_set_each_part_has_its_effect_at_zero(open_ablate):
     app = open_ablate()
     loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
@@ -66,9 +66,7 @@ def test_without_a_data_set_each_part_has_its_effect_at_zero(open_ablate: Open) 
 
 
 @pytest.mark.parametrize("text", ["not great film", "great film"])
-def test_without_a_head_the_answer_falls_by_one_number_on_all_pages(
-    open_app: Open, open_ablate: Open, text: str
-) -> None:
+def test_without_a_head_the_answer_falls_by_one_number_on_all_pages(open_app, open_ablate, text):
     loaded = cache.loaded(ENCODER)
     record = capture(loaded, text)
     answer = int(record.logits.argmax())
@@ -96,7 +94,7 @@ def test_without_a_head_the_answer_falls_by_one_number_on_all_pages(
     assert in_table == [*grid(open_ablate(text=text)).loc[names, "written"]]
 
 
-def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
+def test_a_link_restores_what_is_taken_away(open_ablate):
     app = open_ablate(ablated="h0-1.a1.f0.p2")
     loaded, record = cache.loaded(ENCODER), capture(cache.loaded(ENCODER), TEXT)
     after = capture(loaded, TEXT, ablated(((0, 1),), (1,), (0,), (2,)))
@@ -107,19 +105,19 @@ def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
     assert f"after: {'falls' if change < 0 else 'rises'} by {abs(change):.2f}." in joined_captions(app)
 
 
-def test_what_is_not_there_is_passed_over(open_ablate: Open) -> None:
+def test_what_is_not_there_is_passed_over(open_ablate):
     app = open_ablate(ablated="h9-9.h0.p99.x3.a7.f.h1-0")
     rows = grid(app)
     assert set(rows.index[rows["away"]]) == {"L1 H0"}
     assert "Without L1 H0, " in headline(app)
 
 
-def test_many_parts_are_counted(open_ablate: Open) -> None:
+def test_many_parts_are_counted(open_ablate):
     app = open_ablate(ablated="h0-0.h0-1.h1-0.h1-1.a0.p1.p2")
     assert "Without 4 heads, 1 whole layer of heads and 2 tokens" in headline(app)
 
 
-def test_what_was_can_be_had_back(open_ablate: Open) -> None:
+def test_what_was_can_be_had_back(open_ablate):
     app = open_ablate(ablated="f0.h0-1")
     assert app.button(key="ablate_undo").disabled
     app.button(key="ablate_reset").click().run()
@@ -130,7 +128,7 @@ def test_what_was_can_be_had_back(open_ablate: Open) -> None:
     assert app.button(key="ablate_undo").disabled
 
 
-def test_the_list_takes_away_as_well(open_ablate: Open) -> None:
+def test_the_list_takes_away_as_well(open_ablate):
     app = open_ablate(ablated="h0-1")
     chooser = app.multiselect(key="ablate_parts")
     assert chooser.value == [("h", 0, 1)]
@@ -138,7 +136,7 @@ def test_the_list_takes_away_as_well(open_ablate: Open) -> None:
     assert app.query_params["ablated"] == "h0-1.p1"
 
 
-def test_the_map_before_and_after(open_ablate: Open) -> None:
+def test_the_map_before_and_after(open_ablate):
     app = open_ablate(ablated="h0-0.p2", layer="1", head="1")
     loaded = cache.loaded(ENCODER)
     for when, changed in (("before", ablated()), ("after", ablated(heads=((0, 0),), positions=(2,)))):
@@ -147,13 +145,13 @@ def test_the_map_before_and_after(open_ablate: Open) -> None:
         np.testing.assert_allclose(weights(map_of(app, when)), expected, rtol=1e-5)
 
 
-def test_another_text_puts_its_tokens_back_and_keeps_the_heads(open_ablate: Open) -> None:
+def test_another_text_puts_its_tokens_back_and_keeps_the_heads(open_ablate):
     app = open_ablate(ablated="h0-1.p2")
     app.text_area(key="text").set_value("great film").run()
     assert app.query_params["ablated"] == "h0-1"
 
 
-def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> None:
+def test_the_mean_of_a_data_set_stands_in(open_ablate, checkpoints):
     z = np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
     spread = Spread(mean=np.full((2, 2), 0.37), sd=np.full((2, 2), 0.05))
     made: DataSource = source(ENCODER)
@@ -168,13 +166,13 @@ def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> Non
     assert "0.37 ± 0.05" in joined_captions(app)
 
 
-def test_digits(open_ablate: Open) -> None:
+def test_digits(open_ablate):
     app = open_ablate(kind="Digit", checkpoint="mnist-post-ln", ablated="h0-1.p2")
     assert "Without L0 H1 and r0c1" in headline(app)
     assert len(grid(app)) == 2 * 4
 
 
-def test_what_takes_long_waits_for_a_click(open_ablate: Open, monkeypatch) -> None:
+def test_what_takes_long_waits_for_a_click(open_ablate, monkeypatch):
     monkeypatch.setattr("app_pages.controls.estimated_work.AT_ONCE", 0)
     app = open_ablate(text="great film not great")
     assert set(grid(app)["written"]) == {"–"}
@@ -185,9 +183,7 @@ def test_what_takes_long_waits_for_a_click(open_ablate: Open, monkeypatch) -> No
     assert "ablate_all" not in [item.key for item in app.button]
 
 
-def test_of_many_positions_the_maps_show_those_around_the_query(
-    open_ablate: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_many_positions_the_maps_show_those_around_the_query(open_ablate, monkeypatch):
     monkeypatch.setattr(changed_head, "MOST_DRAWN", 4)
     monkeypatch.setattr(changed_head, "DRAWN", 2)
     app = open_ablate(ablated="h0-1", query="3 film")
@@ -233,7 +229,7 @@ def press(app: AppTest, *keys: str) -> str:
     return app.query_params.get("ablated", "")
 
 
-def test_a_click_takes_away_and_a_second_one_puts_back(app: AppTest) -> None:
+def test_a_click_takes_away_and_a_second_one_puts_back(app):
     assert press(app, "h01") == "h0-1"
     assert press(app, "f0", "p3", "a1") == "a1.f0.h0-1.p3"
     assert app.session_state["away"] == (((0, 1),), (1,), (0,), (3,))
@@ -241,13 +237,13 @@ def test_a_click_takes_away_and_a_second_one_puts_back(app: AppTest) -> None:
     assert app.session_state["away"].heads == ()
 
 
-def test_each_step_can_be_undone(app: AppTest) -> None:
+def test_each_step_can_be_undone(app):
     steps = [press(app, key) for key in ("h01", "h10", "h01", "reset")]
     assert steps == ["h0-1", "h0-1.h1-0", "h1-0", ""]
     assert [press(app, "undo") for _ in steps] == ["h1-0", "h0-1.h1-0", "h0-1", ""]
     assert app.button(key="undo").disabled
 
 
-def test_what_changes_nothing_is_no_step(app: AppTest) -> None:
+def test_what_changes_nothing_is_no_step(app):
     press(app, "reset")
     assert app.button(key="undo").disabled

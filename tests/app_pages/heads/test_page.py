@@ -3,7 +3,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -78,7 +77,7 @@ def shown_text(app: AppTest) -> str:
 # Table
 
 
-def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
+def test_each_head_is_a_row_of_its_numbers(open_app):
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     result = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     assert columns(app) == [*result, "adds", "importance", "zero"]
@@ -90,7 +89,7 @@ def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
     assert measuring_sentence("imdb-pre-ln") in shown_text(app)
 
 
-def test_at_first_four_numbers_are_shown_and_the_others_by_choice(open_app: Open) -> None:
+def test_at_first_four_numbers_are_shown_and_the_others_by_choice(open_app):
     app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     assert [COLUMNS[name].title for name in columns(app)] == [*FIRST_COLUMNS]
     app.multiselect(key="heads_columns").set_value(["sink", "entropy"]).run()
@@ -100,12 +99,12 @@ def test_at_first_four_numbers_are_shown_and_the_others_by_choice(open_app: Open
     assert columns(app) == ["entropy", "sink"]
 
 
-def test_a_column_that_is_not_shown_does_not_sort(open_app: Open) -> None:
+def test_a_column_that_is_not_shown_does_not_sort(open_app):
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.SORT.to("-sink"))
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
 
 
-def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
+def test_a_digit_has_the_numbers_that_patches_have(open_app):
     app = open_app(PAGE, input_controls.KIND.to("Digit"), input_controls.DIGIT.to("3"), ALL)
     result = statistics(LiveSubject("mnist-pre-ln", Picture.of(shipped_inputs.test_digits()[0][3])).record)
     assert list(result) == DIGIT_STATISTICS
@@ -113,7 +112,7 @@ def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
     assert "`python -m model.atlas mnist-pre-ln` measures it" in shown_text(app)
 
 
-def test_the_chosen_head_is_marked_and_named_and_opens_elsewhere(open_app: Open) -> None:
+def test_the_chosen_head_is_marked_and_named_and_opens_elsewhere(open_app):
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), map_controls.LAYER.to(1), map_controls.HEAD.to(1))
     assert [name for name, row in rows(app).items() if row["current"]] == ["L1 H1"]
     assert any(item.value.startswith("**L1 H1**") for item in app.markdown)
@@ -123,7 +122,7 @@ def test_the_chosen_head_is_marked_and_named_and_opens_elsewhere(open_app: Open)
     assert linked(app).name == "L1 H1"
 
 
-def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
+def test_a_link_restores_how_the_table_was_sorted(open_app):
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.SORT.to("-entropy"))
     entropy = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)["entropy"]
     order = [entropy[row["key"]] for row in rows(app).values()]
@@ -131,7 +130,7 @@ def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
     assert [cell["sorted"] for cell in drawn(app)["headings"] if cell["name"] == "entropy"] == ["descending"]
 
 
-def test_what_is_searched_is_left_and_all_come_back(open_app: Open) -> None:
+def test_what_is_searched_is_left_and_all_come_back(open_app):
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.SEARCH.to("h1"))
     assert list(rows(app)) == ["L0 H1", "L1 H1"]
     assert "2 of 4 heads." in shown_text(app)
@@ -143,7 +142,7 @@ def test_what_is_searched_is_left_and_all_come_back(open_app: Open) -> None:
     assert len(rows(app)) == 4
 
 
-def test_layers_and_roles_narrow_down(open_app: Open, store_heads: Callable) -> None:
+def test_layers_and_roles_narrow_down(open_app, store_heads):
     store_heads("imdb-pre-ln", next=np.array([[0.1, 0.7], [0.2, 0.3]]))
     link = {"text": TEXT, "heads_of": "data set"}
     assert list(rows(open_app(PAGE, **link, heads_role="next-token head"))) == ["L0 H1"]
@@ -151,7 +150,7 @@ def test_layers_and_roles_narrow_down(open_app: Open, store_heads: Callable) -> 
     assert list(rows(open_app(PAGE, **link, heads_role="no role"))) == ["L0 H0", "L1 H0", "L1 H1"]
 
 
-def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads: Callable) -> None:
+def test_over_a_data_set_each_number_has_its_spread(open_app, store_heads):
     store_heads("imdb-pre-ln", next=np.array([[0.1, 0.7], [0.2, 0.3]]))
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     result = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
@@ -168,9 +167,7 @@ def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads:
     assert columns(app) == [name for name in result if name != "confidence"]  # which was not stored
 
 
-def test_figures_of_other_weights_are_not_shown(
-    open_app: Open, store_heads: Callable, checkpoints: Path
-) -> None:
+def test_figures_of_other_weights_are_not_shown(open_app, store_heads, checkpoints):
     store_heads("imdb-pre-ln")
     stored = (checkpoints / "imdb-pre-ln" / HEADS).read_bytes()
     (checkpoints / "imdb-post-ln" / HEADS).write_bytes(stored)
@@ -179,7 +176,7 @@ def test_figures_of_other_weights_are_not_shown(
     assert not [control for control in app.segmented_control if control.key == "heads_of"]
 
 
-def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_heads: Callable) -> None:
+def test_over_a_data_set_a_head_may_be_called_otherwise(open_app, store_heads):
     store_heads("imdb-pre-ln", same=np.full((2, 2), 0.9))
     text = "not great film x y z"
     app = open_app(PAGE, text=text)
@@ -190,7 +187,7 @@ def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_he
     assert line == f"**L0 H0** · {here} here; over 40 sentences of our own: same-token head"
 
 
-def test_of_a_short_text_no_head_has_a_role(open_app: Open) -> None:
+def test_of_a_short_text_no_head_has_a_role(open_app):
     """5 tokens with [CLS] and [SEP]: even weights would be "local" there."""
     app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     (line,) = [item.value for item in app.markdown if item.value.startswith("**L0 H0**")]
@@ -201,7 +198,7 @@ def test_of_a_short_text_no_head_has_a_role(open_app: Open) -> None:
 # Scatter
 
 
-def test_any_two_numbers_are_axes(open_app: Open) -> None:
+def test_any_two_numbers_are_axes(open_app):
     app = open_app(
         PAGE,
         input_controls.TEXT.to(TEXT),
@@ -220,7 +217,7 @@ def test_any_two_numbers_are_axes(open_app: Open) -> None:
     assert points.index[points["selected"]].tolist() == ["L0 H1"]
 
 
-def test_an_axis_that_digits_lack_gives_way(open_app: Open) -> None:
+def test_an_axis_that_digits_lack_gives_way(open_app):
     app = open_app(
         PAGE, input_controls.TEXT.to(TEXT), heads_controls.SCATTER.to(True), heads_controls.UP.to("next")
     )
@@ -231,7 +228,7 @@ def test_an_axis_that_digits_lack_gives_way(open_app: Open) -> None:
 # Examples
 
 
-def test_an_example_stands_in_its_context(open_app: Open, store_examples: Callable) -> None:
+def test_an_example_stands_in_its_context(open_app, store_examples):
     like = {"before": "a <b>", "query_token": "<i>", "weight": 0.875, "number": 1234}
     store_examples(
         "imdb-pre-ln", "sentences of our own", like, {"rank": 1}, {"head": 1, "query_token": "other"}
@@ -247,7 +244,7 @@ def test_an_example_stands_in_its_context(open_app: Open, store_examples: Callab
     assert "40 sentences of our own" in shown_text(app)
 
 
-def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store_examples: Callable) -> None:
+def test_an_example_of_our_own_opens_on_the_page_attention(open_app, store_examples):
     numbered = {"number": 3, "query": 2, "query_token": "expected", "layer": 1}
     store_examples("imdb-pre-ln", OWN_NAME, numbered)
     app = open_app(
@@ -270,7 +267,7 @@ def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store
     assert not any("<a " in item.proto.body for item in app.get("html") if "liked" in item.proto.body)
 
 
-def test_a_key_before_its_query_comes_first(open_app: Open, store_examples: Callable) -> None:
+def test_a_key_before_its_query_comes_first(open_app, store_examples):
     store_examples("imdb-pre-ln", "texts", {"query": 3, "key": 1}, {"rank": 1, "query": 2, "key": 2})
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"))
     (html,) = [item.proto.body for item in app.get("html") if 'class="liked"' in item.proto.body]
@@ -278,19 +275,19 @@ def test_a_key_before_its_query_comes_first(open_app: Open, store_examples: Call
     assert '<b title="query and key"><mark>great</mark></b> film' in html
 
 
-def test_a_digit_shows_query_and_key_on_its_picture(open_app: Open, store_examples: Callable) -> None:
+def test_a_digit_shows_query_and_key_on_its_picture(open_app, store_examples):
     store_examples("mnist-pre-ln", "MNIST test digits", {"number": 8, "query": 2, "key": 0})
     app = open_app(PAGE, input_controls.KIND.to("Digit"), heads_controls.PART.to("Examples"))
     (row,) = table_of(app, "1 digits", "query", "key").itertuples()
     assert (row.number, row.query, row.key) == (7, "row 0, column 1", "the class token")
 
 
-def test_without_examples_the_command_is_said(open_app: Open) -> None:
+def test_without_examples_the_command_is_said(open_app):
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"))
     assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with examples`" in shown_text(app)
 
 
-def test_a_head_without_examples_says_so(open_app: Open, store_examples: Callable) -> None:
+def test_a_head_without_examples_says_so(open_app, store_examples):
     store_examples("imdb-pre-ln", "texts", {})
     assert "None of the examples" in shown_text(
         open_app(
@@ -309,7 +306,7 @@ def opened(open_app: Open, **query: str) -> AppTest:
     return open_app(PAGE, session={OPENED: made}, kind="Record", **query)
 
 
-def test_a_record_shows_its_own_numbers(open_app: Open) -> None:
+def test_a_record_shows_its_own_numbers(open_app):
     app = opened(open_app)
     assert len(rows(app)) == 6
     assert "A record holds one input" in shown_text(app)
@@ -317,7 +314,7 @@ def test_a_record_shows_its_own_numbers(open_app: Open) -> None:
     assert described(opened(open_app, heads_scatter="true"), "6 heads by entropy")
 
 
-def test_what_needs_the_encoder_says_so_of_a_record(open_app: Open) -> None:
+def test_what_needs_the_encoder_says_so_of_a_record(open_app):
     app = opened(open_app, heads_part="Examples")
     assert [item.value for item in app.info] == [NO_ENCODER]
 
@@ -325,7 +322,7 @@ def test_what_needs_the_encoder_says_so_of_a_record(open_app: Open) -> None:
 # What a head is worth
 
 
-def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store_heads: Callable) -> None:
+def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app, store_heads):
     store_heads("imdb-pre-ln")
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     assert columns(app)[-3:] == ["importance", "zero", "mean"]
@@ -346,7 +343,7 @@ ADDS = heads_controls.MEASURES.to(["adds to the answer"])
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
-def test_a_column_by_choice_says_what_each_head_adds_to_the_answer(open_app: Open, kind: str) -> None:
+def test_a_column_by_choice_says_what_each_head_adds_to_the_answer(open_app, kind):
     app = open_app(PAGE, input_controls.KIND.to(kind), input_controls.TEXT.to(TEXT), ADDS)
     loaded = checkpoint.load("imdb-pre-ln" if kind == "Text" else "mnist-pre-ln")
     model_input = TEXT if kind == "Text" else shipped_inputs.test_digits()[0][0]
@@ -364,9 +361,7 @@ def test_a_column_by_choice_says_what_each_head_adds_to_the_answer(open_app: Ope
     assert "Adds to the answer: below 0 where it speaks against it." in shown_text(app)
 
 
-def test_over_a_data_set_it_stands_with_its_spread(
-    open_app: Open, store_heads: Callable, checkpoints: Path
-) -> None:
+def test_over_a_data_set_it_stands_with_its_spread(open_app, store_heads, checkpoints):
     store_heads("imdb-pre-ln", importance=np.ones((2, 2)), zero=np.ones((2, 2)))
     rows_of_parts = [
         {"kind": kind, "layer": layer, "head": head, "mean": mean, "sd": 0.25, "mean_abs": 1.0, "n": 30}
@@ -397,7 +392,7 @@ def test_over_a_data_set_it_stands_with_its_spread(
     assert columns(open_app(PAGE, *query)) == []
 
 
-def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Open) -> None:
+def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app):
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     heads = {cell["name"]: cell["help"] for cell in drawn(app)["headings"]}
     assert heads["distance"] == "How many tokens away the keys are, on average. Click to sort."
@@ -412,7 +407,7 @@ def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Op
     assert "log-odds of" in lines["zero"]
 
 
-def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) -> None:
+def test_the_answer_may_be_a_masked_word(open_app, store_heads):
     store_heads("imdb-pre-ln", importance=np.ones((2, 2)), zero=np.ones((2, 2)))
     text = "not [MASK] film"
     query = {"text": text, "checkpoint": "imdb-pre-ln", "answer_of": "masked word", "answer_word": "great"}
@@ -438,7 +433,7 @@ def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) 
     assert "is measured on this input alone, not over the data set" in shown_text(app)
 
 
-def test_an_encoder_without_classes_has_another_loss(open_app: Open, checkpoints: Path) -> None:
+def test_an_encoder_without_classes_has_another_loss(open_app, checkpoints):
     made = tiny.loaded(replace(tiny.TEXT, class_names=()))
     checkpoint.save(checkpoints / "states", made.model, {}, made.tokenizer)
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("states"))
@@ -447,7 +442,7 @@ def test_an_encoder_without_classes_has_another_loss(open_app: Open, checkpoints
     assert "cross-entropy" not in listed
 
 
-def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_heads: Callable) -> None:
+def test_over_the_data_set_too_and_on_how_many_examples(open_app, store_heads):
     worth = {name: np.full((2, 2), value) for name, value in (("importance", 0.5), ("zero", 2.0))}
     store_heads("imdb-pre-ln", **worth)
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.NUMBERS_OF.to("data set"))
@@ -463,9 +458,7 @@ def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_he
 @pytest.mark.parametrize(
     ("unknown", "expected"), [(None, ""), (0.0, ""), (0.123, "12.3\u2009%"), (1e-5, "under 0.1\u2009%")]
 )
-def test_unknown_tokens_of_the_data_set_are_said(
-    open_app: Open, store_heads: Callable, unknown: float | None, expected: str
-) -> None:
+def test_unknown_tokens_of_the_data_set_are_said(open_app, store_heads, unknown, expected):
     store_heads("imdb-pre-ln", unknown=unknown)
     sentence = f"Of the tokens of 40 sentences of our own, {expected} are unknown to this encoder."
     app = open_app(PAGE, input_controls.TEXT.to(TEXT))
@@ -473,7 +466,7 @@ def test_unknown_tokens_of_the_data_set_are_said(
     assert ("unknown" in shown_text(app)) == bool(expected)
 
 
-def test_where_it_takes_long_a_button_measures_it(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_it_takes_long_a_button_measures_it(open_app, monkeypatch):
     monkeypatch.setattr(estimated_work, "AT_ONCE", 0)
     app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     assert "zero" not in columns(app)

@@ -13,24 +13,24 @@ def read(content: str, name: str = "a.csv") -> list[tuple[str, str]]:
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("header", ["", "first{}second\n", "Text{}Other\n"])
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
-def test_two_columns_are_pairs_with_or_without_a_header(separator: str, header: str, line_break: str) -> None:
+def test_two_columns_are_pairs_with_or_without_a_header(separator, header, line_break):
     lines = header.format(separator) + "".join(f"{one}{separator}{other}\n" for one, other in EXPECTED)
     assert read(lines.replace("\n", line_break)) == EXPECTED
 
 
-def test_texts_in_quotation_marks_hold_separators_and_marks() -> None:
+def test_texts_in_quotation_marks_hold_separators_and_marks():
     assert read('"A good, ""warm"" film",A bad film\n') == [('A good, "warm" film', "A bad film")]
 
 
-def test_a_space_may_stand_before_a_quotation_mark() -> None:
+def test_a_space_may_stand_before_a_quotation_mark():
     assert read('first, second\nA film, "A good, warm film"\n') == [("A film", "A good, warm film")]
 
 
-def test_with_tabs_commas_are_part_of_a_text() -> None:
+def test_with_tabs_commas_are_part_of_a_text():
     assert read("A good, warm film\tA bad, cold film\n") == [("A good, warm film", "A bad, cold film")]
 
 
-def test_lines_are_counted_from_1_and_empty_ones_are_left_out() -> None:
+def test_lines_are_counted_from_1_and_empty_ones_are_left_out():
     listed = pairs_from_file("a.csv", b"first,second\n\na,b\n\nc,d\n")
     assert [pair.line for pair in listed.pairs] == [3, 5]
     assert listed.name == "“a.csv”"
@@ -55,14 +55,14 @@ def test_lines_are_counted_from_1_and_empty_ones_are_left_out() -> None:
         ("x" * (MOST_SIGNS + 1), "“a.csv” has 2,000,001 characters; at most 2,000,000 can be read."),
     ],
 )
-def test_what_is_no_table_of_pairs_is_refused_in_one_sentence(content: str, message: str) -> None:
+def test_what_is_no_table_of_pairs_is_refused_in_one_sentence(content, message):
     with pytest.raises(ValueError) as error:  # noqa: PT011 - what it says is looked at
         read(content)
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 
-def test_of_many_pairs_the_first_are_read() -> None:
+def test_of_many_pairs_the_first_are_read():
     listed = pairs_from_file("a.tsv", "".join(f"a {n}\tb {n}\n" for n in range(MOST + 5)).encode())
     assert len(listed.pairs) == MOST
     assert listed.notes == (f"There are {MOST + 5} pairs, of which the first {MOST} are read.",)
@@ -74,7 +74,7 @@ def read_digits(content: str) -> list[tuple[int, int, int]]:
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", ", "])
 @pytest.mark.parametrize("header", ["", "first{}second\n", "digit{}taken from\n"])
-def test_pairs_of_digits_are_two_columns_of_their_numbers(separator: str, header: str) -> None:
+def test_pairs_of_digits_are_two_columns_of_their_numbers(separator, header):
     content = header.format(separator) + f"3{separator}18\n\n0{separator}9999\n"
     first_line = 2 if header else 1
     assert read_digits(content) == [(3, 18, first_line), (0, 9999, first_line + 2)]
@@ -113,7 +113,7 @@ def test_pairs_of_digits_are_two_columns_of_their_numbers(separator: str, header
         ("", "“d.csv” is empty."),
     ],
 )
-def test_what_is_no_table_of_digits_is_refused_in_one_sentence(content: str, message: str) -> None:
+def test_what_is_no_table_of_digits_is_refused_in_one_sentence(content, message):
     with pytest.raises(ValueError) as error:  # noqa: PT011 - what it says is looked at
         read_digits(content)
     assert str(error.value) == message

@@ -1,6 +1,5 @@
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,7 +49,7 @@ def expected_parts(second: str, part: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("second", ["a great film", "great film", "not bad film"])
-def test_parts_and_states_have_their_effects(open_patch: Open, second: str) -> None:
+def test_parts_and_states_have_their_effects(open_patch, second):
     app = open_patch(patch_text=second)
     loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
@@ -69,7 +68,7 @@ def test_parts_and_states_have_their_effects(open_patch: Open, second: str) -> N
             )
 
 
-def test_it_begins_with_one_word_changed(open_patch: Open) -> None:
+def test_it_begins_with_one_word_changed(open_patch):
     app = open_patch()
     assert app.text_area(key="patch_text").value == "very great film"
     assert "5 tokens and 8" in shown_text(app)  # the tiny tokenizer has no piece for "very"
@@ -77,38 +76,38 @@ def test_it_begins_with_one_word_changed(open_patch: Open) -> None:
     assert app.text_area(key="patch_text").value == "the worst film"
 
 
-def test_a_second_text_of_ones_own_stays(open_patch: Open) -> None:
+def test_a_second_text_of_ones_own_stays(open_patch):
     app = open_patch()
     app.text_area(key="patch_text").set_value("great").run()
     app.text_area(key="text").set_value("the best film").run()
     assert app.text_area(key="patch_text").value == "great"
 
 
-def test_other_lengths_are_said(open_patch: Open) -> None:
+def test_other_lengths_are_said(open_patch):
     app = open_patch(patch_text="great film")
     assert "5 tokens and 4" in shown_text(app)
     assert "left as they are: 1." in shown_text(app)
 
 
-def test_without_a_second_text_it_asks_for_one(open_patch: Open) -> None:
+def test_without_a_second_text_it_asks_for_one(open_patch):
     app = open_patch(patch_text=" ")
     assert "Type a second text" in shown_text(app)
 
 
-def test_digits(open_patch: Open) -> None:
+def test_digits(open_patch):
     app = open_patch(kind="Digit", checkpoint="mnist-pre-ln", patch_digit="3")
     assert "each of which is paired with the same one" in shown_text(app)
     assert len(table_of(app, STATES, "stage", "position", "value")) == 5 * 5
 
 
 @pytest.mark.parametrize(("taken", "part"), [("queries q", "q"), ("keys k", "k"), ("values v", "v")])
-def test_queries_keys_and_values_can_be_taken(open_patch: Open, taken: str, part: str) -> None:
+def test_queries_keys_and_values_can_be_taken(open_patch, taken, part):
     app = open_patch(patch_part=taken, patch_text="a great film")
     np.testing.assert_allclose(drawn_parts(app), expected_parts("a great film", part), rtol=1e-4, atol=1e-6)
     assert f"its {taken.partition(' ')[0]} of the second text" in shown_text(app)
 
 
-def test_a_share_of_the_way_is_1_at_the_end(open_patch: Open) -> None:
+def test_a_share_of_the_way_is_1_at_the_end(open_patch):
     """The classifier reads [CLS] of the last stage alone: with all of it patched, the answer is the second one."""
     app = open_patch(patch_effect="share of the way", patch_text="a great film")
     rows = table_of(app, STATES, "stage", "position", "value").set_index(["stage", "position"])["value"]
@@ -123,9 +122,7 @@ def test_a_share_of_the_way_is_1_at_the_end(open_patch: Open) -> None:
     np.testing.assert_allclose(rows["value"], expected, rtol=1e-3, atol=1e-5)
 
 
-def test_without_classes_a_share_of_the_way_falls_where_the_similarity_falls(
-    open_patch: Open, checkpoints: Path
-) -> None:
+def test_without_classes_a_share_of_the_way_falls_where_the_similarity_falls(open_patch, checkpoints):
     made = tiny.loaded(replace(tiny.TEXT, class_names=()))
     checkpoint.save(checkpoints / "states", made.model, {}, made.tokenizer)
     second = "a great film"
@@ -143,7 +140,7 @@ def test_without_classes_a_share_of_the_way_falls_where_the_similarity_falls(
     assert "(cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other))" in shown_text(app)
 
 
-def test_equal_answers_have_no_share_and_no_figure(open_patch: Open) -> None:
+def test_equal_answers_have_no_share_and_no_figure(open_patch):
     app = open_patch(patch_effect="share of the way", patch_text=TEXT)
     assert "too little to divide by" in shown_text(app)
     assert not app.get("vega_lite_chart") + app.get("arrow_vega_lite_chart")

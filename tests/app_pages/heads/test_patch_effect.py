@@ -14,7 +14,7 @@ from tests.model.tiny import TEXT
 GROUPED = replace(TEXT, n_heads=4, family=Family(name="eurobert", parts=Parts(n_key_heads=2)))
 
 
-def test_keys_that_heads_share_have_one_column() -> None:
+def test_keys_that_heads_share_have_one_column():
     assert Columns.of(GROUPED, "q").names == ("H0", "H1", "H2", "H3", "FF")
     keys = Columns.of(GROUPED, "k")
     assert keys.names == ("H0–1", "H2–3", "FF")
@@ -23,7 +23,7 @@ def test_keys_that_heads_share_have_one_column() -> None:
     assert "H0–1: heads that share their keys and values" in keys.sentence("keys k", "the second text")
 
 
-def test_a_click_chooses_the_first_head_of_a_part_and_none_of_a_feed_forward(monkeypatch) -> None:
+def test_a_click_chooses_the_first_head_of_a_part_and_none_of_a_feed_forward(monkeypatch):
     taken: list[tuple[int, int]] = []
     monkeypatch.setattr(patch_effect, "take_head", lambda layer, head: taken.append((layer, head)))
     take = Columns.of(GROUPED, "v").take
@@ -32,7 +32,7 @@ def test_a_click_chooses_the_first_head_of_a_part_and_none_of_a_feed_forward(mon
     assert taken == [(1, 2)]
 
 
-def test_the_largest_effect_is_named_with_its_digits() -> None:
+def test_the_largest_effect_is_named_with_its_digits():
     columns, signed = Columns(("H0", "FF"), 1), Quantity("a", True, ("falls", "rises"))
     assert (
         signed.largest_sentence(np.array([[0.1, -0.00234]]) / 100, columns)
@@ -47,7 +47,7 @@ def test_the_largest_effect_is_named_with_its_digits() -> None:
     )
 
 
-def test_equal_effects_are_named_together() -> None:
+def test_equal_effects_are_named_together():
     columns, signed = Columns(("H0", "H1", "FF"), 1), Quantity("a", True, ("falls", "rises"))
     effects = np.array([[0.5, -0.2, 0.0], [0.5 + 1e-7, -0.5, 0.1]])
     assert (
@@ -66,7 +66,7 @@ def test_equal_effects_are_named_together() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 0])
-def test_what_is_measured_is_named_with_its_unit(n_classes: int) -> None:
+def test_what_is_measured_is_named_with_its_unit(n_classes):
     record = capture(tiny.loaded(replace(TEXT, class_names=TEXT.class_names[:n_classes])), "not great film")
     answer = whole_answer(record)
     change, share = quantity(answer, normalised=False), quantity(answer, normalised=True)

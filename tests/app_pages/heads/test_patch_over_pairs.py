@@ -52,9 +52,7 @@ def shown_text(app: AppTest) -> str:
 
 @pytest.mark.parametrize("normalised", [False, True])
 @pytest.mark.parametrize(("taken", "part"), [("output z", "z"), ("values v", "v")])
-def test_means_are_those_of_the_library(
-    open_pairs: Callable[..., AppTest], taken: str, part: str, normalised: bool
-) -> None:
+def test_means_are_those_of_the_library(open_pairs, taken, part, normalised):
     app = open_pairs(TEXTS, patch_part=taken, patch_effect="share of the way" if normalised else "change")
     start = "share of the way" if normalised else MEAN
     rows = table_of(app, start, "layer", "column", "value", "sd", "low", "high", "n", "result")
@@ -72,7 +70,7 @@ def test_means_are_those_of_the_library(
     assert (contains_0 == (rows["result"] == "no clear effect")).all()
 
 
-def test_without_pairs_it_asks_for_a_file_and_offers_examples(open_pairs: Callable[..., AppTest]) -> None:
+def test_without_pairs_it_asks_for_a_file_and_offers_examples(open_pairs):
     app = open_pairs()
     assert app.get("file_uploader")
     app.button(key="pairs_examples").click().run()
@@ -82,7 +80,7 @@ def test_without_pairs_it_asks_for_a_file_and_offers_examples(open_pairs: Callab
     assert app.get("file_uploader")
 
 
-def test_the_examples_differ_in_one_word() -> None:
+def test_the_examples_differ_in_one_word():
     pairs = example_pairs().pairs
     assert len(pairs) >= 3
     for pair in pairs:
@@ -90,7 +88,7 @@ def test_the_examples_differ_in_one_word() -> None:
         assert sum(one != other for one, other in zip(first, second, strict=True)) == 1
 
 
-def test_equal_answers_are_left_out_of_shares_and_counted(open_pairs: Callable[..., AppTest]) -> None:
+def test_equal_answers_are_left_out_of_shares_and_counted(open_pairs):
     app = open_pairs([*TEXTS, ("a film", "a film")], patch_effect="share of the way")
     expected = patch_pairs(cache.loaded(ENCODER), [*TEXTS, ("a film", "a film")], normalised=True)
     assert expected.n_equal >= 1
@@ -100,15 +98,13 @@ def test_equal_answers_are_left_out_of_shares_and_counted(open_pairs: Callable[.
     assert "too close to divide by their difference in the only pair" in shown_text(app)
 
 
-def test_one_pair_shows_nothing(open_pairs: Callable[..., AppTest]) -> None:
+def test_one_pair_shows_nothing(open_pairs):
     app = open_pairs(TEXTS[:1])
     assert "at least two pairs are needed to tell an effect from chance" in shown_text(app)
     assert set(table_of(app, MEAN, "interval")["interval"]) == {"not known: one pair"}
 
 
-def test_a_headline_names_the_largest_effect_with_n_and_interval(
-    open_pairs: Callable[..., AppTest],
-) -> None:
+def test_a_headline_names_the_largest_effect_with_n_and_interval(open_pairs):
     app = open_pairs(TEXTS, patch_effect="share of the way")
     rows = table_of(app, "share of the way", "name", "value", "interval", "n", "result")
     is_shown = rows["result"] != "no clear effect"
@@ -119,13 +115,13 @@ def test_a_headline_names_the_largest_effect_with_n_and_interval(
     assert "after Holm's correction for all 6 parts that are tested" in shown_text(app)
 
 
-def test_where_no_effect_is_clear_no_part_is_named(open_pairs: Callable[..., AppTest]) -> None:
+def test_where_no_effect_is_clear_no_part_is_named(open_pairs):
     """A text patched by itself changes nothing."""
     app = open_pairs([("great film", "great film"), ("a b", "a b")])
     assert "Over 2 pairs, no part has an effect." in shown_text(app)
 
 
-def test_a_pair_given_again_counts_once(open_pairs: Callable[..., AppTest]) -> None:
+def test_a_pair_given_again_counts_once(open_pairs):
     app = open_pairs([TEXTS[0], TEXTS[0]])
     assert "Over 1 pair: at least two pairs are needed to tell an effect from chance." in shown_text(app)
     assert (
@@ -184,9 +180,7 @@ SIGNED, UNSIGNED = Quantity("a", True, ("falls", "rises")), Quantity("a", False,
         ([[1.0, 2.0]], SIGNED, "Over 1 pair: at least two pairs are needed to tell an effect from chance."),
     ],
 )
-def test_the_headline_follows_from_the_numbers(
-    effects: list[list[float]], shown: Quantity, sentence: str
-) -> None:
+def test_the_headline_follows_from_the_numbers(effects, shown, sentence):
     means = mean_effects([np.array([effect]) for effect in effects], signed=shown.signed)
     assert headline(means, COLUMNS, shown) == sentence
 
@@ -199,9 +193,7 @@ def of_examples() -> dict[str, MeanEffects]:
     return {part: patch_pairs(loaded, pairs, part, normalised=True) for part in ("z", "q", "feed-forward")}
 
 
-def test_the_largest_effect_over_the_examples_is_named_though_it_could_be_chance(
-    of_examples: dict[str, MeanEffects],
-) -> None:
+def test_the_largest_effect_over_the_examples_is_named_though_it_could_be_chance(of_examples):
     heads, feed_forwards = of_examples["q"], of_examples["feed-forward"]
     names = ("mean", "sd", "low", "high")
     means = [np.concatenate((getattr(heads, name), getattr(feed_forwards, name)), axis=1) for name in names]
@@ -213,18 +205,14 @@ def test_the_largest_effect_over_the_examples_is_named_though_it_could_be_chance
     )
 
 
-def test_examples_of_nearly_equal_answers_do_not_decide_the_mean_share(
-    of_examples: dict[str, MeanEffects],
-) -> None:
+def test_examples_of_nearly_equal_answers_do_not_decide_the_mean_share(of_examples):
     """With the pairs that differ by 0.21, −0.61 and −0.39 nats, whose shares are above 0.85, L1 H0 had 0.47."""
     heads = of_examples["z"]
     assert (heads.n, heads.n_equal) == (5, 4)
     assert heads.mean[1, 0] < 0.1
 
 
-def test_long_work_waits_for_a_button_that_says_how_long_it_takes(
-    open_pairs: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_work_waits_for_a_button_that_says_how_long_it_takes(open_pairs, monkeypatch):
     monkeypatch.setattr(patch_over_pairs, "AT_ONCE", 0)
     app = open_pairs(TEXTS)
     button = app.button(key="patch_pairs_all")
@@ -236,7 +224,7 @@ def test_long_work_waits_for_a_button_that_says_how_long_it_takes(
     assert "Over 3 pairs" in shown_text(app)
 
 
-def test_a_pair_without_a_masked_word_is_named_by_its_line(open_pairs: Callable[..., AppTest]) -> None:
+def test_a_pair_without_a_masked_word_is_named_by_its_line(open_pairs):
     texts = [("a [MASK] film", "not [MASK] film"), ("great film", "a film")]
     app = open_pairs(texts, text="not [MASK] film", answer_of="masked word")
     assert "The pair in line 3 cannot be read: the text has no [MASK]" in shown_text(app).replace("\\", "")
@@ -247,9 +235,7 @@ NUMBERS = [(0, 1), (2, 5), (7, 3)]
 
 
 @pytest.mark.parametrize("normalised", [False, True])
-def test_of_pairs_of_digits_the_means_are_those_of_the_library(
-    open_pairs: Callable[..., AppTest], normalised: bool
-) -> None:
+def test_of_pairs_of_digits_the_means_are_those_of_the_library(open_pairs, normalised):
     app = open_pairs(**DIGITS, patch_effect="share of the way" if normalised else "change")
     listed = tuple(Pair(*pair, line) for line, pair in enumerate(NUMBERS, 1))
     app.session_state["digit_pairs_held"] = PairList("“d.csv”", listed)
@@ -271,9 +257,7 @@ def test_of_pairs_of_digits_the_means_are_those_of_the_library(
     assert "text" not in shown_text(app).split("mean over pairs")[1].split("What")[0]
 
 
-def test_without_pairs_of_digits_it_asks_for_a_file_and_offers_examples(
-    open_pairs: Callable[..., AppTest],
-) -> None:
+def test_without_pairs_of_digits_it_asks_for_a_file_and_offers_examples(open_pairs):
     app = open_pairs(**DIGITS)
     (upload,) = app.get("file_uploader")
     assert upload.proto.label == "Pairs of digits (CSV or TSV, two columns)"
@@ -284,7 +268,7 @@ def test_without_pairs_of_digits_it_asks_for_a_file_and_offers_examples(
     assert app.get("file_uploader")
 
 
-def test_pairs_of_texts_and_of_digits_are_held_apart(open_pairs: Callable[..., AppTest]) -> None:
+def test_pairs_of_texts_and_of_digits_are_held_apart(open_pairs):
     app = open_pairs(**DIGITS)
     app.session_state["pairs_held"] = held(TEXTS)
     app.run()
@@ -292,7 +276,7 @@ def test_pairs_of_texts_and_of_digits_are_held_apart(open_pairs: Callable[..., A
     assert app.get("file_uploader")
 
 
-def test_the_example_digits_differ_in_their_class() -> None:
+def test_the_example_digits_differ_in_their_class():
     labels = digits()[1]
     pairs = example_digit_pairs().pairs
     assert len(pairs) >= 20
@@ -324,7 +308,7 @@ def drawn(monkeypatch) -> Drawn:
     return table
 
 
-def test_the_largest_mean_comes_first_with_its_interval(drawn: Drawn) -> None:
+def test_the_largest_mean_comes_first_with_its_interval(drawn):
     draw_effects_table(TABLE_EFFECTS, TABLE_COLUMNS, (0, 0), is_tested=True)
     assert drawn.titles == ["part", "mean", "95 % interval", "sd", "pairs", "effect"]
     assert drawn.texts == [
@@ -335,18 +319,18 @@ def test_the_largest_mean_comes_first_with_its_interval(drawn: Drawn) -> None:
     assert [row["current"] for row in drawn.rows] == [False, False, True]
 
 
-def test_what_does_not_vary_is_not_tested(drawn: Drawn) -> None:
+def test_what_does_not_vary_is_not_tested(drawn):
     effects = mean_effects([np.array([[2.0, 0.5, 0.0]]), np.array([[2.0, 0.5 + 1e-7, 1.0]])])
     draw_effects_table(effects, TABLE_COLUMNS, (0, 0), is_tested=True)
     assert [texts[-1] for texts in drawn.texts] == ["not tested", "not tested", "could be chance"]
 
 
-def test_distances_have_no_test_and_no_sign(drawn: Drawn) -> None:
+def test_distances_have_no_test_and_no_sign(drawn):
     draw_effects_table(TABLE_EFFECTS, TABLE_COLUMNS, (0, 0), is_tested=False)
     assert "effect" not in drawn.titles
     assert drawn.texts[1][:2] == ["L0 FF", "1.00"]
 
 
-def test_of_one_pair_there_is_no_interval(drawn: Drawn) -> None:
+def test_of_one_pair_there_is_no_interval(drawn):
     draw_effects_table(mean_effects([np.ones((1, 3))]), TABLE_COLUMNS, (0, 0), is_tested=True)
     assert drawn.texts[0] == ["L0 H0", "+1.00", "–", "–", "1", "not tested"]

@@ -52,7 +52,7 @@ def shown_text(app: AppTest) -> str:
     return " ".join(values).replace("\u2009", " ")
 
 
-def test_both_placements_and_when_accuracy_is_lower(open_prune: Open, checkpoints: Path) -> None:
+def test_both_placements_and_when_accuracy_is_lower(open_prune, checkpoints):
     write(checkpoints, "imdb-pre-ln", zero=[(0, 0), (9, 12), (12, 9), (40, 10), (90, 10)])
     write(checkpoints, "imdb-post-ln", zero=[(0, 0), (20, 5), (40, 5), (60, 5), (90, 5)])
     app = open_prune()
@@ -74,7 +74,7 @@ def test_both_placements_and_when_accuracy_is_lower(open_prune: Open, checkpoint
     assert rows["change"].tolist()[1] == "+0.3 ± 0.5 points"
 
 
-def test_zeros_or_means(open_prune: Open, checkpoints: Path) -> None:
+def test_zeros_or_means(open_prune, checkpoints):
     nothing = [(0, 0)] * 5
     write(checkpoints, "imdb-pre-ln", zero=nothing, mean=[*nothing[:4], (400, 0)])
     app = open_prune(prune_how="means")
@@ -83,11 +83,11 @@ def test_zeros_or_means(open_prune: Open, checkpoints: Path) -> None:
     assert "accuracy is not clearly lower even with all 4 heads gone" in shown_text(open_prune())
 
 
-def test_without_a_file_it_says_how_to_make_one(open_prune: Open) -> None:
+def test_without_a_file_it_says_how_to_make_one(open_prune):
     assert "--with pruning" in shown_text(open_prune())
 
 
-def test_it_has_no_controls_of_an_input_until_it_goes_back_to_one(open_prune: Open) -> None:
+def test_it_has_no_controls_of_an_input_until_it_goes_back_to_one(open_prune):
     app = open_prune()
     assert not app.text_area
     assert [control.key for control in app.selectbox] == ["checkpoint"]

@@ -22,7 +22,6 @@ from tests.app_pages.charts import table as table_of
 from tests.app_pages.heads.conftest import source
 from tests.app_pages.linked import linked
 
-Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
 TEXT = "not great film"
 DEFAULTS = {"text": TEXT, "checkpoint": "imdb-pre-ln", "heads_part": "Relations"}
@@ -77,7 +76,7 @@ def dots(app: AppTest) -> pd.DataFrame:
     return table_of(app, "The best head for each relation", "relation", "share")
 
 
-def test_the_best_head_for_each_relation(open_app: Open, store: Callable) -> None:
+def test_the_best_head_for_each_relation(open_app, store):
     store()
     app = open_app(PAGE, **DEFAULTS)
     shown = dots(app)
@@ -94,18 +93,18 @@ def test_the_best_head_for_each_relation(open_app: Open, store: Callable) -> Non
         ("to dependent", ["L1 H1: noun → adjective", "L1 H0: noun → determiner"]),
     ],
 )
-def test_one_direction_alone(open_app: Open, store: Callable, direction: str, names: list[str]) -> None:
+def test_one_direction_alone(open_app, store, direction, names):
     store()
     assert dots(open_app(PAGE, **DEFAULTS, heads_direction=direction))["name"].tolist() == names
 
 
-def test_what_was_left_out_is_told(open_app: Open, store: Callable) -> None:
+def test_what_was_left_out_is_told(open_app, store):
     store(links=97, cut=3)
     expected = "3 of 100 links are left out: 3 with a word beyond the length that the encoder reads."
     assert expected in words(open_app(PAGE, **DEFAULTS))
 
 
-def test_without_enough_links_all_are_shown(open_app: Open, store: Callable) -> None:
+def test_without_enough_links_all_are_shown(open_app, store):
     store(ROWS[-1:])
     app = open_app(PAGE, **DEFAULTS)
     assert dots(app)["relation"].tolist() == ["rare"]
@@ -119,7 +118,7 @@ def test_without_enough_links_all_are_shown(open_app: Open, store: Callable) -> 
     ) in words(app)
 
 
-def test_the_chosen_head_on_the_chosen_relation_in_words(open_app: Open, store: Callable) -> None:
+def test_the_chosen_head_on_the_chosen_relation_in_words(open_app, store):
     store()
     app = open_app(PAGE, **DEFAULTS, heads_relation="det", layer="0", head="1")
     assert (
@@ -131,9 +130,7 @@ def test_the_chosen_head_on_the_chosen_relation_in_words(open_app: Open, store: 
 
 
 @pytest.mark.parametrize(("direction", "query", "other_end"), [("to head", 0, 2), ("to dependent", 2, 0)])
-def test_a_sentence_shows_link_and_strongest_key(
-    open_app: Open, store: Callable, direction: str, query: int, other_end: int
-) -> None:
+def test_a_sentence_shows_link_and_strongest_key(open_app, store, direction, query, other_end):
     store()
     app = open_app(PAGE, **DEFAULTS, heads_relation="det", layer="0", head="1", heads_direction=direction)
     loaded = LiveSubject("imdb-pre-ln", SENTENCE).loaded
@@ -145,7 +142,7 @@ def test_a_sentence_shows_link_and_strongest_key(
     assert row["hit"] == (strongest == other_end)
 
 
-def test_relations_that_the_treebank_lacks_have_no_sentence(open_app: Open, store: Callable) -> None:
+def test_relations_that_the_treebank_lacks_have_no_sentence(open_app, store):
     store([(0, 0, "contact", "to head", 0.4, 50, False)])
     app = open_app(PAGE, **DEFAULTS)
     assert "The app has no sentences with this relation to show." in words(app)
@@ -164,7 +161,7 @@ def test_relations_that_the_treebank_lacks_have_no_sentence(open_app: Open, stor
         ),
     ],
 )
-def test_without_a_file_it_says_how_to_make_one(open_app: Open, query: dict, command: str) -> None:
+def test_without_a_file_it_says_how_to_make_one(open_app, query, command):
     assert command in words(open_app(PAGE, **DEFAULTS | query))
 
 
@@ -179,7 +176,7 @@ def test_without_a_file_it_says_how_to_make_one(open_app: Open, query: dict, com
         (0, 0, "det", "to head", 0.4, 0, True),
     ],
 )
-def test_rows_that_fit_no_head_are_passed_over(open_app: Open, store: Callable, row: tuple) -> None:
+def test_rows_that_fit_no_head_are_passed_over(open_app, store, row):
     store([row])
     assert "was not measured for this encoder" in words(open_app(PAGE, **DEFAULTS))
     store([row, *ROWS])
@@ -187,9 +184,7 @@ def test_rows_that_fit_no_head_are_passed_over(open_app: Open, store: Callable, 
 
 
 @pytest.mark.parametrize("direction", ["to head", "to dependent"])
-def test_a_sentence_opens_on_attention_with_its_links(
-    open_app: Open, store: Callable, direction: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sentence_opens_on_attention_with_its_links(open_app, store, direction, monkeypatch):
     store()
     monkeypatch.setattr(sentence_links, "linked_sentence", lambda _: SENTENCE)
     app = open_app(PAGE, **DEFAULTS, heads_relation="det", heads_direction=direction, layer="0", head="1")
@@ -206,7 +201,7 @@ def test_a_sentence_opens_on_attention_with_its_links(
     assert cells == ([1, 3] if direction == "to head" else [3, 1])
 
 
-def test_the_shipped_sentences_have_links() -> None:
+def test_the_shipped_sentences_have_links():
     sentences = treebank_sentences()
     assert len(sentences) == 250
     assert sum(link.relation == "case" for sentence in sentences for link in sentence.links) == 542
@@ -215,7 +210,7 @@ def test_the_shipped_sentences_have_links() -> None:
 # The table of all heads
 
 
-def test_each_head_s_relations_the_best_first() -> None:
+def test_each_head_s_relations_the_best_first():
     followed = followed_relations(table())
     names = {index: [(best.relation, best.direction) for best in heads] for index, heads in followed.items()}
     assert names == {(0, 1): [("det", "to head")], (1, 0): [("det", "to dependent"), ("amod", "to head")]}
@@ -236,7 +231,7 @@ def rows_of_table(app: AppTest) -> tuple[list[str], dict[str, list[str]]]:
     return [heading["name"] for heading in drawn["headings"]], relations
 
 
-def test_the_table_has_a_column_of_relations_where_they_are_stored(open_app: Open, store: Callable) -> None:
+def test_the_table_has_a_column_of_relations_where_they_are_stored(open_app, store):
     query = DEFAULTS | {"heads_part": "Table"}
     names, _ = rows_of_table(open_app(PAGE, **query))
     assert "relations" not in names
@@ -260,9 +255,7 @@ def test_the_table_has_a_column_of_relations_where_they_are_stored(open_app: Ope
         ({"heads_search": "adjective"}, ["L1 H0"]),
     ],
 )
-def test_heads_are_filtered_by_relation(
-    open_app: Open, store: Callable, query: dict, shown: list[str]
-) -> None:
+def test_heads_are_filtered_by_relation(open_app, store, query, shown):
     store()
     app = open_app(PAGE, **DEFAULTS | {"heads_part": "Table"} | query)
     assert list(rows_of_table(app)[1]) == shown

@@ -33,17 +33,17 @@ def names(heads: list[Head]) -> list[str]:
         ("(", []),
     ],
 )
-def test_a_search_finds_places_and_roles(searched: str, expected: list[str]) -> None:
+def test_a_search_finds_places_and_roles(searched, expected):
     assert names(matching_heads(HEADS, searched, [], ANY)) == expected
 
 
-def test_filters_narrow_down_together() -> None:
+def test_filters_narrow_down_together():
     assert names(matching_heads(HEADS, "", [0, 10], ANY)) == ["L0 H0", "L0 H1", "L10 H1"]
     assert names(matching_heads(HEADS, "", [], NONE)) == ["L0 H0", "L10 H1"]
     assert names(matching_heads(HEADS, "h1", [1], SINK.name)) == ["L1 H1"]
 
 
-def test_a_column_sorts_both_ways_and_what_has_no_number_stands_last() -> None:
+def test_a_column_sorts_both_ways_and_what_has_no_number_stands_last():
     heads = HEADS[:4]
     values = {"entropy": np.array([[0.3, np.nan], [0.1, 0.7]])}
     assert names(sorted_heads(heads, values, "-entropy")) == ["L1 H1", "L0 H0", "L1 H0", "L0 H1"]
@@ -53,7 +53,7 @@ def test_a_column_sorts_both_ways_and_what_has_no_number_stands_last() -> None:
         assert names(sorted_heads(heads, values, none)) == names(heads)
 
 
-def test_clicks_on_a_heading_go_round() -> None:
+def test_clicks_on_a_heading_go_round():
     seen = [""]
     for _ in range(3):
         seen.append(next_sort(seen[-1], "entropy"))
@@ -62,5 +62,5 @@ def test_clicks_on_a_heading_go_round() -> None:
     assert next_sort(next_sort("", "head"), "head") == ""
 
 
-def test_every_statistic_has_a_column() -> None:
+def test_every_statistic_has_a_column():
     assert tuple(COLUMNS)[: len(STATISTICS)] == STATISTICS

@@ -40,7 +40,7 @@ def numbers(first: str = HERE, *, stored: bool = False) -> HeadNumbers:
     )
 
 
-def test_the_csv_holds_all_digits_of_all_heads_in_their_order() -> None:
+def test_the_csv_holds_all_digits_of_all_heads_in_their_order():
     table = pd.read_csv(io.BytesIO(TableFile(numbers(), HEADS, MEASURES).csv()), keep_default_na=False)
     assert list(table.columns) == ["layer", "head", "role", "entropy", "distance (tokens)"]
     assert table[["layer", "head"]].to_numpy().tolist() == [[0, 1], [0, 0]]
@@ -48,7 +48,7 @@ def test_the_csv_holds_all_digits_of_all_heads_in_their_order() -> None:
     assert table["distance (tokens)"].tolist() == [12.0, 1.5]
 
 
-def test_with_a_data_set_there_is_a_column_each_for_this_input_mean_and_deviation() -> None:
+def test_with_a_data_set_there_is_a_column_each_for_this_input_mean_and_deviation():
     table = TableFile(numbers(stored=True), HEADS, MEASURES).every_number()
     assert table["entropy, this input"].tolist() == [0.125, 0.25]
     assert table["entropy, mean"].tolist() == [0.75, 0.5]
@@ -58,20 +58,20 @@ def test_with_a_data_set_there_is_a_column_each_for_this_input_mean_and_deviatio
 
 
 @pytest.mark.parametrize(("first", "expected"), [(HERE, [0.125, 0.25]), (OVER, [0.75, 0.5])])
-def test_the_table_in_latex_holds_what_the_page_compares(first: str, expected: list[float]) -> None:
+def test_the_table_in_latex_holds_what_the_page_compares(first, expected):
     table = TableFile(numbers(first, stored=True), HEADS, ["entropy"]).compared_numbers()
     assert table["head"].tolist() == ["L0 H1", "L0 H0"]
     assert table["entropy"].tolist() == expected
 
 
-def test_latex_is_written_with_the_digits_that_a_column_needs() -> None:
+def test_latex_is_written_with_the_digits_that_a_column_needs():
     lines = TableFile(numbers(), HEADS, MEASURES).latex().decode().splitlines()
     assert lines[4] == "head & role & entropy & distance (tokens) \\\\"
     assert [line.rpartition(" & ")[2] for line in lines[6:8]] == ["$12.0$ \\\\", "$1.5$ \\\\"]
     assert [line.split(" & ")[2] for line in lines[6:8]] == ["$0.125$", "$0.250$"]
 
 
-def test_what_a_head_adds_keeps_its_sign_in_both_files() -> None:
+def test_what_a_head_adds_keeps_its_sign_in_both_files():
     signed = replace(numbers(), here={"adds": np.array([[-1.25, 0.5]])})
     table = TableFile(signed, HEADS, ["adds"])
     assert pd.read_csv(io.BytesIO(table.csv()))["adds to the answer"].tolist() == [0.5, -1.25]
@@ -97,7 +97,7 @@ def followed(relation: str, share: float, direction: str = "to head") -> BestHea
     )
 
 
-def test_where_relations_were_measured_the_files_have_a_column_for_them() -> None:
+def test_where_relations_were_measured_the_files_have_a_column_for_them():
     relations = {(0, 1): [followed("case", 0.875), followed("obl", 0.5, "to dependent")]}
     file = TableFile(numbers(), HEADS, MEASURES, relations, "250 sentences")
     table = pd.read_csv(io.BytesIO(file.csv()), keep_default_na=False)
@@ -107,7 +107,7 @@ def test_where_relations_were_measured_the_files_have_a_column_for_them() -> Non
     assert [row.split(" & ")[2] for row in rows] == [r"case 88 \%", ""]
 
 
-def test_below_the_table_in_latex_stands_what_was_measured() -> None:
+def test_below_the_table_in_latex_stands_what_was_measured():
     assert TableFile(numbers(), HEADS, MEASURES).note == "Numbers of one input."
     over_data = TableFile(numbers(OVER, stored=True), HEADS, MEASURES, encoder="imdb-pre-ln")
     assert over_data.note == "Means over 40 40 texts, encoder imdb-pre-ln."

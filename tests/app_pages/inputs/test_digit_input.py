@@ -1,6 +1,3 @@
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 import streamlit as st
@@ -13,35 +10,33 @@ from app_pages.subject import cache
 from model.inputs import digits
 from tests.app_pages.shown_subject import subject_of
 
-Open = Callable[..., AppTest]
-
 LABELS = np.array([7, 2, 1, 7], np.uint8)
 FIRST = {"predicted": np.array([7, 2, 4, 1], np.uint8), "loss": np.array([0.1, 0.2, 3, 5], np.float32)}
 SECOND = {"predicted": np.array([7, 3, 4, 7], np.uint8), "loss": np.array([0.1, 9, 3, 0.1], np.float32)}
 
 
-def test_as_they_come() -> None:
+def test_as_they_come():
     ids, captions = ordered(LABELS, "all", AS_THEY_COME, [])
     assert ids.tolist() == [0, 1, 2, 3]
     assert captions == ["7", "2", "1", "7"]
 
 
-def test_one_class_alone() -> None:
+def test_one_class_alone():
     assert ordered(LABELS, "7", AS_THEY_COME, [])[0].tolist() == [0, 3]
     assert ordered(LABELS, "5", AS_THEY_COME, [])[0].tolist() == []
 
 
-def test_the_hardest_have_the_largest_loss_and_say_what_was_predicted() -> None:
+def test_the_hardest_have_the_largest_loss_and_say_what_was_predicted():
     ids, captions = ordered(LABELS, "all", HARDEST, [FIRST])
     assert ids.tolist() == [3, 2, 1, 0]
     assert captions == ["7→1", "1→4", "2→2", "7→7"]
 
 
-def test_the_hardest_of_a_class() -> None:
+def test_the_hardest_of_a_class():
     assert ordered(LABELS, "7", HARDEST, [FIRST])[0].tolist() == [3, 0]
 
 
-def test_where_the_two_disagree_the_more_lossy_comes_first() -> None:
+def test_where_the_two_disagree_the_more_lossy_comes_first():
     ids, captions = ordered(LABELS, "all", DISAGREE, [FIRST, SECOND])
     assert ids.tolist() == [1, 3]
     assert captions == ["2→2|3", "7→1|7"]
@@ -52,7 +47,7 @@ def offered(app: AppTest) -> list[str]:
     return app.selectbox(key="digit_order").options
 
 
-def test_orders_are_offered_where_the_predictions_are_there(open_app: Open, checkpoints: Path) -> None:
+def test_orders_are_offered_where_the_predictions_are_there(open_app, checkpoints):
     assert offered(open_app(ATTENTION, KIND.to("Digit"))) == [AS_THEY_COME, HARDEST, DISAGREE]
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
     cache.clear()  # nothing else of the checkpoint has changed
@@ -63,7 +58,7 @@ def test_orders_are_offered_where_the_predictions_are_there(open_app: Open, chec
     assert offered(open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))) == [AS_THEY_COME]
 
 
-def test_an_order_that_another_checkpoint_lacks_is_left(open_app: Open, checkpoints: Path) -> None:
+def test_an_order_that_another_checkpoint_lacks_is_left(open_app, checkpoints):
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))
     app.selectbox(key="digit_order").select(HARDEST).run()
@@ -72,14 +67,14 @@ def test_an_order_that_another_checkpoint_lacks_is_left(open_app: Open, checkpoi
     assert app.selectbox(key="digit_order").value == AS_THEY_COME
 
 
-def test_damaged_predictions_are_as_none(open_app: Open, checkpoints: Path) -> None:
+def test_damaged_predictions_are_as_none(open_app, checkpoints):
     (checkpoints / "mnist-post-ln" / "predictions.safetensors").write_bytes(b"{")
     assert offered(open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))) == [AS_THEY_COME]
 
 
 @pytest.mark.parametrize("order", [HARDEST, DISAGREE])
 @pytest.mark.parametrize("digit_class", ["all", "3"])
-def test_the_gallery_shows_every_order_and_class(open_app: Open, order: str, digit_class: str) -> None:
+def test_the_gallery_shows_every_order_and_class(open_app, order, digit_class):
     app = open_app(ATTENTION, KIND.to("Digit"))
     app.pagination(key="gallery_page").set_value(3).run()
     app.selectbox(key="digit_order").select(order)
@@ -88,7 +83,7 @@ def test_the_gallery_shows_every_order_and_class(open_app: Open, order: str, dig
     assert app.pagination(key="gallery_page").value == 1
 
 
-def test_captions_with_predictions_are_explained(open_app: Open) -> None:
+def test_captions_with_predictions_are_explained(open_app):
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))
     legends = []
     for order in (AS_THEY_COME, HARDEST, DISAGREE):
@@ -101,7 +96,7 @@ def test_captions_with_predictions_are_explained(open_app: Open) -> None:
     ]
 
 
-def test_a_class_without_disagreement_says_so(open_app: Open, checkpoints: Path) -> None:
+def test_a_class_without_disagreement_says_so(open_app, checkpoints):
     predictions = (checkpoints / "mnist-pre-ln" / "predictions.safetensors").read_bytes()
     (checkpoints / "mnist-post-ln" / "predictions.safetensors").write_bytes(predictions)
     app = open_app(ATTENTION, KIND.to("Digit"))
@@ -110,22 +105,20 @@ def test_a_class_without_disagreement_says_so(open_app: Open, checkpoints: Path)
     assert any("No such digit" in info.value for info in app.info)
 
 
-def test_the_number_chooses_the_digit(open_app: Open) -> None:
+def test_the_number_chooses_the_digit(open_app):
     app = open_app(ATTENTION, KIND.to("Digit"))
     app.number_input(key="digit").set_value(1).run()
     assert not app.exception
     assert subject_of(app).label == 2
 
 
-def test_a_click_in_the_gallery_chooses_the_digit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_click_in_the_gallery_chooses_the_digit(monkeypatch):
     monkeypatch.setattr(st, "session_state", {"digit": 0})
     take_digit({"id": 5.0})
     assert st.session_state == {"digit": 5}
 
 
-def test_without_test_digits_one_can_still_be_drawn(
-    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_test_digits_one_can_still_be_drawn(open_app, tmp_path, monkeypatch):
     monkeypatch.setattr(digits, "EXAMPLES", tmp_path)
     cache.clear()
     app = open_app(ATTENTION, KIND.to("Digit"))

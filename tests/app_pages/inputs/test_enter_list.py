@@ -6,7 +6,7 @@ from app_pages.inputs.enter_list import EXAMPLES, example_list
 from app_pages.subject import encoders, shipped_inputs
 
 
-def test_the_page_opens_with_inputs_of_the_kind_that_is_read() -> None:
+def test_the_page_opens_with_inputs_of_the_kind_that_is_read():
     assert {item.text.text for item in example_list(encoders.TEXT).items} == set(
         shipped_inputs.sentences().values()
     )
@@ -14,7 +14,7 @@ def test_the_page_opens_with_inputs_of_the_kind_that_is_read() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLE_PICTURES)))
-def test_of_pictures_it_opens_with_the_examples_in_colour(number: int) -> None:
+def test_of_pictures_it_opens_with_the_examples_in_colour(number):
     items = example_list(encoders.PICTURE).items
     assert [item.name for item in items] == list(EXAMPLE_PICTURES)
     picture = shipped_inputs.example_picture(EXAMPLE_PICTURES[number])

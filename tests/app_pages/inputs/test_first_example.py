@@ -1,21 +1,13 @@
 """The input with which the app opens is read before anybody asks."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app_pages.inputs.first_example import read_first_example
 from app_pages.subject import shipped_inputs
 from model import checkpoint
 
-Open = Callable[..., AppTest]
 
-
-def test_the_first_page_opens_with_it_and_reads_no_encoder_again(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_page_opens_with_it_and_reads_no_encoder_again(open_app, monkeypatch):
     subject = read_first_example()
     assert subject is not None
     assert subject.model_input.text == next(iter(shipped_inputs.sentences().values()))
@@ -32,15 +24,13 @@ def test_the_first_page_opens_with_it_and_reads_no_encoder_again(
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
-def test_of_a_damaged_encoder_the_page_says_it(open_app: Open, checkpoints: Path, name: str) -> None:
+def test_of_a_damaged_encoder_the_page_says_it(open_app, checkpoints, name):
     for folder in checkpoints.glob("imdb-*"):
         (folder / name).write_text("{")
     assert read_first_example() is None
     assert not open_app().exception
 
 
-def test_without_encoders_there_is_nothing_to_read(
-    checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_encoders_there_is_nothing_to_read(checkpoints, monkeypatch):
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", checkpoints / "none")
     assert read_first_example() is None

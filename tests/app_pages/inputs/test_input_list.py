@@ -33,7 +33,7 @@ def use(monkeypatch: pytest.MonkeyPatch, config: object) -> None:
     monkeypatch.setattr(encoders, "config_of", lambda _name: config)
 
 
-def test_a_text_is_opened_with_its_second_part(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_is_opened_with_its_second_part(session, monkeypatch):
     use(monkeypatch, tiny.TEXT)
     hold("Text", InputList(items=(Item(text=Text("a", "b")), Item(text=Text("c")))))
     assert open_item("Text", 0, "any") == [TEXT.to("a"), SECOND_PART.to("b")]
@@ -45,13 +45,13 @@ def test_a_text_is_opened_with_its_second_part(session: dict, monkeypatch: pytes
     assert entered("Text").opened is None
 
 
-def test_only_encoders_of_pairs_are_given_the_second_part() -> None:
+def test_only_encoders_of_pairs_are_given_the_second_part():
     item = Item(text=Text("a", "b"))
     assert item.as_input(tiny.TEXT, reads_pairs=False) == Text("a")
     assert item.as_input(tiny.TEXT, reads_pairs=True) == Text("a", "b")
 
 
-def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_is_opened_as_the_encoder_takes_it(session, monkeypatch):
     item = Item(name="a.png", drawing=to_code(DRAWING), colours=Picture.of(PHOTO))
     hold("Digit", InputList(items=(item, Item(digit=12, label="3"))))
     use(monkeypatch, tiny.DIGIT)
@@ -68,7 +68,7 @@ def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch:
 
 
 @pytest.mark.usefixtures("session")
-def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch):
     use(monkeypatch, tiny.TEXT)
     labels = ("Positive", "0", "", "happy")
     hold("Text", InputList(items=tuple(Item(text=Text("a"), label=label) for label in labels)))
@@ -84,7 +84,7 @@ def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch
 
 
 @pytest.mark.usefixtures("session")
-def test_each_kind_has_a_list_of_its_own() -> None:
+def test_each_kind_has_a_list_of_its_own():
     hold("Text", InputList(items=(Item(text=Text("a")),)))
     hold("Digit", InputList(items=(Item(digit=1),)))
     entered("Text").order = [0]

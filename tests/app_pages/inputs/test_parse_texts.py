@@ -25,21 +25,21 @@ def refused(read: Callable[[], InputList]) -> str:
     return message
 
 
-def test_each_line_is_a_text_as_it_stands() -> None:
+def test_each_line_is_a_text_as_it_stands():
     listed = from_text('A good, "fine" film\r\n<script>alert(1)</script>\nשלום 🎬\n')
     assert texts(listed) == ['A good, "fine" film', "<script>alert(1)</script>", "שלום 🎬"]
     assert labels(listed) == ["", "", ""]
     assert not listed.notes
 
 
-def test_behind_a_tab_stands_the_label() -> None:
+def test_behind_a_tab_stands_the_label():
     listed = from_text("a film\tpositive\nanother one\nwith\ta tab\t0")
     assert texts(listed) == ["a film", "another one", "with\ta tab"]
     assert labels(listed) == ["positive", "", "0"]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_a_table_has_a_line_of_names_in_any_order(separator: str) -> None:
+def test_a_table_has_a_line_of_names_in_any_order(separator):
     rows = [["Label", "id", "text", "second"], ["1", "7", '"a, b; c\nd"', ""], ["0", "8", "e", "f"]]
     listed = from_text("\n".join(separator.join(row) for row in rows))
     assert listed.items == (
@@ -48,12 +48,12 @@ def test_a_table_has_a_line_of_names_in_any_order(separator: str) -> None:
     )
 
 
-def test_a_table_of_texts_alone() -> None:
+def test_a_table_of_texts_alone():
     listed = from_file("a.csv", b"\xef\xbb\xbftext\na film\nNA\n007\n")
     assert texts(listed) == ["a film", "NA", "007"]
 
 
-def test_what_was_left_out_is_counted() -> None:
+def test_what_was_left_out_is_counted():
     listed = from_text("text,label\na,1\n ,0\nb,c,d,1\nNo label\n")
     assert texts(listed) == ["a", "No label"]
     assert labels(listed) == ["1", ""]
@@ -63,13 +63,13 @@ def test_what_was_left_out_is_counted() -> None:
     assert from_text("a\n\n \nb\n").notes == ("2 empty lines left out.",)
 
 
-def test_so_many_are_read_and_the_rest_is_counted() -> None:
+def test_so_many_are_read_and_the_rest_is_counted():
     listed = from_text("\n".join(f"text {index}" for index in range(10_000)))
     assert len(listed.items) == MOST
     assert listed.notes == (f"There are 10,000 texts, of which the first {MOST} are read.",)
 
 
-def test_a_long_text_is_cut_to_what_the_box_takes() -> None:
+def test_a_long_text_is_cut_to_what_the_box_takes():
     listed = from_text("x" * 100_000)
     assert len(texts(listed)[0]) == LONGEST
     (note,) = listed.notes
@@ -95,7 +95,7 @@ def test_a_long_text_is_cut_to_what_the_box_takes() -> None:
         ("a.txt", b"x" * (MOST_SIGNS + 1), "at most 5,000,000 can be read"),
     ],
 )
-def test_what_cannot_be_read_is_one_sentence(name: str, content: bytes, message: str) -> None:
+def test_what_cannot_be_read_is_one_sentence(name, content, message):
     assert message in refused(lambda: from_file(name, content))
 
 
@@ -108,17 +108,17 @@ def test_what_cannot_be_read_is_one_sentence(name: str, content: bytes, message:
         b'label, text\r\n1.0, "A film, and its end"\r\n',
     ],
 )
-def test_tables_of_spreadsheets_are_read(content: bytes) -> None:
+def test_tables_of_spreadsheets_are_read(content):
     listed = from_file("a.csv", content)
     assert (texts(listed), labels(listed)) == (["A film, and its end"], ["1.0"])
 
 
-def test_a_long_cell_is_a_long_text() -> None:
+def test_a_long_cell_is_a_long_text():
     listed = from_text("text,label\n" + "a" * 200_000)
     assert len(texts(listed)[0]) == LONGEST
 
 
-def test_what_a_spreadsheet_writes_as_unicode_is_read() -> None:
+def test_what_a_spreadsheet_writes_as_unicode_is_read():
     assert labels(from_file("a.txt", "text\tlabel\nKäse\t1\n".encode("utf-16"))) == ["1"]
 
 
@@ -128,10 +128,10 @@ def test_what_a_spreadsheet_writes_as_unicode_is_read() -> None:
         ('text,label\n"a" b,1', "in line 2 a quotation mark inside a text is not doubled"),
     ],
 )
-def test_odd_tables_are_refused_in_one_sentence(content: str, message: str) -> None:
+def test_odd_tables_are_refused_in_one_sentence(content, message):
     assert message in refused(lambda: from_text(content))
 
 
 @pytest.mark.parametrize("content", ["text,text\na,b", "text,\na,b", '"', "text,a\n\0,1"])
-def test_other_odd_tables_are_read(content: str) -> None:
+def test_other_odd_tables_are_read(content):
     assert len(from_text(content).items) == 1

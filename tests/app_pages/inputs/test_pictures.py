@@ -30,7 +30,7 @@ STROKE[5:35, 18:22] = 255
 COLOURS = RNG.integers(0, 256, (30, 20, 3), dtype=np.uint8)
 
 
-def test_a_picture_is_kept_as_digit_and_in_colour() -> None:
+def test_a_picture_is_kept_as_digit_and_in_colour():
     listed = from_files(uploads(("one.png", file(STROKE)), ("photo.jpg", file(COLOURS, "JPEG"))))
     assert [item.name for item in listed.items] == ["one.png", "photo.jpg"]
     assert not listed.notes
@@ -41,21 +41,21 @@ def test_a_picture_is_kept_as_digit_and_in_colour() -> None:
     assert listed.items[1].colours.shape == (30, 20, 3)
 
 
-def test_a_large_picture_is_kept_smaller() -> None:
+def test_a_large_picture_is_kept_smaller():
     (item,) = from_files(uploads(("wide.png", file(np.full((300, 1500), 9, np.uint8))))).items
     assert item.colours.shape[1] == LONGER_SIDE
     assert item.drawing == ""
     assert item.as_input(tiny.DIGIT, reads_pairs=False) is None
 
 
-def test_a_table_among_them_says_what_they_show() -> None:
+def test_a_table_among_them_says_what_they_show():
     table = b"file,label\none.png, 1\nother.png,2\n"
     listed = from_files(uploads(("labels.csv", table), ("one.png", file(STROKE)), ("two.png", file(STROKE))))
     assert [item.label for item in listed.items] == ["1", ""]
     assert listed.notes == ("1 of the labels name files that are not there.",)
 
 
-def test_what_is_no_picture_is_named_and_left_out() -> None:
+def test_what_is_no_picture_is_named_and_left_out():
     listed = from_files(
         uploads(("no.png", b"GIF89a"), ("huge.png", header(8000, 5000)), ("one.png", file(STROKE)))
     )
@@ -75,12 +75,12 @@ def test_what_is_no_picture_is_named_and_left_out() -> None:
         ([("a.csv", b"")], "cannot be read as a table"),
     ],
 )
-def test_nothing_to_read_is_one_sentence(files: list[tuple[str, bytes]], message: str) -> None:
+def test_nothing_to_read_is_one_sentence(files, message):
     with pytest.raises(ValueError, match=message):
         from_files(uploads(*files))
 
 
-def test_so_many_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_so_many_are_read(monkeypatch):
     monkeypatch.setattr(pictures, "MOST", 2)
     listed = from_files(uploads(*((f"{index}.png", file(STROKE)) for index in range(3))))
     assert len(listed.items) == 2

@@ -43,14 +43,14 @@ def saved(model_input: Text | Picture, name: str) -> bytes:
     return dump(LiveSubject(name, model_input).record, settings(cache.loaded(name), model_input), picture)
 
 
-def test_nothing_is_open_at_first(open_app: Open) -> None:
+def test_nothing_is_open_at_first(open_app):
     app = open_app(ATTENTION, KIND.to("Record"))
     assert not app.exception
     assert any("`pattern` [layer, head, query, key]" in block.value for block in app.caption)
     assert not app.get("plotly_chart")
 
 
-def test_an_example_opens_with_one_click(open_app: Open) -> None:
+def test_an_example_opens_with_one_click(open_app):
     app = open_app(ATTENTION, KIND.to("Record"))
     app.button(key="record_example").click().run()
     assert not app.exception
@@ -61,14 +61,14 @@ def test_an_example_opens_with_one_click(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize("page", ["masks", "inside_a_head", "compare", "training"])
-def test_a_record_is_not_offered_where_an_encoder_is_needed(open_app: Open, page: str) -> None:
+def test_a_record_is_not_offered_where_an_encoder_is_needed(open_app, page):
     app = open_app(f"app_pages/{page}/page.py")
     assert encoders.RECORD not in app.segmented_control(key=KIND.key).options
     assert encoders.RECORD in open_app(ATTENTION).segmented_control(key=KIND.key).options
 
 
 @pytest.mark.parametrize("page", ["masks", "inside_a_head", "positions", "compare"], ids=lambda page: page)
-def test_a_page_that_needs_an_encoder_says_so(open_app: Open, page: str) -> None:
+def test_a_page_that_needs_an_encoder_says_so(open_app, page):
     app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})), f"app_pages/{page}/page.py")
     assert not app.exception
     if page == "positions":
@@ -77,14 +77,14 @@ def test_a_page_that_needs_an_encoder_says_so(open_app: Open, page: str) -> None
     assert [block.value for block in app.info] == [NEEDS_ENCODER]
 
 
-def test_a_page_about_encoders_says_so(open_app: Open) -> None:
+def test_a_page_about_encoders_says_so(open_app):
     app = open_app(TRAINING, KIND.to("Record"))
     assert not app.exception
     assert [block.value for block in app.info] == [NO_ENCODER]
 
 
 @pytest.mark.parametrize("query", [{}, {"view": "lines"}, {"layer": "1", "head": "1", "part": "mean"}])
-def test_a_reopened_text_gives_the_same_pictures(open_app: Open, query: dict[str, str]) -> None:
+def test_a_reopened_text_gives_the_same_pictures(open_app, query):
     app = open_app(
         ATTENTION,
         KIND.to("Text"),
@@ -112,7 +112,7 @@ def test_a_reopened_text_gives_the_same_pictures(open_app: Open, query: dict[str
     assert [metric.value for metric in app.metric] == [metric.value for metric in again.metric]
 
 
-def test_a_reopened_digit_gives_the_same_pictures(open_app: Open) -> None:
+def test_a_reopened_digit_gives_the_same_pictures(open_app):
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), LAYER.to(1), query="r0c1")
     digit = Picture.of(shipped_inputs.test_digits()[0][0])
     again = show(open_app, opened(saved(digit, "mnist-pre-ln")), layer="1", query="r0c1")
@@ -124,7 +124,7 @@ def test_a_reopened_digit_gives_the_same_pictures(open_app: Open) -> None:
     assert (one.kept, one.data["hidden"] is None, other.data["hidden"]) == (other.kept, False, None)
 
 
-def test_attention_alone_is_shown_with_its_own_labels(open_app: Open) -> None:
+def test_attention_alone_is_shown_with_its_own_labels(open_app):
     app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})), query="2 ##s")
     np.testing.assert_allclose(linked(app).map, PATTERN[0, 0], atol=ROUNDING)
     assert not app.metric
@@ -136,7 +136,7 @@ def test_attention_alone_is_shown_with_its_own_labels(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize("view", ["matrix", "lines"])
-def test_keys_that_are_no_queries(open_app: Open, view: str) -> None:
+def test_keys_that_are_no_queries(open_app, view):
     record = from_arrays(PATTERN[..., :3], TOKENS, keys=("x", "y", "x"))
     app = show(open_app, opened(dump(record, {})), query="1 film", view=view)
     assert not app.exception
@@ -152,13 +152,13 @@ def test_keys_that_are_no_queries(open_app: Open, view: str) -> None:
     assert (above["queries"], above["keys"]) == (list(TOKENS), ["x", "y", "x"])
 
 
-def test_patches_without_a_picture_lie_on_a_blank_one(open_app: Open) -> None:
+def test_patches_without_a_picture_lie_on_a_blank_one(open_app):
     pattern = np.full((1, 2, 7, 7), 1 / 7, np.float32)
     app = show(open_app, opened(dump(from_arrays(pattern, patch_grid=(2, 3)), {})))
     assert len(linked(app).frames["patches"]) == 6
 
 
-def test_rows_that_do_not_sum_to_one_are_counted(open_app: Open) -> None:
+def test_rows_that_do_not_sum_to_one_are_counted(open_app):
     odd = PATTERN.copy()
     odd[0, 1] *= 0.5
     app = show(open_app, opened(dump(from_arrays(odd, TOKENS), {})))
@@ -168,7 +168,7 @@ def test_rows_that_do_not_sum_to_one_are_counted(open_app: Open) -> None:
     np.testing.assert_allclose(linked(app).map, odd[0, 0], atol=ROUNDING)
 
 
-def test_a_file_of_many_positions_shows_a_window(open_app: Open) -> None:
+def test_a_file_of_many_positions_shows_a_window(open_app):
     n = 90
     pattern = np.tril(np.ones((1, 1, n, n))) / np.arange(1, n + 1)[:, None]
     app = show(
@@ -180,7 +180,7 @@ def test_a_file_of_many_positions_shows_a_window(open_app: Open) -> None:
     assert shown(app, "matrix_cells")["data"][0]["y"] == [f"w{index}" for index in range(50, 90)]
 
 
-def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_record_in_a_session(monkeypatch):
     session: dict[str, object] = {}
     monkeypatch.setattr(st, "session_state", session)
     open_record("../../folder/a.npz", dump(from_arrays(PATTERN, TOKENS), {}))
@@ -191,7 +191,7 @@ def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     assert session[OPENED].file_name == "a.npz"
 
 
-def test_an_upload_is_opened_and_another_takes_its_place(open_app: Open) -> None:
+def test_an_upload_is_opened_and_another_takes_its_place(open_app):
     app = open_app(ATTENTION, KIND.to("Record"))
     app.file_uploader[0].upload("a.npz", dump(from_arrays(PATTERN, TOKENS), {})).run()
     assert linked(app).map.shape == (4, 4)
@@ -202,7 +202,7 @@ def test_an_upload_is_opened_and_another_takes_its_place(open_app: Open) -> None
     assert any("`b.safetensors`" in block.value for block in app.markdown)
 
 
-def test_an_upload_that_is_no_record_is_said_and_what_is_open_stays(open_app: Open) -> None:
+def test_an_upload_that_is_no_record_is_said_and_what_is_open_stays(open_app):
     app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})))
     app.file_uploader[0].upload("a *bold* [link](x).npz", b"nothing").run()
     assert not app.exception
@@ -211,7 +211,7 @@ def test_an_upload_that_is_no_record_is_said_and_what_is_open_stays(open_app: Op
     assert any("`a.npz`" in block.value for block in app.markdown)
 
 
-def test_what_a_file_says_of_itself_is_listed(open_app: Open) -> None:
+def test_what_a_file_says_of_itself_is_listed(open_app):
     app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln"), "my *file*.npz"))
     assert any("`my *file*.npz`" in block.value for block in app.markdown)
     (about,) = (block.value for block in app.caption if "weights (SHA-256)" in block.value)
@@ -222,7 +222,7 @@ def test_what_a_file_says_of_itself_is_listed(open_app: Open) -> None:
     assert (app.session_state["kind"], app.session_state["text"]) == (encoders.TEXT, TEXT)
 
 
-def test_other_weights_under_the_same_name_are_not_offered(open_app: Open) -> None:
+def test_other_weights_under_the_same_name_are_not_offered(open_app):
     content = dump(
         LiveSubject("imdb-pre-ln", Text(TEXT)).record,
         settings(cache.loaded("imdb-pre-ln"), TEXT) | {"weights_sha256": "0" * 64},
@@ -234,13 +234,13 @@ def test_other_weights_under_the_same_name_are_not_offered(open_app: Open) -> No
 @pytest.mark.parametrize(
     "hostile", [{"text": 3, "checkpoint": ["x"], "version": None}, {"checkpoint": "../.."}]
 )
-def test_settings_of_nonsense_are_not_shown(open_app: Open, hostile: dict) -> None:
+def test_settings_of_nonsense_are_not_shown(open_app, hostile):
     app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), hostile)))
     assert not app.exception
     assert "read_again" not in [button.key for button in app.button]
 
 
-def test_a_record_can_be_closed(open_app: Open) -> None:
+def test_a_record_can_be_closed(open_app):
     app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})))
     app.button(key="close_record").click().run()
     assert not app.exception
@@ -257,9 +257,7 @@ def test_a_record_can_be_closed(open_app: Open) -> None:
     ],
 )
 @pytest.mark.parametrize("page", [None, "app_pages/heads/page.py"])
-def test_a_record_says_what_it_holds(
-    open_app: Open, half: bool, alone: bool, message: str, page: str | None
-) -> None:
+def test_a_record_says_what_it_holds(open_app, half, alone, message, page):
     record = LiveSubject("imdb-pre-ln", Text(TEXT)).record
     app = show(open_app, opened(dump(attention_alone(record) if alone else record, {}, half=half)), page)
     assert not app.exception

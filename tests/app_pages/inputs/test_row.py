@@ -1,6 +1,4 @@
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -15,8 +13,6 @@ from tests.model import tiny
 from tests.model.huggingface.folders import SENTENCE, build
 from tests.model.huggingface.sentence_folders import build_sentence_encoder
 
-Open = Callable[..., AppTest]
-
 
 def facts(app: AppTest) -> list[str]:
     assert not app.exception
@@ -28,7 +24,7 @@ def tables(app: AppTest) -> list[str]:
     return [block.value for block in app.markdown if block.value.startswith("| judged on")]
 
 
-def test_what_a_checkpoint_is(open_app: Open) -> None:
+def test_what_a_checkpoint_is(open_app):
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))
     lines = facts(app)
     assert lines[1:] == ["post-LN, 2 layers × 2 heads", "runs on CPU"]
@@ -41,15 +37,13 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
     assert lines[0] == f"{16 * 8 + 8 + 8 + 5 * 8 + 2 * layer + 8 * 10 + 10:,} parameters"
 
 
-def test_what_was_not_measured_says_so(open_app: Open) -> None:
+def test_what_was_not_measured_says_so(open_app):
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not tables(app)
     assert "Its accuracy was not measured." in [block.value for block in app.caption]
 
 
-def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(
-    open_app: Open, checkpoints: Path
-) -> None:
+def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(open_app, checkpoints):
     for name in ("small-pre-ln-seed0", "small-pre-ln-seed1"):
         checkpoint.save(checkpoints / name, tiny.build(tiny.DIGIT), {})
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("small-pre-ln-seed1"))
@@ -64,7 +58,7 @@ def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(
     assert not [box for box in app.selectbox if box.key == "seed"]
 
 
-def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, checkpoints: Path) -> None:
+def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app, checkpoints):
     words = train_word_tokenizer(["a good film"], vocab_size=30, n_positions=12)
     checkpoint.save(checkpoints / "words", tiny.build(tiny.TEXT), {}, words)
     app = open_app(ATTENTION, CHECKPOINT.to("words"), TEXT.to("<br />"))
@@ -80,9 +74,7 @@ def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, chec
         ("inside_a_head", {}),
     ],
 )
-def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(
-    open_app: Open, checkpoints: Path, page: str, part: dict[str, str]
-) -> None:
+def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(open_app, checkpoints, page, part):
     checkpoint.save(checkpoints / "headless", tiny.build(replace(tiny.DIGIT, class_names=())), {})
     app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint="headless", **part)
     assert not app.exception
@@ -94,7 +86,7 @@ def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(
     assert bool(app.metric) == (page == "attention")
 
 
-def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkpoints: Path) -> None:
+def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app, checkpoints):
     (checkpoints / "mnist-pre-ln" / "history.json").write_text('{"figures": {"accuracy": "high"}}')
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not app.exception
@@ -102,7 +94,7 @@ def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkp
     assert message.startswith("The encoder mnist-pre-ln cannot be used (mnist-pre-ln/history.json")
 
 
-def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app: Open, checkpoints: Path) -> None:
+def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app, checkpoints):
     model = tiny.build(tiny.DIGIT)
     with torch.no_grad():
         model.embedding.patches.weight.fill_(3e38)
@@ -112,9 +104,7 @@ def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app: Open, 
     assert ["huge cannot be shown with this input" in block.value for block in app.info] == [True]
 
 
-def test_where_a_tokenizer_is_not_that_of_its_library_is_said_beside_the_answer(
-    open_app: Open, checkpoints: Path
-) -> None:
+def test_where_a_tokenizer_is_not_that_of_its_library_is_said_beside_the_answer(open_app, checkpoints):
     build(checkpoints / "own", "BertForSequenceClassification")
     (checkpoints / "own" / "tokenizer_config.json").write_text('{"tokenizer_class": "GPT2TokenizerFast"}')
     app = open_app(ATTENTION, CHECKPOINT.to("own"), TEXT.to("a film"))
@@ -125,9 +115,7 @@ def test_where_a_tokenizer_is_not_that_of_its_library_is_said_beside_the_answer(
 
 
 @pytest.mark.parametrize("page", ["attention", "masks", "inside_a_head", "compare"])
-def test_where_an_answer_is_not_that_of_its_library_is_said_beside_it(
-    page: str, open_app: Open, checkpoints: Path
-) -> None:
+def test_where_an_answer_is_not_that_of_its_library_is_said_beside_it(page, open_app, checkpoints):
     build_sentence_encoder(checkpoints / "own", {"prompts": {"a": "query: "}, "default_prompt_name": "a"})
     app = open_app(f"app_pages/{page}/page.py", KIND.to("Text"), CHECKPOINT.to("own"), text=SENTENCE)
     assert not app.exception

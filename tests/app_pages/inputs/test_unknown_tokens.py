@@ -1,7 +1,6 @@
 """What of a text the tokenizer does not know is said, and characters are separated where that helps."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from model import checkpoint
 from tests.model import tiny
 from tests.model.huggingface.folders import build
 
-Open = Callable[..., AppTest]
 BUTTON = "Separate the characters"
 
 
@@ -49,7 +47,7 @@ def buttons(app: AppTest) -> list[str]:
         ("☃ film", ["1 of 2 tokens is unknown to this encoder."]),
     ],
 )
-def test_unknown_tokens_are_said(open_app: Open, text: str, expected: list[str]) -> None:
+def test_unknown_tokens_are_said(open_app, text, expected):
     app = open_app(ATTENTION, TEXT.to(text))
     assert sentences(app) == expected
     assert not buttons(app)
@@ -63,9 +61,7 @@ def test_unknown_tokens_are_said(open_app: Open, text: str, expected: list[str])
         ("☃", "1 of 1 token is unknown to this encoder"),
     ],
 )
-def test_where_most_are_unknown_that_stands_in_place_of_the_answer(
-    open_app: Open, text: str, expected: str
-) -> None:
+def test_where_most_are_unknown_that_stands_in_place_of_the_answer(open_app, text, expected):
     app = open_app(ATTENTION, TEXT.to(text))
     assert not sentences(app)  # not twice
     assert re.match(f'<div class="answer"><b>{expected}</b><small> (negative|positive) ', answers(app)[0])
@@ -73,7 +69,7 @@ def test_where_most_are_unknown_that_stands_in_place_of_the_answer(
     assert any(f"<b>{count}</b>." in block.proto.body for block in app.get("html"))  # below the title
 
 
-def test_characters_are_separated_by_one_press(open_app: Open, proteins: str) -> None:
+def test_characters_are_separated_by_one_press(open_app, proteins):
     app = open_app(ATTENTION, CHECKPOINT.to(proteins), TEXT.to("MKV[MASK]L"))
     assert sentences(app) == ["1 of 3 tokens is unknown to this encoder."]
     app.button(key="separate_text").click().run()
@@ -82,20 +78,20 @@ def test_characters_are_separated_by_one_press(open_app: Open, proteins: str) ->
     assert not buttons(app)
 
 
-def test_what_separating_does_not_mend_is_said_without_the_button(open_app: Open, proteins: str) -> None:
+def test_what_separating_does_not_mend_is_said_without_the_button(open_app, proteins):
     app = open_app(ATTENTION, CHECKPOINT.to(proteins), TEXT.to("M K ☃"))
     assert sentences(app) == ["1 of 3 tokens is unknown to this encoder."]
     assert not buttons(app)
 
 
-def test_a_text_that_grows_beyond_the_box_keeps_its_beginning(open_app: Open, proteins: str) -> None:
+def test_a_text_that_grows_beyond_the_box_keeps_its_beginning(open_app, proteins):
     app = open_app(ATTENTION, CHECKPOINT.to(proteins), TEXT.to("MK" * 1000))
     app.button(key="separate_text").click().run()
     assert not app.exception
     assert app.text_area(key="text").value == ("M K " * 1000)[:LONGEST]
 
 
-def test_both_parts_are_separated(open_app: Open, checkpoints: Path) -> None:
+def test_both_parts_are_separated(open_app, checkpoints):
     build(checkpoints / "pairs", "BertForSequenceClassification", vocab_size=25)
     made = tiny.amino_acids(40)
     made.post_processor = pair_processor()
@@ -115,7 +111,7 @@ def pair_processor() -> processors.TemplateProcessing:
     )
 
 
-def test_each_of_two_texts_has_its_own_button(open_app: Open, proteins: str) -> None:
+def test_each_of_two_texts_has_its_own_button(open_app, proteins):
     chosen = {"compare_what": "two inputs", "compare_text": "MLV", "text": "MKV"}
     app = open_app(COMPARE, CHECKPOINT.to(proteins), **chosen)
     message = "1 of 1 token is unknown to this encoder."
@@ -126,7 +122,7 @@ def test_each_of_two_texts_has_its_own_button(open_app: Open, proteins: str) -> 
     assert sentences(app) == [message]
 
 
-def test_of_two_encoders_each_is_said(open_app: Open, proteins: str) -> None:
+def test_of_two_encoders_each_is_said(open_app, proteins):
     chosen = {"checkpoint": "imdb-pre-ln", "compare_with": proteins, "text": "great film"}
     app = open_app("app_pages/compare/page.py", **chosen)
     assert sentences(app) == ["proteins: 2 of 2 tokens are unknown to this encoder."]

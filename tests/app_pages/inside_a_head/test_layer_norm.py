@@ -1,8 +1,5 @@
 """LayerNorm on numbers that are typed and on the token's own."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,8 +10,6 @@ from app_pages.inside_a_head.view import steps_of
 from app_pages.subject.subject import LiveSubject
 from tests.model.huggingface.folders import build
 
-Open = Callable[..., AppTest]
-
 TEXT = "not great film"
 PART = {"text": TEXT, "inside": "LayerNorm"}
 
@@ -23,7 +18,7 @@ def shown_text(app: AppTest) -> str:
     return "\n".join(block.value for block in (*app.markdown, *app.caption))
 
 
-def test_the_example_is_worked_with_the_population_formula(opened: Open) -> None:
+def test_the_example_is_worked_with_the_population_formula(opened):
     text = shown_text(opened())
     assert r"\tfrac{1}{3} (0.5 + (-3) + 8.5) = 2$" in text
     assert r"((0.5 - 2)^2 + (-3 - 2)^2 + (8.5 - 2)^2) = 23.17$" in text
@@ -32,7 +27,7 @@ def test_the_example_is_worked_with_the_population_formula(opened: Open) -> None
     assert "d − 1 = 2 the deviation would be 5.89" in text
 
 
-def test_the_deviations_that_slides_give_are_put_right(opened: Open) -> None:
+def test_the_deviations_that_slides_give_are_put_right(opened):
     for text in (shown_text(opened()), shown_text(opened(inside_vectors="-1 2 5\n0.5 -3 8.5"))):
         assert (
             "(0.5, −3, 8.5) is often printed with σ = 2; by the formula σ is 4.81." in text
@@ -43,17 +38,17 @@ def test_the_deviations_that_slides_give_are_put_right(opened: Open) -> None:
     assert "often printed" not in shown_text(opened(inside_vectors="1 2 3"))
 
 
-def test_other_numbers_come_from_the_address(opened: Open) -> None:
+def test_other_numbers_come_from_the_address(opened):
     assert r"(1 + 2 + 3 + 4) = 2.5$" in shown_text(opened(inside_vectors="1 2 3 4"))
 
 
-def test_large_numbers_hold_no_letter(opened: Open) -> None:
+def test_large_numbers_hold_no_letter(opened):
     text = shown_text(opened(inside_vectors="500, -300, 85"))
     assert r"= {1.067 \times 10^{5}}$" in text
     assert "e+" not in text
 
 
-def test_many_terms_are_left_out(opened: Open) -> None:
+def test_many_terms_are_left_out(opened):
     assert r"(1 + 2 + \dots + 6) = 3.5$" in shown_text(opened(inside_vectors="1 2 3 4 5 6"))
 
 
@@ -70,7 +65,7 @@ def test_many_terms_are_left_out(opened: Open) -> None:
         ("1 2\n" * 7, "There is room for"),
     ],
 )
-def test_nonsense_gets_one_sentence(opened: Open, text: str, sentence: str) -> None:
+def test_nonsense_gets_one_sentence(opened, text, sentence):
     app = opened()
     app.text_area(key="inside_vectors").set_value(text).run()
     assert not app.exception
@@ -80,28 +75,28 @@ def test_nonsense_gets_one_sentence(opened: Open, text: str, sentence: str) -> N
 
 
 @pytest.mark.parametrize("text", ["", " \n "])
-def test_nothing_typed_says_what_to_do(opened: Open, text: str) -> None:
+def test_nothing_typed_says_what_to_do(opened, text):
     app = opened()
     app.text_area(key="inside_vectors").set_value(text).run()
     assert not app.exception
     assert "Type some numbers" in app.info[0].value
 
 
-def test_a_constant_vector_has_no_deviation(opened: Open) -> None:
+def test_a_constant_vector_has_no_deviation(opened):
     text = shown_text(opened(inside_vectors="3 3 3"))
     assert "the deviation is 0" in text
     assert r"\mathbf{0.00316}" in text  # the root of epsilon
     assert "(0.00" in text
 
 
-def test_a_batch_of_one_leaves_batch_normalisation_nothing(opened: Open) -> None:
+def test_a_batch_of_one_leaves_batch_normalisation_nothing(opened):
     assert "Your batch holds one vector" in shown_text(opened(inside_vectors="1 2"))
     assert "Your batch holds one vector" not in shown_text(opened())
 
 
 @pytest.mark.parametrize("placement", ["pre", "post"])
 @pytest.mark.parametrize("norm", ["LayerNorm of the attention", "LayerNorm of the feed-forward layer"])
-def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None:
+def test_the_tokens_own_numbers(opened, placement, norm):
     name = f"imdb-{placement}-ln"
     app = opened(checkpoint=name, layer="1", query="2 great", inside_norm=norm)
     steps = steps_of(LiveSubject(name, TEXT), 1, 0, 2)
@@ -119,7 +114,7 @@ def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None
         np.testing.assert_allclose(used.out, residual[3 if used is of_attention else 4, 2], atol=1e-5)
 
 
-def test_an_encoder_with_rms_norm_has_that_of_both_vectors(opened: Open, checkpoints: Path) -> None:
+def test_an_encoder_with_rms_norm_has_that_of_both_vectors(opened, checkpoints):
     build(checkpoints / "own", "T5EncoderModel")
     app = opened(
         checkpoint="own",
@@ -140,14 +135,14 @@ def test_an_encoder_with_rms_norm_has_that_of_both_vectors(opened: Open, checkpo
     ]
 
 
-def test_where_there_is_no_first_norm_that_is_said(opened: Open, checkpoints: Path) -> None:
+def test_where_there_is_no_first_norm_that_is_said(opened, checkpoints):
     build(checkpoints / "own", "ModernBertModel")
     (info,) = opened(checkpoint="own", layer="0").info
     assert "Layer 0 of this encoder has no norm before its attention" in info.value
     assert "there is no shift β" in shown_text(opened(checkpoint="own", layer="1"))
 
 
-def test_digits_have_vectors_too(opened: Open) -> None:
+def test_digits_have_vectors_too(opened):
     assert "`r1c0`" in shown_text(opened(kind="Digit", query="r1c0"))
 
 
@@ -159,5 +154,5 @@ def test_digits_have_vectors_too(opened: Open) -> None:
         ("1e2 -.5", [[100, -0.5]]),
     ],
 )
-def test_numbers_are_read_as_people_write_them(text: str, rows: list[list[float]]) -> None:
+def test_numbers_are_read_as_people_write_them(text, rows):
     assert read_vectors(text).tolist() == rows

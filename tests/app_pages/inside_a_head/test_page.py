@@ -72,9 +72,7 @@ def number(cell: dict) -> float:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(
-    open_inside: Open, name: str
-) -> None:
+def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(open_inside, name):
     app = open_inside(**address_of(name), query="2 great" if "imdb" in name else "r0c1")
     order = step_order(subject_of(app).record.config, 1)
     assert app.selectbox(key="inside_step").options == [STEP_TITLES[step] for step in order]
@@ -100,9 +98,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("architecture", first_of(FAMILIES, 2))
-def test_every_step_of_other_families_can_be_chosen(
-    open_inside: Open, checkpoints: Path, architecture: str
-) -> None:
+def test_every_step_of_other_families_can_be_chosen(open_inside, checkpoints, architecture):
     own_step, changed = FAMILIES[architecture]
     build(checkpoints / "own", architecture, **changed)
     app = open_inside(kind="Text", text=SENTENCE, checkpoint="own", layer="1", query="2 film")
@@ -130,9 +126,7 @@ def open_own(open_inside: Open, checkpoints: Path) -> Open:
 
 
 @pytest.mark.parametrize(("architecture", "step"), [("DINOv3ViTModel", "rotate"), ("BeitModel", "bias")])
-def test_positions_on_the_grid_of_patches_are_recomputed_too(
-    open_own: Open, architecture: str, step: str
-) -> None:
+def test_positions_on_the_grid_of_patches_are_recomputed_too(open_own, architecture, step):
     app = open_own(architecture, kind="Picture", query="r1c0")
     go_to(app, step)
     (bounds,) = (text for text in shown_texts(app) if "the encoder's own by more than" in text)
@@ -151,16 +145,14 @@ def test_positions_on_the_grid_of_patches_are_recomputed_too(
         ("BeitModel", "bias", "With the class token as query or key, the score has another learned number"),
     ],
 )
-def test_positions_of_the_class_token_are_not_those_of_a_patch(
-    open_own: Open, architecture: str, step: str, words: str
-) -> None:
+def test_positions_of_the_class_token_are_not_those_of_a_patch(open_own, architecture, step, words):
     app = open_own(architecture, kind="Picture", query="[CLS]")
     go_to(app, step)
     assert any(words in text for text in shown_texts(app))
     assert not any("how far apart query and key" in text for text in shown_texts(app))
 
 
-def test_three_score_maps_add_up_in_the_table(open_own: Open) -> None:
+def test_three_score_maps_add_up_in_the_table(open_own):
     app = open_own("DebertaV2Model", query="2 film", inside_step="Scores of relative positions")
     scores = subject_of(app).record.scores[1, 0, 2]
     rows = [{cell["name"]: cell for cell in row["cells"]} for row in of_keys(app)]
@@ -174,7 +166,7 @@ def test_three_score_maps_add_up_in_the_table(open_own: Open) -> None:
     assert any(r"\sqrt{3 \, d_k}" in text for text in shown_texts(app))
 
 
-def test_a_bias_is_added_to_scores_that_are_not_divided(open_own: Open) -> None:
+def test_a_bias_is_added_to_scores_that_are_not_divided(open_own):
     app = open_own("T5EncoderModel", query="2 film", inside_step="Bias by distance", inside_key="4 not")
     rows = [{cell["name"]: cell for cell in row["cells"]} for row in of_keys(app)]
     sums = [number(row["scaled"]) + number(row["bias"]) for row in rows]
@@ -185,7 +177,7 @@ def test_a_bias_is_added_to_scores_that_are_not_divided(open_own: Open) -> None:
     assert app.selectbox(key="inside_step").value == "scale"
 
 
-def test_rotated_queries_are_what_is_multiplied(open_own: Open) -> None:
+def test_rotated_queries_are_what_is_multiplied(open_own):
     app = open_own("EsmModel", query="2 film", inside_step="Rotation by position", inside_key="4 not")
     record = subject_of(app).record
     rows = table(app, "component of q, k", "name", "value").groupby("name", sort=False)["value"].apply(list)
@@ -196,7 +188,7 @@ def test_rotated_queries_are_what_is_multiplied(open_own: Open) -> None:
     assert any(r"\tilde{q}_i \cdot \tilde{k}_j" in text for text in shown_texts(app))
 
 
-def test_shared_keys_and_gates_and_missing_parts_are_named(open_own: Open) -> None:
+def test_shared_keys_and_gates_and_missing_parts_are_named(open_own):
     app = open_own("EuroBertModel", head="3", inside_step="Query, key and value")
     assert any("Heads 2–3 have $W_K$ and $W_V$ in common" in text for text in shown_texts(app))
     assert not any("b_Q" in text for text in shown_texts(app))
@@ -207,7 +199,7 @@ def test_shared_keys_and_gates_and_missing_parts_are_named(open_own: Open) -> No
     assert any(r"\mathrm{SiLU}(\hat{x}_i' W_1) \odot (\hat{x}_i' W_3)" in text for text in shown_texts(app))
 
 
-def test_without_a_first_norm_attention_reads_the_embedding(open_own: Open) -> None:
+def test_without_a_first_norm_attention_reads_the_embedding(open_own):
     app = open_own(
         "ModernBertModel", layer="0", inside_step="LayerNorm of the attention", forgiven=["inside_step"]
     )
@@ -217,19 +209,19 @@ def test_without_a_first_norm_attention_reads_the_embedding(open_own: Open) -> N
     assert any("Layer 0 has no norm before its attention" in text for text in shown_texts(app))
 
 
-def test_keys_beyond_a_window_are_said_to_be_out_of_reach(open_own: Open) -> None:
+def test_keys_beyond_a_window_are_said_to_be_out_of_reach(open_own):
     app = open_own("ModernBertModel", query="2 film", inside_step="Mask")
     assert any("looks at most 2 positions to either side" in text for text in shown_texts(app))
 
 
-def test_the_last_token_of_a_causal_encoder_is_not_said_to_be_read_by_all(open_own: Open) -> None:
+def test_the_last_token_of_a_causal_encoder_is_not_said_to_be_read_by_all(open_own):
     app = open_own("CLIPTextModel", inside_step="Mask", query="9 [SEP]")
     (sentence,) = (text for text in shown_texts(app) if "Nothing is masked here" in text)
     assert "sees what came before it" in sentence
     assert "bidirectional" not in sentence
 
 
-def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:
+def test_the_numbers_are_those_of_the_head(open_inside):
     app = open_inside(**address_of("imdb-pre-ln"), query="2 great")
     record = LiveSubject("imdb-pre-ln", TEXT).record
     q, k, v = record.q[1, 1, 2], record.k[1, 1], record.v[1, 1]
@@ -250,7 +242,7 @@ def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:
     np.testing.assert_allclose(last["values"]["strip"]["values"], record.z[1, 1, 2], rtol=1e-3, atol=1e-5)
 
 
-def test_under_the_pointer_a_component_is_written_as_a_product(open_inside: Open) -> None:
+def test_under_the_pointer_a_component_is_written_as_a_product(open_inside):
     for row in of_keys(open_inside(**address_of("imdb-pre-ln"))):
         for column in ("products", "values"):
             strip = row[column]["strip"]
@@ -258,7 +250,7 @@ def test_under_the_pointer_a_component_is_written_as_a_product(open_inside: Open
             np.testing.assert_allclose(first * second, strip["values"], rtol=2e-3, atol=1e-9)
 
 
-def test_the_stream_and_what_is_added_to_it(open_inside: Open) -> None:
+def test_the_stream_and_what_is_added_to_it(open_inside):
     app = go_to(open_inside(**address_of("mnist-pre-ln")), "add_attention")
     selection = subject_of(app)
     before, mid, after = LiveSubject("mnist-pre-ln", selection.model_input).record.residual[2:5, 0]
@@ -270,7 +262,7 @@ def test_the_stream_and_what_is_added_to_it(open_inside: Open) -> None:
     assert any("last block" in text for text in shown_texts(app))
 
 
-def test_buttons_lead_to_the_neighbouring_steps(open_inside: Open) -> None:
+def test_buttons_lead_to_the_neighbouring_steps(open_inside):
     app = open_inside(inside_step="Query, key and value")
     app.button(key="inside_on").click().run()
     assert app.selectbox(key="inside_step").value == "products"
@@ -283,27 +275,27 @@ def test_buttons_lead_to_the_neighbouring_steps(open_inside: Open) -> None:
     assert not app.button(key="inside_on").disabled
 
 
-def test_rows_can_be_sorted_by_weight(open_inside: Open) -> None:
+def test_rows_can_be_sorted_by_weight(open_inside):
     app = open_inside(**address_of("imdb-pre-ln"), query="2 great", inside_sort="weight")
     pattern = LiveSubject("imdb-pre-ln", TEXT).record.pattern[1, 1, 2]
     keys = [int(row["key"]["text"].split()[0]) for row in of_keys(app)]
     assert keys == np.argsort(-pattern, kind="stable").tolist()
 
 
-def test_the_strongest_key_is_the_first(open_inside: Open) -> None:
+def test_the_strongest_key_is_the_first(open_inside):
     app = open_inside(**address_of("imdb-post-ln"), query="0 [CLS]")
     strongest = LiveSubject("imdb-post-ln", TEXT).record.pattern[1, 1, 0].argmax()
     assert any(rf"q_i \cdot k_{{{strongest}}} =" in text for text in shown_texts(app))
 
 
 @pytest.mark.parametrize("nonsense", ["99 film", "-1", "<b>", ""])
-def test_nonsense_for_a_key_is_the_strongest(open_inside: Open, nonsense: str) -> None:
+def test_nonsense_for_a_key_is_the_strongest(open_inside, nonsense):
     app = open_inside(text=TEXT, inside_key=nonsense, forgiven=["inside_key"])
     assert not app.exception
     assert app.selectbox(key="inside_key").value == "strongest"
 
 
-def test_a_shorter_text_has_fewer_keys(open_inside: Open) -> None:
+def test_a_shorter_text_has_fewer_keys(open_inside):
     app = open_inside(text=TEXT, inside_key="3 film")
     assert app.selectbox(key="inside_key").value == 3
     app.text_area(key="text").set_value("a").run()
@@ -319,9 +311,7 @@ def long_text(checkpoints: Path) -> str:
     return " ".join("abcdefghijklmnopqrstuvwxyz" * 3)
 
 
-def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(
-    open_inside: Open, long_text: str
-) -> None:
+def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(open_inside, long_text):
     app = open_inside(text=long_text, checkpoint="imdb-pre-ln", query="0 [CLS]", inside_key="7 g")
     pattern = LiveSubject("imdb-pre-ln", long_text).record.pattern[0, 0, 0]
     *rows, others, z = (row for row in key_rows(app) if row.get("part") != "head")
@@ -338,7 +328,7 @@ def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(
     assert not any("of 80 keys" in text for text in shown_texts(app))
 
 
-def test_masked_keys_are_said_to_be_so(open_inside: Open) -> None:
+def test_masked_keys_are_said_to_be_so(open_inside):
     app = open_inside(
         text="film [PAD] not", checkpoint="imdb-pre-ln", inside_key="2 [PAD]", inside_step="Mask"
     )
@@ -347,7 +337,7 @@ def test_masked_keys_are_said_to_be_so(open_inside: Open) -> None:
     assert any("key } 2" in text and "masked" in text for text in shown_texts(go_to(app, "softmax")))
 
 
-def test_an_encoder_of_twelve_heads_can_be_followed(open_inside: Open, checkpoints: Path) -> None:
+def test_an_encoder_of_twelve_heads_can_be_followed(open_inside, checkpoints):
     encoder = tiny.loaded(replace(tiny.TEXT, d_model=48, n_heads=12))
     checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
     app = open_inside(text=TEXT, checkpoint="imdb-pre-ln", head="11")
@@ -357,7 +347,7 @@ def test_an_encoder_of_twelve_heads_can_be_followed(open_inside: Open, checkpoin
     assert len(table(go_to(app, "concatenate"), "z of", "value")) == 48
 
 
-def test_a_block_with_other_steps_gives_one_sentence(open_inside: Open, checkpoints: Path) -> None:
+def test_a_block_with_other_steps_gives_one_sentence(open_inside, checkpoints):
     encoder = tiny.loaded(replace(tiny.TEXT, norm_placement="b2t"))
     checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
     app = open_inside(checkpoint="imdb-pre-ln")
@@ -367,7 +357,7 @@ def test_a_block_with_other_steps_gives_one_sentence(open_inside: Open, checkpoi
 
 @pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm"])
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
-def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind: str) -> None:
+def test_every_part_takes_every_kind_of_input(open_inside, part, kind):
     app = open_inside(kind=kind, inside=part)
     assert not app.exception
     assert not app.info
@@ -383,9 +373,7 @@ def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind
         {"inside": "LayerNorm"},
     ],
 )
-def test_an_encoder_without_classes_opens_every_part(
-    open_inside: Open, checkpoints: Path, part: dict[str, str]
-) -> None:
+def test_an_encoder_without_classes_opens_every_part(open_inside, checkpoints, part):
     encoder = tiny.loaded(replace(tiny.TEXT, class_names=()))
     checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
     app = open_inside(**address_of("imdb-pre-ln"), **part)
@@ -410,12 +398,12 @@ def boxes(app: AppTest) -> set[str]:
         ({"inside": "LayerNorm"}, {"layer", "head", "query"}),
     ],
 )
-def test_what_a_part_does_not_need_is_not_asked(open_inside: Open, part: dict, needed: set[str]) -> None:
+def test_what_a_part_does_not_need_is_not_asked(open_inside, part, needed):
     without = {"layer", "head"} - needed
     assert boxes(open_inside(**address_of("imdb-pre-ln"), **part, forgiven=without)) == needed
 
 
-def test_the_choice_of_a_head_outlasts_a_part_without_one(open_inside: Open) -> None:
+def test_the_choice_of_a_head_outlasts_a_part_without_one(open_inside):
     app = open_inside(**address_of("imdb-pre-ln"), query="2 great")
     app.segmented_control(key="inside").set_value("Why √d_k").run()
     app.segmented_control(key="inside").set_value("LayerNorm").run()

@@ -2,16 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.subject.subject import LiveSubject
 from tests.model.huggingface.folders import build
-
-Open = Callable[..., AppTest]
 
 TEXT = "not great film"
 PART = {"text": TEXT, "inside": "Why √d_k"}
@@ -27,7 +23,7 @@ def shown_text(app: AppTest) -> str:
     return "\n".join(block.value for block in (*app.markdown, *app.latex))
 
 
-def test_random_vectors_to_begin_with(opened: Open) -> None:
+def test_random_vectors_to_begin_with(opened):
     app = opened()
     assert "c = 0.0625" in shown_text(app)
     assert "c^2 d_k = 1$" in shown_text(app)
@@ -46,7 +42,7 @@ def test_random_vectors_to_begin_with(opened: Open) -> None:
         ({"inside_d_k": "16", "inside_factor": "another power", "inside_power": "0.25"}, "c^2 d_k = 4$"),
     ],
 )
-def test_the_sliders_are_in_the_address(opened: Open, query: dict[str, str], expected: str) -> None:
+def test_the_sliders_are_in_the_address(opened, query, expected):
     assert expected in shown_text(opened(**query))
 
 
@@ -61,13 +57,13 @@ def test_the_sliders_are_in_the_address(opened: Open, query: dict[str, str], exp
         {"inside_scale": ""},
     ],
 )
-def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened, query):
     sensible = {"inside_factor": "another power"} if "inside_power" in query else {}
     assert shown_text(opened(**query, forgiven=query.keys() - sensible)) == shown_text(opened(**sensible))
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
-def test_the_checkpoints_own_vectors(opened: Open, kind: str) -> None:
+def test_the_checkpoints_own_vectors(opened, kind):
     app = opened(kind=kind, inside_scale="this encoder", layer="1", head="1")
     assert "L1 H1 on this input" in shown_text(app)
     assert f"d_k = {4 if kind == 'Text' else 3}$" in shown_text(app)
@@ -75,7 +71,7 @@ def test_the_checkpoints_own_vectors(opened: Open, kind: str) -> None:
     assert sum("heads" in description for description in result) == 3
 
 
-def test_the_numbers_are_those_of_the_record(opened: Open) -> None:
+def test_the_numbers_are_those_of_the_record(opened):
     app = opened(inside_scale="this encoder", checkpoint="imdb-pre-ln", layer="1")
     scores = LiveSubject("imdb-pre-ln", TEXT).record.scores[1, 0].astype(float)
     assert f"variance **{scores.var() * 4:.3g}**" in shown_text(app)
@@ -96,9 +92,7 @@ def test_the_numbers_are_those_of_the_record(opened: Open) -> None:
         ),
     ],
 )
-def test_what_an_encoder_divides_and_adds_is_said(
-    opened: Open, checkpoints: Path, architecture: str, trained: str, left_out: str
-) -> None:
+def test_what_an_encoder_divides_and_adds_is_said(opened, checkpoints, architecture, trained, left_out):
     build(checkpoints / "own", architecture)
     app = opened(checkpoint="own", inside_scale="this encoder")
     captions = " ".join(caption.value for caption in app.caption)
@@ -106,7 +100,7 @@ def test_what_an_encoder_divides_and_adds_is_said(
     assert left_out in captions
 
 
-def test_the_page_opens_where_one_sees_what_the_scale_is_for(opened: Open) -> None:
+def test_the_page_opens_where_one_sees_what_the_scale_is_for(opened):
     """Without it the gradient is less than half as large; and the example stands above the figures."""
     app = opened()
     with_scale, without = (
@@ -119,13 +113,13 @@ def test_the_page_opens_where_one_sees_what_the_scale_is_for(opened: Open) -> No
     assert shown_text(app).index("By hand") < shown_text(app).index("With the scale")
 
 
-def test_what_is_so_without_a_scale_is_said_once(opened: Open) -> None:
+def test_what_is_so_without_a_scale_is_said_once(opened):
     app = opened(inside_factor="1")
     assert "(0: all on one key, 1: the same on all)" in shown_text(app)
     assert "without a scale they are" not in shown_text(app)
 
 
-def test_two_scores_by_hand(opened: Open) -> None:
+def test_two_scores_by_hand(opened):
     """softmax(112, 96) and softmax(14, 12): 1 / (1 + e^16) and 1 / (1 + e^-2)."""
     app = opened()
     (message,) = (block.value for block in app.markdown if block.value.startswith("By hand"))

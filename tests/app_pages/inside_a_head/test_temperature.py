@@ -1,9 +1,7 @@
 """A temperature on the attention of the checkpoint, and the prediction that follows."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,15 +11,12 @@ from app_pages.inside_a_head.temperature import TEMPERATURES
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture.intervention import at_temperature
-from model.config import ModelConfig
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import described, table
 from tests.model import tiny
 from tests.model.huggingface.folders import build
 from tests.slow import first_of
 from tests.tolerance import encoder_rounding
-
-Open = Callable[..., AppTest]
 
 TEXT = "not great film"
 PART = {"text": TEXT, "inside": "Why √d_k", "inside_scale": "temperature"}
@@ -36,7 +31,7 @@ def strips(app: AppTest, words: str) -> list[dict]:
     return [spec for spec in specs if words in spec["description"]]
 
 
-def test_as_trained_to_begin_with(opened: Open) -> None:
+def test_as_trained_to_begin_with(opened):
     app = opened()
     assert app.select_slider(key="inside_temperature").value == 1
     (verdict,) = (
@@ -50,14 +45,14 @@ def test_as_trained_to_begin_with(opened: Open) -> None:
 @pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
 @pytest.mark.parametrize("where", first_of(["all heads", "this layer", "this head"]))
 @pytest.mark.parametrize("t", ["0: argmax", "0.3", "∞: uniform"])
-def test_every_temperature_shows_both_patterns(opened: Open, kind: str, where: str, t: str) -> None:
+def test_every_temperature_shows_both_patterns(opened, kind, where, t):
     app = opened(kind=kind, inside_where=where, inside_temperature=t)
     assert temperature_label(app.select_slider(key="inside_temperature").value) == t
     assert len(strips(app, "tokens of the text" if kind == "Text" else "patches")) == 2
     assert len(strips(app, "over the temperature of attention")) == 1
 
 
-def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
+def test_the_prediction_is_that_of_the_changed_encoder(opened):
     app = opened(
         inside_temperature="∞: uniform",
         inside_where="this layer",
@@ -82,9 +77,7 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
-def test_without_classes_the_pooled_state_is_followed(
-    opened: Open, checkpoints: Path, config: ModelConfig
-) -> None:
+def test_without_classes_the_pooled_state_is_followed(opened, checkpoints, config):
     loaded = tiny.loaded(replace(config, class_names=()))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     app = opened(kind="Text" if config.is_text else "Digit", checkpoint="headless", inside_temperature="0.3")
@@ -108,16 +101,14 @@ def test_without_classes_the_pooled_state_is_followed(
         ("DebertaV2Model", r"/ \sqrt{3 \, d_k}\right)", "the plain sum of their maps"),
     ],
 )
-def test_the_scores_are_those_of_the_encoder_at_hand(
-    opened: Open, checkpoints: Path, architecture: str, scores: str, words: str
-) -> None:
+def test_the_scores_are_those_of_the_encoder_at_hand(opened, checkpoints, architecture, scores, words):
     build(checkpoints / "own", architecture)
     app = opened(checkpoint="own")
     assert any(scores in block.value for block in app.latex)
     assert any(words in caption.value for caption in app.caption)
 
 
-def test_the_way_back(opened: Open) -> None:
+def test_the_way_back(opened):
     app = opened(inside_temperature="0.3")
     app.button(key="inside_as_trained").click().run()
     assert not app.exception
@@ -125,11 +116,11 @@ def test_the_way_back(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("nonsense", ["-1", "0.31", "hot", ""])
-def test_nonsense_in_the_address_is_the_trained_temperature(opened: Open, nonsense: str) -> None:
+def test_nonsense_in_the_address_is_the_trained_temperature(opened, nonsense):
     app = opened(inside_temperature=nonsense, forgiven=["inside_temperature"])
     assert app.select_slider(key="inside_temperature").value == 1
 
 
-def test_every_temperature_has_a_name_of_its_own() -> None:
+def test_every_temperature_has_a_name_of_its_own():
     assert len({temperature_label(t) for t in TEMPERATURES}) == len(TEMPERATURES)
     assert sorted(TEMPERATURES) == list(TEMPERATURES)

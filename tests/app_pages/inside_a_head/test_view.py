@@ -15,17 +15,17 @@ def view(tokens: tuple[str, ...], patch_grid: tuple[int, int] | None = None) -> 
     return View(subject=None, chosen=chosen, record=record, steps=steps, query=0, key=2, keys=(0, 2, 3))
 
 
-def test_tokens_that_occur_twice_are_told_apart() -> None:
+def test_tokens_that_occur_twice_are_told_apart():
     texts = view(("the", "film", "the", "x" * 40))
     assert [texts.name(key) for key in texts.keys] == ["0 the", "2 the", "3 xxxxxxxxxxxxx…"]
 
 
-def test_patches_have_names_of_their_own() -> None:
+def test_patches_have_names_of_their_own():
     patches = view(("[CLS]", "r0c0", "r0c1", "r0c2"), (1, 3))
     assert [patches.name(position) for position in (0, 2)] == ["[CLS]", "r0c1"]
 
 
-def test_rows_come_by_position_or_by_weight() -> None:
+def test_rows_come_by_position_or_by_weight():
     texts = view(("a", "b", "c", "d"))
     assert texts.ordered(by_weight=False) == [0, 2, 3]
     assert texts.ordered(by_weight=True) == [3, 0, 2]

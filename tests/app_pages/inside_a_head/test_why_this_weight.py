@@ -1,7 +1,6 @@
 import re
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from tests.app_pages.charts import table
 from tests.app_pages.shown_subject import subject_of
 from tests.model.huggingface.folders import SENTENCE, build
 
-Open = Callable[..., AppTest]
 PART = {"inside_why": "true"}
 TEXT = {"text": "not great film", "checkpoint": "imdb-pre-ln"}
 AT = {"layer": "1", "head": "1", "query": "3 film", "inside_key": "1 not"}
@@ -46,9 +44,7 @@ def expected(app: AppTest, layer: int, head: int, query: int, key: int) -> np.nd
     return products
 
 
-def test_nothing_is_computed_until_it_is_opened(
-    opened: Open, open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_computed_until_it_is_opened(opened, open_app, monkeypatch):
     computed: list[Any] = []
 
     @wraps(score_parts)  # the cache asks for its name
@@ -66,9 +62,7 @@ def test_nothing_is_computed_until_it_is_opened(
 
 
 @pytest.mark.parametrize("checkpoint", ["imdb-pre-ln", "imdb-post-ln"])
-def test_the_numbers_are_those_of_the_library_and_follow_head_query_and_key(
-    opened: Open, checkpoint: str
-) -> None:
+def test_the_numbers_are_those_of_the_library_and_follow_head_query_and_key(opened, checkpoint):
     app = opened(**TEXT | {"checkpoint": checkpoint}, **AT)
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 1, 3, 1), atol=1e-6)
     score = subject_of(app).record.scores[1, 1, 3, 1]
@@ -81,7 +75,7 @@ def test_the_numbers_are_those_of_the_library_and_follow_head_query_and_key(
     assert "for `2 great` in L1 H0" in shown_text(app, "The score of `4 [SEP]`")
 
 
-def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened: Open) -> None:
+def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened):
     app = opened(**TEXT, **AT)
     score = subject_of(app).record.scores[1, 1, 3, 1]
     total, recorded = re.search(
@@ -94,7 +88,7 @@ def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened: Open) -> 
     assert "without a part, the layers after it would write something else" in shown_text(app, "The products")
 
 
-def test_the_largest_product_is_put_into_words(opened: Open) -> None:
+def test_the_largest_product_is_put_into_words(opened):
     app = opened(**TEXT, **AT | {"layer": "0"})
     products = on_screen(app)
     assert set(products.index) == {"token", "position", "biases"}
@@ -103,9 +97,7 @@ def test_the_largest_product_is_put_into_words(opened: Open) -> None:
     assert sentence in shown_text(app, "The score of")
 
 
-def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read(opened, monkeypatch):
     clicks: dict[str, Callable[[dict], None]] = {}
     taken: dict[str, Any] = {}
     monkeypatch.setattr(why_this_weight, "clickable", lambda *_, key, take, **__: clicks.update({key: take}))
@@ -133,7 +125,7 @@ def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read
             assert taken == {"head": (layer, head), "query": wrote, "key": read}
 
 
-def test_the_head_from_which_this_one_was_opened_is_a_click_away(opened: Open) -> None:
+def test_the_head_from_which_this_one_was_opened_is_a_click_away(opened):
     app = opened(**TEXT, **AT)
     assert "inside_back_to" not in [button.key for button in app.button]
     app.session_state["why_before"] = [(0, 1, 2, 4)]
@@ -146,7 +138,7 @@ def test_the_head_from_which_this_one_was_opened_is_a_click_away(opened: Open) -
     assert "inside_back_to" not in [button.key for button in app.run().button]
 
 
-def test_a_key_that_the_query_must_not_attend_to_has_no_reason(opened: Open) -> None:
+def test_a_key_that_the_query_must_not_attend_to_has_no_reason(opened):
     app = opened(text="film [PAD] not", checkpoint="imdb-pre-ln", query="1 film", inside_key="2 [PAD]")
     assert (
         shown_text(app, "`1 film` must not")
@@ -155,7 +147,7 @@ def test_a_key_that_the_query_must_not_attend_to_has_no_reason(opened: Open) -> 
     assert not [part for part in app.caption if part.value.startswith("The products")]
 
 
-def test_of_a_digit_the_parts_were_read_from_patches(opened: Open) -> None:
+def test_of_a_digit_the_parts_were_read_from_patches(opened):
     app = opened(
         kind="Digit", checkpoint="mnist-post-ln", layer="1", head="0", query="r1c0", inside_key="r0c1"
     )
@@ -167,7 +159,7 @@ def test_of_a_digit_the_parts_were_read_from_patches(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("architecture", ["T5EncoderModel", "DebertaV2Model", "DINOv3ViTModel", "BeitModel"])
-def test_what_positions_add_is_said_in_words(opened: Open, checkpoints: Path, architecture: str) -> None:
+def test_what_positions_add_is_said_in_words(opened, checkpoints, architecture):
     build(checkpoints / "own", architecture)
     is_text = architecture in ("T5EncoderModel", "DebertaV2Model")
     query, key = ("4 not", "3 is") if is_text else ("r1c0", "r0c1")

@@ -16,18 +16,18 @@ LINE = Prediction(number=0, answer="good", predicted=1, label=0)
 PAIR = Item(text=Text("The Film", "STRASSE"))
 
 
-def test_the_accuracy_of_all_has_wilson_s_interval() -> None:
+def test_the_accuracy_of_all_has_wilson_s_interval():
     """Worked by hand: 8 of 10 with z = 1.96 have the centre 0.8 + z²/20 over 1 + z²/10, 0.7167, and half of it 0.2266."""
     assert accuracy_text(8, 10) == "accuracy **80.0\u2009%**"
     (_, _, first, *_) = _class_table(np.array([[4, 1], [1, 4]]), ("a", "b")).splitlines()
     assert first == "| all | 8 of 10 | 80.0\u2009% | 49.0 to 94.3\u2009% |"
 
 
-def test_of_few_inputs_no_percentage_is_written() -> None:
+def test_of_few_inputs_no_percentage_is_written():
     assert accuracy_text(8, 9) == "too few for a percentage (n = 9)"
 
 
-def test_the_table_has_a_row_for_each_class_that_is_a_label() -> None:
+def test_the_table_has_a_row_for_each_class_that_is_a_label():
     counts = np.array([[9, 1, 0], [0, 0, 0], [0, 1, 8]])
     table = _class_table(counts, ("a|b", "none", "c")).splitlines()[3:]
     assert table == [
@@ -36,7 +36,7 @@ def test_the_table_has_a_row_for_each_class_that_is_a_label() -> None:
     ]
 
 
-def test_of_many_classes_the_most_frequent_are_shown() -> None:
+def test_of_many_classes_the_most_frequent_are_shown():
     counts = np.diag([*range(1, MOST_CLASSES + 4), 0, 0])
     assert _shown_classes(counts) == (list(range(3, MOST_CLASSES + 3)), 3)
     assert _shown_classes(np.zeros((2, 2), int)) == ([0, 1], 0)
@@ -55,22 +55,22 @@ def test_of_many_classes_the_most_frequent_are_shown() -> None:
         ({"contained": "film", "cell": (1, 0)}, False),
     ],
 )
-def test_all_conditions_must_hold(wanted: dict, is_shown: bool) -> None:
+def test_all_conditions_must_hold(wanted, is_shown):
     assert RowFilter(**wanted).matches(PAIR, LINE) is is_shown
 
 
-def test_of_a_picture_the_name_is_searched() -> None:
+def test_of_a_picture_the_name_is_searched():
     assert RowFilter(contained="DIGIT 1").matches(Item(name="test digit 12"), LINE)
     assert not RowFilter(contained="digit 3").matches(Item(name="test digit 12"), LINE)
 
 
-def test_an_input_without_a_label_is_neither_wrong_nor_in_a_cell() -> None:
+def test_an_input_without_a_label_is_neither_wrong_nor_in_a_cell():
     unlabelled = Prediction(number=0, answer="good", predicted=1)
     assert not RowFilter(wrong_only=True).matches(PAIR, unlabelled)
     assert not RowFilter(cell=(0, 1)).matches(PAIR, unlabelled)
 
 
-def test_the_conditions_are_said_without_markup_of_their_own() -> None:
+def test_the_conditions_are_said_without_markup_of_their_own():
     row_filter = RowFilter(contained="*a*", cell=(0, 1), wrong_only=True)
     expected = "containing “\\*a\\*”, labelled bad and answered good, wrong ones only"
     assert row_filter.conditions(("bad", "good")) == expected

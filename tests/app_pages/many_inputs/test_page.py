@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -81,14 +80,14 @@ def press(app: AppTest, key: str) -> AppTest:
 
 
 @pytest.mark.parametrize(("kind", "n"), [("Text", None), ("Digit", 100)])
-def test_the_page_opens_with_the_examples(open_app: Open, kind: str, n: int | None) -> None:
+def test_the_page_opens_with_the_examples(open_app, kind, n):
     app = open_app(PAGE, kind=kind)
     assert len(table(app)) == (n or len(sentences()))
     assert [popover.proto.popover.label for popover in app.get("popover")].count("Your own list") == 1
     assert "entered_lists" not in app.session_state or not app.session_state["entered_lists"][kind].listed
 
 
-def test_the_examples_keep_their_name_when_one_was_opened(open_app: Open) -> None:
+def test_the_examples_keep_their_name_when_one_was_opened(open_app):
     app = open_app(PAGE)
     app.session_state["entered_lists"] = {"Text": EnteredList(listed=example_list("Text"), opened=0)}
     app.run()
@@ -98,7 +97,7 @@ def test_the_examples_keep_their_name_when_one_was_opened(open_app: Open) -> Non
     assert any("examples, chosen to be hard" in block.value for block in app.markdown)
 
 
-def test_the_list_is_gone_through_in_the_order_of_the_table_with_the_head_kept(open_list: Open) -> None:
+def test_the_list_is_gone_through_in_the_order_of_the_table_with_the_head_kept(open_list):
     app = open_list()
     app.segmented_control(key="many_order").set_value("hardest first").run()
     order = numbers(app)
@@ -119,7 +118,7 @@ def test_the_list_is_gone_through_in_the_order_of_the_table_with_the_head_kept(o
     assert app.button(key="several_previous").disabled
 
 
-def test_without_a_list_there_is_no_stepper(open_app: Open) -> None:
+def test_without_a_list_there_is_no_stepper(open_app):
     app = open_app(ATTENTION)
     assert not [button for button in app.button if str(button.key).startswith("several")]
 
@@ -132,7 +131,7 @@ def test_without_a_list_there_is_no_stepper(open_app: Open) -> None:
         ('text,label\n"a', "a quotation mark is opened and never closed"),
     ],
 )
-def test_what_cannot_be_read_is_one_sentence(open_list: Open, pasted: str, message: str) -> None:
+def test_what_cannot_be_read_is_one_sentence(open_list, pasted, message):
     app = open_list(pasted)
     (warning,) = (block.value for block in app.warning)
     assert message in warning
@@ -140,25 +139,25 @@ def test_what_cannot_be_read_is_one_sentence(open_list: Open, pasted: str, messa
     assert app.text_area(key="several_paste_0").value == pasted
 
 
-def test_much_is_read_in_part_and_that_is_said(open_list: Open) -> None:
+def test_much_is_read_in_part_and_that_is_said(open_list):
     app = open_list("\n".join(f"great film {index}" for index in range(600)))
     assert len(table(app)) == 500
     assert "There are 600 texts, of which the first 500 are read." in [block.value for block in app.caption]
 
 
-def test_texts_of_which_none_can_be_read(open_list: Open) -> None:
+def test_texts_of_which_none_can_be_read(open_list):
     app = open_list("\u200b")
     assert [block.value for block in app.info] == ["The encoder can read none of these inputs."]
     assert not table(app)
 
 
-def test_another_list_takes_the_place_of_the_first(open_list: Open) -> None:
+def test_another_list_takes_the_place_of_the_first(open_list):
     app = open_list()
     press(app, "several_examples")
     assert table(app)[0]["input"].startswith("A warm, funny")
 
 
-def test_test_digits_open_as_such(open_app: Open) -> None:
+def test_test_digits_open_as_such(open_app):
     app = open_app(PAGE, input_controls.KIND.to("Digit"), many_order="as given")
     press(app, "several_examples")
     assert len(table(app)) == 100
@@ -169,21 +168,21 @@ def test_test_digits_open_as_such(open_app: Open) -> None:
     assert app.button(key="several_back").label == "8 of 100"
 
 
-def test_a_damaged_checkpoint_is_one_sentence(open_app: Open, checkpoints: Path) -> None:
+def test_a_damaged_checkpoint_is_one_sentence(open_app, checkpoints):
     (checkpoints / "imdb-pre-ln" / "model.safetensors").write_bytes(b"{")
     app = open_app(PAGE)
     assert not app.exception
     assert app.info[0].value.startswith("The encoder imdb-pre-ln cannot be used")
 
 
-def test_an_encoder_without_classes_compares_its_states(open_list: Open, checkpoints: Path) -> None:
+def test_an_encoder_without_classes_compares_its_states(open_list, checkpoints):
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=()))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     app = open_list(checkpoint="headless")
     assert {row["answer"] for row in table(app)} <= {f"number {index}" for index in range(1, 5)}
 
 
-def test_a_text_and_a_cell_filter_together(open_list: Open) -> None:
+def test_a_text_and_a_cell_filter_together(open_list):
     app = open_list()
     rows = table(app)
     classes = ("negative", "positive")
@@ -206,7 +205,7 @@ def test_a_text_and_a_cell_filter_together(open_list: Open) -> None:
     assert "many_cell" not in app.query_params
 
 
-def test_the_filter_is_in_the_address(open_app: Open) -> None:
+def test_the_filter_is_in_the_address(open_app):
     app = open_app(PAGE, many_text="film")
     expected = [number for number, text in enumerate(sentences().values()) if "film" in text.lower()]
     assert sorted(numbers(app)) == expected
@@ -214,13 +213,13 @@ def test_the_filter_is_in_the_address(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize("cell", ["x", "0-9", "-1-0", "999999-0"])
-def test_a_cell_that_does_not_exist_hides_nothing(open_app: Open, cell: str) -> None:
+def test_a_cell_that_does_not_exist_hides_nothing(open_app, cell):
     app = open_app(PAGE, kind="Text", many_cell=cell)
     assert not app.exception
     assert len(table(app)) == len(sentences())
 
 
-def test_what_is_pasted_becomes_a_matrix_and_a_table(open_list: Open) -> None:
+def test_what_is_pasted_becomes_a_matrix_and_a_table(open_list):
     app = open_list()
     counts = charts.table(app, "Confusion matrix of 4 inputs", "label_name", "answer_name", "value")
     rows, labels = table(app), ["positive", "negative", "negative", "positive"]
@@ -240,13 +239,13 @@ def test_what_is_pasted_becomes_a_matrix_and_a_table(open_list: Open) -> None:
     assert not app.exception
 
 
-def test_without_labels_there_is_no_matrix_and_the_hardest_come_first(open_list: Open) -> None:
+def test_without_labels_there_is_no_matrix_and_the_hardest_come_first(open_list):
     app = open_list("great film\nnot great\nfilm\n", many_order="hardest first")
     assert not app.get("vega_lite_chart")
     assert app.segmented_control(key="many_order").options == ["hardest first", "as given"]
 
 
-def test_the_wrong_ones_come_first_and_among_them_the_hardest(open_list: Open) -> None:
+def test_the_wrong_ones_come_first_and_among_them_the_hardest(open_list):
     rows = table(open_list(many_order="wrong first"))
     is_right = ["right" in row for row in rows]
     assert is_right == sorted(is_right)
@@ -255,9 +254,7 @@ def test_the_wrong_ones_come_first_and_among_them_the_hardest(open_list: Open) -
         assert losses == sorted(losses, reverse=True)
 
 
-def test_the_examples_have_labels_where_the_encoder_has_their_classes(
-    open_app: Open, checkpoints: Path
-) -> None:
+def test_the_examples_have_labels_where_the_encoder_has_their_classes(open_app, checkpoints):
     labelled = [row for row in table(open_app(PAGE)) if row.get("right") or row.get("wrong")]
     assert len(labelled) == len(right_answers())
     other = tiny.loaded(replace(tiny.TEXT, class_names=("spam", "ham")))
@@ -267,9 +264,7 @@ def test_the_examples_have_labels_where_the_encoder_has_their_classes(
     assert not any("not a class" in caption.value for caption in app.caption)
 
 
-def test_the_heads_are_measured_over_the_list_for_this_session_alone(
-    open_list: Open, checkpoints: Path
-) -> None:
+def test_the_heads_are_measured_over_the_list_for_this_session_alone(open_list, checkpoints):
     before = sorted(path for path in checkpoints.rglob("*"))
     app = open_list()
     assert app.button(key="many_measure_heads").label.startswith(
@@ -288,6 +283,6 @@ def test_the_heads_are_measured_over_the_list_for_this_session_alone(
     assert app.button(key="many_measure_heads")
 
 
-def test_one_input_has_no_spread_to_measure(open_list: Open) -> None:
+def test_one_input_has_no_spread_to_measure(open_list):
     app = open_list("text\na film\n")
     assert not [button for button in app.button if button.key == "many_measure_heads"]

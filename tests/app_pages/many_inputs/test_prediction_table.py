@@ -31,7 +31,7 @@ def titles(predictions: Predictions) -> list[str]:
     return [heading["title"] for heading in _headings(ITEMS, predictions)]
 
 
-def test_a_row_says_what_was_given_and_what_was_answered() -> None:
+def test_a_row_says_what_was_given_and_what_was_answered():
     first, second, third = (cells(item, FOUND, line) for item, line in zip(ITEMS, LINES, strict=True))
     assert {name: cell["text"] for name, cell in first.items()} == {
         "number": "1",
@@ -52,7 +52,7 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
     assert titles(FOUND) == ["", "input", "answer", "label", "loss (nats)"]
 
 
-def test_a_text_without_a_label_has_no_loss() -> None:
+def test_a_text_without_a_label_has_no_loss():
     losses = [cells(item, FOUND, line)["surprise"] for item, line in zip(ITEMS, LINES, strict=True)]
     assert [cell["text"] for cell in losses] == ["1.39", "–", "–"]
     assert losses[1]["help"] == "no label, so no loss"
@@ -61,7 +61,7 @@ def test_a_text_without_a_label_has_no_loss() -> None:
     assert titles(result) == ["", "input", "answer", "uncertainty (nats)"]
 
 
-def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None:
+def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some():
     assert "share_of_unknown_tokens" not in as_csv(ITEMS, FOUND, LINES).decode()
     result = replace(FOUND, lines=(*LINES[:2], replace(LINES[2], unknown=0.25)))
     assert titles(result) == [
@@ -80,7 +80,7 @@ def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None
     assert table["share_of_unknown_tokens"].tolist() == [0, 0, 0.25]
 
 
-def test_a_picture_travels_small() -> None:
+def test_a_picture_travels_small():
     item = Item(name="a.png", colours=Picture.of(np.zeros((400, 512, 3), np.uint8)))
     cell = cells(item, FOUND, LINES[2])["input"]
     assert cell["text"] == "a.png"
@@ -88,7 +88,7 @@ def test_a_picture_travels_small() -> None:
     assert len(cell["picture"]) < 5000
 
 
-def test_states_are_compared_with_each_other() -> None:
+def test_states_are_compared_with_each_other():
     line = Prediction(number=1, answer="8 numbers", nearest=0, surprise=0.25)
     result = Predictions(lines=(line,), surprise="distance", explained="")
     assert titles(result) == ["", "input", "most similar", "distance"]
@@ -98,7 +98,7 @@ def test_states_are_compared_with_each_other() -> None:
     assert table.loc[0, ["most_like_it", "distance"]].tolist() == [1, 0.25]
 
 
-def test_the_file_holds_everything_and_no_formula() -> None:
+def test_the_file_holds_everything_and_no_formula():
     table = pd.read_csv(io.BytesIO(as_csv(ITEMS, FOUND, LINES[::-1])), keep_default_na=False)
     assert table["number"].tolist() == [3, 2, 1]
     assert table["text"].tolist() == ["y" * 900, "a\nb", "'=1+1"]
@@ -111,7 +111,7 @@ def test_the_file_holds_everything_and_no_formula() -> None:
 
 
 @pytest.mark.parametrize("sign", FORMULA)
-def test_no_cell_of_others_begins_as_a_formula(sign: str) -> None:
+def test_no_cell_of_others_begins_as_a_formula(sign):
     item = Item(name=f"{sign}cmd.png", label=f"{sign}x", digit=0)
     content = as_csv([item], FOUND, [Prediction(number=0, answer=f"{sign}y")])
     table = pd.read_csv(io.BytesIO(content), keep_default_na=False)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,13 @@ FILM = tuple(
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_of_each_text_the_share_of_unknown_tokens_is_known() -> None:
+def test_of_each_text_the_share_of_unknown_tokens_is_known():
     items = tuple(Item(text=Text(text)) for text in ("great film", "☃ film ☃ ☃", "☃"))
     assert [line.unknown for line in predict("imdb-pre-ln", items).lines] == [0, 0.75, 1]
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch):
     monkeypatch.setattr(module, "AT_ONCE", 2)  # several parts, and not in the order of the list
     loaded = cache.loaded("imdb-pre-ln")
     result = predict("imdb-pre-ln", ITEMS)
@@ -64,9 +63,7 @@ def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.Monkey
 
 @pytest.mark.usefixtures("checkpoints")
 @pytest.mark.parametrize(("a_second", "sizes"), [(1, [1] * 5), (1e15, [5])])
-def test_inputs_that_take_long_are_read_one_at_a_time(
-    monkeypatch: pytest.MonkeyPatch, a_second: float, sizes: list[int]
-) -> None:
+def test_inputs_that_take_long_are_read_one_at_a_time(monkeypatch, a_second, sizes):
     monkeypatch.setattr(module, "A_SECOND", a_second)
     read, of = [], cache.of
 
@@ -80,7 +77,7 @@ def test_inputs_that_take_long_are_read_one_at_a_time(
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_what_the_encoder_cannot_read_is_counted() -> None:
+def test_what_the_encoder_cannot_read_is_counted():
     items = (Item(text=Text("\u200b")), Item(text=Text("great " * 30)), Item(text=Text("not", "film")))
     result = predict("imdb-pre-ln", items)
     assert [line.number for line in result.lines] == [1, 2]
@@ -96,7 +93,7 @@ def test_what_the_encoder_cannot_read_is_counted() -> None:
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_test_digits_and_pictures_without_ink() -> None:
+def test_test_digits_and_pictures_without_ink():
     result = predict("mnist-pre-ln", (Item(digit=3, label="0"), Item(name="blank.png"), Item(digit=4)))
     assert [line.number for line in result.lines] == [0, 2]
     assert result.notes[0] == "1 picture left out, in which no digit was found: blank.png."
@@ -114,9 +111,7 @@ def test_test_digits_and_pictures_without_ink() -> None:
         ("BertModel", {}, "distance"),
     ],
 )
-def test_every_kind_of_answer(
-    checkpoints: Path, architecture: str, changed: dict[str, Any], surprise: str
-) -> None:
+def test_every_kind_of_answer(checkpoints, architecture, changed, surprise):
     build(checkpoints / "own", architecture, **changed)
     labelled = (*FILM[:3], Item(text=FILM[3].text, label="0"))
     result = predict("own", labelled if not surprise else FILM)
@@ -136,7 +131,7 @@ def test_every_kind_of_answer(
         assert predict("own", FILM[:1]).surprise == ""
 
 
-def test_an_encoder_of_pairs_reads_both_parts(checkpoints: Path) -> None:
+def test_an_encoder_of_pairs_reads_both_parts(checkpoints):
     build(checkpoints / "own", "BertForSequenceClassification")
     items = (Item(text=Text("the film", "is bad")), Item(text=Text("the film")))
     result = predict("own", items)
@@ -145,7 +140,7 @@ def test_an_encoder_of_pairs_reads_both_parts(checkpoints: Path) -> None:
     assert [line.probability for line in result.lines] == pytest.approx(expected, abs=1e-5)
 
 
-def test_where_answers_are_not_those_of_the_library_is_noted(checkpoints: Path) -> None:
+def test_where_answers_are_not_those_of_the_library_is_noted(checkpoints):
     build_sentence_encoder(checkpoints / "own", {"similarity_fn_name": "manhattan"})
     (note,) = predict("own", FILM).notes
     assert "compares texts by 'manhattan'" in note

@@ -27,14 +27,14 @@ def figures(app: AppTest) -> dict[str, dict]:
     return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
 
 
-def test_of_maps_with_many_positions_only_the_chosen_part_is_sent(open_digit: Open) -> None:
+def test_of_maps_with_many_positions_only_the_chosen_part_is_sent(open_digit):
     app = open_digit()
     assert app.slider(key="masks_shown").value == (0, 1)
     shapes = [np.shape(weights(figures(app)[f"masks_map_{kind}"])) for kind in KINDS]
     assert shapes == [(2, 2)] * 3
 
 
-def test_a_part_with_too_many_positions_is_cut_and_said_to_be(open_digit: Open) -> None:
+def test_a_part_with_too_many_positions_is_cut_and_said_to_be(open_digit):
     app = open_digit()
     app.slider(key="masks_shown").set_value((1, 4)).run()
     figure = figures(app)["masks_map_pattern"]
@@ -43,9 +43,7 @@ def test_a_part_with_too_many_positions_is_cut_and_said_to_be(open_digit: Open) 
     assert any("3 positions, here 1 to 3" in caption.value for caption in app.caption)
 
 
-def test_maps_of_fewer_positions_are_sent_as_a_whole(
-    open_digit: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_maps_of_fewer_positions_are_sent_as_a_whole(open_digit, monkeypatch):
     monkeypatch.setattr(page, "MOST_DRAWN", 5)
     figure = figures(open_digit())["masks_map_pattern"]
     assert np.shape(weights(figure)) == (5, 5)

@@ -44,7 +44,7 @@ def digit() -> ForwardRecord:
         (MaskChoice(kind="keys", layers=(0,)), "Without any mask"),
     ],
 )
-def test_what_was_masked_is_named(text: ForwardRecord, choice: MaskChoice, named: str) -> None:
+def test_what_was_masked_is_named(text, choice, named):
     assert without_or_with(choice, text) == named
 
 
@@ -56,12 +56,12 @@ def test_what_was_masked_is_named(text: ForwardRecord, choice: MaskChoice, named
         (MaskChoice(kind="padding", n_padding=2), "With the last 2 patches masked as padding"),
     ],
 )
-def test_what_was_masked_of_a_digit_is_named(digit: ForwardRecord, choice: MaskChoice, named: str) -> None:
+def test_what_was_masked_of_a_digit_is_named(digit, choice, named):
     assert without_or_with(choice, digit) == named
 
 
 @pytest.mark.parametrize("parts", [Parts(causal=True), Parts(windows=(None, 3))])
-def test_what_the_encoder_masks_itself_is_not_left_out(text: ForwardRecord, parts: Parts) -> None:
+def test_what_the_encoder_masks_itself_is_not_left_out(text, parts):
     own = replace(text, config=replace(text.config, family=Family(name="other", parts=parts)))
     assert has_own_mask(own)
     assert not has_own_mask(text)
@@ -70,14 +70,14 @@ def test_what_the_encoder_masks_itself_is_not_left_out(text: ForwardRecord, part
     assert ("has that mask anyway" in explained(MaskChoice(kind="causal", layers=(0,)), own)) == parts.causal
 
 
-def test_how_far_windows_reach_through_the_layers(text: ForwardRecord, digit: ForwardRecord) -> None:
+def test_how_far_windows_reach_through_the_layers(text, digit):
     assert "information reaches a position from up to 6 away" in explained(
         MaskChoice(kind="window", radius=3), text
     )
     assert "class token attends to all" in explained(MaskChoice(kind="window", radius=3), digit)
 
 
-def test_a_blocked_token_is_unread_only_where_the_mask_holds(text: ForwardRecord) -> None:
+def test_a_blocked_token_is_unread_only_where_the_mask_holds(text):
     everywhere = "No token reads from a hidden one any more"
     n_layers, n_heads = text.pattern.shape[:2]
     blocked = MaskChoice(kind="keys", keys=(1,))
@@ -89,7 +89,7 @@ def test_a_blocked_token_is_unread_only_where_the_mask_holds(text: ForwardRecord
         assert f"{everywhere} in the chosen layers and heads; the others still do" in message
 
 
-def test_of_a_repeated_token_it_is_said_which_one_is_blocked() -> None:
+def test_of_a_repeated_token_it_is_said_which_one_is_blocked():
     record = capture(tiny.loaded(tiny.TEXT), "not great not")
     assert without_or_with(MaskChoice(kind="keys", keys=(3,)), record) == "Without “not” at position 3"
     assert without_or_with(MaskChoice(kind="keys", keys=(2,)), record) == "Without “great”"

@@ -1,7 +1,6 @@
 """What a mask does to log P of a word in place of [MASK], compared with a log-softmax of its own."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,9 +52,7 @@ def number(value: float) -> str:
         ((MASK.to("Causal"),), MaskChoice(kind="causal"), "With a causal mask"),
     ],
 )
-def test_the_mask_changes_log_p_of_the_chosen_word(
-    open_masks: Open, choices: tuple, mask: MaskChoice, clause: str
-) -> None:
+def test_the_mask_changes_log_p_of_the_chosen_word(open_masks, choices, mask, clause):
     message = headline(open_masks(*choices))
     old, new = log_probability(), log_probability(mask)
     direction = "falls" if new < old else "rises"
@@ -63,12 +60,12 @@ def test_the_mask_changes_log_p_of_the_chosen_word(
     assert f"{clause}, log P(“great” at [MASK]) {direction}: {numbers}" in message
 
 
-def test_without_a_mask_it_is_one_number(open_masks: Open) -> None:
+def test_without_a_mask_it_is_one_number(open_masks):
     message = headline(open_masks(MASK.to("None")))
     assert f"Nothing is masked: log P(“great” at [MASK]) is {number(log_probability())} nats" in message
 
 
-def test_padding_that_is_masked_leaves_it_and_padding_that_is_not_does_not(open_masks: Open) -> None:
+def test_padding_that_is_masked_leaves_it_and_padding_that_is_not_does_not(open_masks):
     app = open_masks(MASK.to("Padding"), PADDING.to(4))
     padding = MaskChoice(kind="padding", n_padding=4)
     old, ignored = log_probability(), log_probability(padding, "ignored")
@@ -77,7 +74,7 @@ def test_padding_that_is_masked_leaves_it_and_padding_that_is_not_does_not(open_
     assert message.endswith(f"masked, {format_number(ignored - old, '+.2g')} where it is not.")
 
 
-def test_every_way_of_masking_has_its_own_log_p(open_masks: Open) -> None:
+def test_every_way_of_masking_has_its_own_log_p(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1"), LAYER.to(0), HEAD.to(0), PART.to(WAYS))
     assert not app.exception
     ways, row = (table.value for table in app.table)
@@ -90,7 +87,7 @@ def test_every_way_of_masking_has_its_own_log_p(open_masks: Open) -> None:
     assert "prediction" not in ways
 
 
-def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_app: Open) -> None:
+def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_app):
     blocked = (CHECKPOINT.to(ENCODER), BLOCKED_KEYS.to("1"))
     assert "the prediction" in headline(open_app(MASKS, *blocked, TEXT.to(MASKED_TEXT)))
     app = open_app(MASKS, *blocked, TEXT.to("not great film"))
@@ -98,7 +95,7 @@ def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_app: 
     assert "answer_of" not in [group.key for group in app.get("button_group")]
 
 
-def test_an_encoder_without_classes_begins_with_the_masked_word(open_app: Open, checkpoints: Path) -> None:
+def test_an_encoder_without_classes_begins_with_the_masked_word(open_app, checkpoints):
     build(checkpoints / "masked", "BertForMaskedLM")
     text = "the film is [MASK] bad ."
     app = open_app(MASKS, TEXT.to(text), CHECKPOINT.to("masked"), BLOCKED_KEYS.to("2"))

@@ -2,7 +2,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +24,6 @@ from app_pages.controls.pages import MASKS
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture.intervention import MaskChoice, masked
-from model.config import ModelConfig
 from model.inputs import Input
 from model.measures.changes import class_changes
 from model.measures.head_measures import entropy
@@ -68,14 +66,14 @@ def encoder_and_input(app: AppTest) -> tuple[str, Input]:
     first_of([{"query": "2 great"}, {"query": "r0c1", "kind": "Digit", "checkpoint": "mnist-post-ln"}]),
     ids=["text", "digit"],
 )
-def test_every_kind_and_every_part(open_masks: Open, what: dict, kind: str, part: str) -> None:
+def test_every_kind_and_every_part(open_masks, what, kind, part):
     blocked = {"Block tokens": {"masks_keys": "1.3"}, "Block pairs": {"masks_cells": "0-1.2-2"}}
     app = open_masks(masks_kind=kind, masks_part=part, **blocked.get(kind, {}), **what)
     assert not app.exception
     assert app.selectbox(key="masks_kind").value == kind
 
 
-def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: Open) -> None:
+def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1.3"))
     assert app.multiselect(key="masks_positions").value == [1, 3]
     after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1, 3)))).record
@@ -93,7 +91,7 @@ def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: O
     assert label in headline(app)
 
 
-def test_the_box_blocks_and_frees(open_masks: Open) -> None:
+def test_the_box_blocks_and_frees(open_masks):
     app = open_masks()
     assert "Nothing is masked" in headline(app)
     app.multiselect(key="masks_positions").set_value([1]).run()
@@ -104,7 +102,7 @@ def test_the_box_blocks_and_frees(open_masks: Open) -> None:
     assert "Nothing is masked" in headline(app)
 
 
-def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(open_app: Open) -> None:
+def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(open_app):
     app = open_app("app_pages/masks/page.py")
     assert "For example: without “" in headline(app)
     name, text = encoder_and_input(app)
@@ -127,11 +125,11 @@ def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(
     assert "Nothing is masked" in headline(app)
 
 
-def test_a_link_hides_nothing_that_it_does_not_name(open_masks: Open) -> None:
+def test_a_link_hides_nothing_that_it_does_not_name(open_masks):
     assert "Nothing is masked" in headline(open_masks())
 
 
-def test_of_a_digit_too_one_patch_is_hidden_as_an_example_once(open_masks: Open) -> None:
+def test_of_a_digit_too_one_patch_is_hidden_as_an_example_once(open_masks):
     app = open_masks()
     app.segmented_control(key="kind").set_value("Digit").run()
     assert "For example: without the patch in row " in headline(app)
@@ -153,7 +151,7 @@ def test_of_a_digit_too_one_patch_is_hidden_as_an_example_once(open_masks: Open)
     assert "Nothing is masked" in headline(app)
 
 
-def test_a_word_that_is_hidden_as_an_example_leaves_the_chosen_query(open_app: Open) -> None:
+def test_a_word_that_is_hidden_as_an_example_leaves_the_chosen_query(open_app):
     app = open_app("app_pages/attention/page.py")
     query = app.selectbox(key="query").value
     app.switch_page("app_pages/masks/page.py").run()
@@ -161,7 +159,7 @@ def test_a_word_that_is_hidden_as_an_example_leaves_the_chosen_query(open_app: O
     assert app.selectbox(key="query").value == query
 
 
-def test_a_causal_mask_is_looked_at_from_the_middle(open_masks: Open) -> None:
+def test_a_causal_mask_is_looked_at_from_the_middle(open_masks):
     app = open_masks()
     app.selectbox(key="masks_kind").set_value("Causal").run()
     assert app.selectbox(key="query").value == 2  # of five
@@ -170,7 +168,7 @@ def test_a_causal_mask_is_looked_at_from_the_middle(open_masks: Open) -> None:
 @pytest.mark.parametrize(
     ("what", "message"), [({}, "text"), ({"kind": "Digit", "checkpoint": "mnist-pre-ln"}, "digit")]
 )
-def test_an_answer_that_is_of_no_input_is_said_to_be_so(open_masks: Open, what: dict, message: str) -> None:
+def test_an_answer_that_is_of_no_input_is_said_to_be_so(open_masks, what, message):
     app = open_masks(MASK.to("Causal"), **what)
     assert f"the answer no longer depends on the {message}" in headline(app)
     assert f"for every {message}." in headline(app)
@@ -178,7 +176,7 @@ def test_an_answer_that_is_of_no_input_is_said_to_be_so(open_masks: Open, what: 
     assert "the prediction" in headline(in_one_layer)
 
 
-def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
+def test_the_box_of_cells_is_of_the_chosen_query(open_masks):
     app = open_masks(MASK.to("Block pairs"), BLOCKED_CELLS.to("0-1.2-2.2-4"), query="2 great")
     assert app.multiselect(key="masks_positions").value == [2, 4]
     app.multiselect(key="masks_positions").set_value([4]).run()
@@ -193,18 +191,18 @@ def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
         ("Causal", {"masks_layers": "L9", "masks_heads": "all", "masks_part": "nowhere"}),
     ],
 )
-def test_nonsense_in_the_address_falls_back(open_masks: Open, kind: str, nonsense: dict) -> None:
+def test_nonsense_in_the_address_falls_back(open_masks, kind, nonsense):
     result = headline(open_masks(masks_kind=kind, **nonsense, forgiven=nonsense))
     assert result == headline(open_masks(masks_kind=kind))
 
 
-def test_a_kind_of_mask_that_there_is_not_is_the_first(open_masks: Open) -> None:
+def test_a_kind_of_mask_that_there_is_not_is_the_first(open_masks):
     app = open_masks(masks_kind="sideways", forgiven=["masks_kind"])
     assert headline(app)
     assert app.selectbox(key="masks_kind").value == "Block tokens"
 
 
-def test_a_finite_number_that_there_is_not_is_the_first(open_masks: Open) -> None:
+def test_a_finite_number_that_there_is_not_is_the_first(open_masks):
     part = {"masks_kind": "Causal", "masks_part": "Ways of masking"}
     app = open_masks(**part, masks_number="0", forgiven=["masks_number"])
     assert [table.value.to_dict() for table in app.table] == [
@@ -219,32 +217,32 @@ def test_a_finite_number_that_there_is_not_is_the_first(open_masks: Open) -> Non
         {"masks_kind": "Block pairs", "masks_cells": "1.2-.-3.999-1"},
     ],
 )
-def test_cells_that_there_are_not_are_not_blocked(open_masks: Open, nonsense: dict) -> None:
+def test_cells_that_there_are_not_are_not_blocked(open_masks, nonsense):
     assert "Nothing is masked" in headline(open_masks(**nonsense))
 
 
-def test_in_another_text_nothing_is_blocked(open_masks: Open) -> None:
+def test_in_another_text_nothing_is_blocked(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1"))
     app.text_area(key="text").set_value("great film").run()
     assert "Nothing is masked" in headline(app)
     assert "masks_keys" not in app.query_params
 
 
-def test_the_same_patches_stay_blocked_in_another_digit(open_masks: Open) -> None:
+def test_the_same_patches_stay_blocked_in_another_digit(open_masks):
     app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), BLOCKED_KEYS.to("2"), DIGIT.to(1))
     assert "Without the patch in row 0, column 1" in headline(app)
     app.number_input(key="digit").set_value(5).run()
     assert "Without the patch in row 0, column 1" in headline(app)
 
 
-def test_a_mask_in_chosen_heads_alone(open_masks: Open) -> None:
+def test_a_mask_in_chosen_heads_alone(open_masks):
     app = open_masks(MASK.to("Causal"), masks_layers="L1", masks_heads="H0")
     assert "in layer 1 and head 0" in headline(app)
     app = open_masks(MASK.to("Causal"), LAYER.to(0), masks_layers="L1", masks_heads="H0")
     assert not figures(app)["masks_map_pattern"]["layout"].get("images")
 
 
-def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_masks: Open) -> None:
+def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_masks):
     app = open_masks(MASK.to("Padding"), PADDING.to(4))
     assert [metric.label for metric in app.metric] == [
         "Without padding",
@@ -261,19 +259,19 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
     assert len(figures(app)["masks_map_pattern"]["data"][0]["x"]) == 9
 
 
-def test_a_text_that_fills_the_encoder_leaves_no_room_for_padding(open_masks: Open) -> None:
+def test_a_text_that_fills_the_encoder_leaves_no_room_for_padding(open_masks):
     app = open_masks(input_controls.TEXT.to("great " * 20), MASK.to("Padding"))
     assert "Nothing is masked" in headline(app)
     assert app.info[0].value == "No room for padding: the encoder reads 12 tokens, and this text has 12."
 
 
-def test_a_digit_has_no_padding_and_the_page_says_so(open_masks: Open) -> None:
+def test_a_digit_has_no_padding_and_the_page_says_so(open_masks):
     app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), MASK.to("Padding"), PADDING.to(2))
     assert any("Digits have no padding" in caption.value for caption in app.caption)
     assert "the last 2 patches" in headline(app)
 
 
-def test_the_maps_are_of_the_chosen_head(open_masks: Open) -> None:
+def test_the_maps_are_of_the_chosen_head(open_masks):
     shown = figures(open_masks(BLOCKED_KEYS.to("1"), LAYER.to(1), HEAD.to(1)))
     assert list(shown) == [f"masks_map_{name}" for name in ("scores", "pattern", "change")]
     after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1,)))).record
@@ -284,7 +282,7 @@ def test_the_maps_are_of_the_chosen_head(open_masks: Open) -> None:
     np.testing.assert_allclose(weights(shown["masks_map_change"]), change, atol=1e-6)
 
 
-def test_a_long_text_is_shown_in_parts(open_masks: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_is_shown_in_parts(open_masks, monkeypatch):
     monkeypatch.setattr("app_pages.masks.page.LEGIBLE", 3)
     app = open_masks()
     assert app.slider(key="masks_shown").value == (0, 2)
@@ -292,7 +290,7 @@ def test_a_long_text_is_shown_in_parts(open_masks: Open, monkeypatch: pytest.Mon
     assert all(figure["layout"]["xaxis"]["range"] == [0.5, 3.5] for figure in figures(app).values())
 
 
-def test_the_ways_of_masking_in_numbers(open_masks: Open) -> None:
+def test_the_ways_of_masking_in_numbers(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1"), PART.to("Ways of masking"), NUMBER.to("−10"))
     ways, row = (table.value for table in app.table)
     sums = ways["rows add up to"]
@@ -305,7 +303,7 @@ def test_the_ways_of_masking_in_numbers(open_masks: Open) -> None:
     assert row["prediction"].iloc[1] == "none: every probability is NaN"
 
 
-def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
+def test_the_class_token_and_what_it_lost(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1"), PART.to("What follows"))
     (message,) = (
         block.proto.body for block in app.get("html") if "cannot look any more where" in block.proto.body
@@ -315,7 +313,7 @@ def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
     assert f"{100 * before:.1f}\u2009%" in message
 
 
-def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks: Open) -> None:
+def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks):
     app = open_masks(
         BLOCKED_KEYS.to("1"), PART.to("What follows"), LAYER.to(1), LOST_BY.to("mean of the layer")
     )
@@ -332,7 +330,7 @@ def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks: Op
     assert shift.at["2 great", "after"] == pytest.approx(after.pattern[1, :, 0, 2].mean(), abs=1e-6)
 
 
-def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks: Open) -> None:
+def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks):
     query = {"masks_keys": "1", "masks_heads": "H0", "masks_part": "What follows"}
     app = open_masks(LOST_BY.to("mean of the layer"), **query)
     (message,) = (block.proto.body for block in app.get("html") if "for the class token" in block.proto.body)
@@ -341,7 +339,7 @@ def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_mas
 
 
 @pytest.mark.parametrize(("kind", "key"), [("Local window", "masks_radius"), ("Padding", "masks_padding")])
-def test_a_choice_that_another_input_has_no_room_for(open_masks: Open, kind: str, key: str) -> None:
+def test_a_choice_that_another_input_has_no_room_for(open_masks, kind, key):
     app = open_masks(masks_kind=kind)
     app.slider(key=key).set_value(app.slider(key=key).max).run()
     app.segmented_control(key="kind").set_value("Digit").run()
@@ -349,12 +347,12 @@ def test_a_choice_that_another_input_has_no_room_for(open_masks: Open, kind: str
     assert app.slider(key=key).value <= app.slider(key=key).max
 
 
-def test_tokens_are_never_markup(open_masks: Open) -> None:
+def test_tokens_are_never_markup(open_masks):
     app = open_masks(input_controls.TEXT.to("<b>"), BLOCKED_KEYS.to("1.2.3"))
     assert "<b>" not in headline(app)
 
 
-def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks: Open, checkpoints: Path) -> None:
+def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks, checkpoints):
     small = tiny.loaded(replace(tiny.TEXT, n_heads=1, n_layers=1))
     checkpoint.save(checkpoints / "small", small.model, {}, small.tokenizer)
     app = open_masks(MASK.to("Causal"), masks_heads="H1", masks_layers="L1")
@@ -365,13 +363,13 @@ def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks: Open, che
 
 
 @pytest.mark.parametrize("kind", ["Block tokens", "Block pairs", "None"])
-def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks: Open, kind: str) -> None:
+def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks, kind):
     app = open_masks(PART.to("Ways of masking"), masks_kind=kind)
     assert any("Another one is chosen under “View”" in info.value for info in app.info)
     assert not any("add up to less than 1" in text.value for text in app.markdown)  # which they do not here
 
 
-def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> None:
+def test_the_class_token_s_weight_stands_beside_the_digit(open_masks):
     app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), BLOCKED_KEYS.to("3"), query="r0c1")
     name, digit = encoder_and_input(app)
     after = LiveSubject(name, digit, changed=masked(MaskChoice(kind="keys", keys=(3,)))).record
@@ -389,9 +387,7 @@ def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> N
         (tiny.TEXT, {"masks_kind": "Padding", "masks_padding": "2"}),
     ],
 )
-def test_without_classes_the_pooled_state_stands_for_the_answer(
-    open_masks: Open, checkpoints: Path, config: ModelConfig, query: dict, part: str
-) -> None:
+def test_without_classes_the_pooled_state_stands_for_the_answer(open_masks, checkpoints, config, query, part):
     loaded = tiny.loaded(replace(config, class_names=()))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     app = open_masks(CHECKPOINT.to("headless"), masks_part=part, **query)
@@ -411,9 +407,7 @@ def test_without_classes_the_pooled_state_stands_for_the_answer(
         assert "prediction" not in ways
 
 
-def test_ways_of_masking_begin_with_four_positions_by_hand_and_have_their_own_controls(
-    open_masks: Open,
-) -> None:
+def test_ways_of_masking_begin_with_four_positions_by_hand_and_have_their_own_controls(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1"), PART.to("Ways of masking"), masks_layers="L0")
     written = "\n".join(block.value for block in app.markdown)
     by_hand = written.index("**A causal mask on the first 4")
@@ -423,6 +417,6 @@ def test_ways_of_masking_begin_with_four_positions_by_hand_and_have_their_own_co
     assert "word_stroke" not in {block.proto.component_name for block in app.get("bidi_component")}
 
 
-def test_what_hears_clicks_on_the_board_stands_before_it(open_masks: Open) -> None:
+def test_what_hears_clicks_on_the_board_stands_before_it(open_masks):
     keys = [*container_keys(open_masks(masks_kind="Block pairs").main)]
     assert keys.index("gesture_masks_board_toggles") < keys.index("masks_board")

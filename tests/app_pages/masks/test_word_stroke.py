@@ -51,7 +51,7 @@ def send(app: AppTest, message: object) -> AppTest:
     return app._run(states)
 
 
-def test_a_stroke_blocks_its_tokens_and_is_in_the_address(open_masks: Open) -> None:
+def test_a_stroke_blocks_its_tokens_and_is_in_the_address(open_masks):
     app = stroke(open_masks(layer="1", query="2 great"), 3, 1)
     assert app.query_params["masks_keys"] in ("1.3", ["1.3"])
     data = sent(app)
@@ -63,9 +63,7 @@ def test_a_stroke_blocks_its_tokens_and_is_in_the_address(open_masks: Open) -> N
     assert "masks_keys" not in app.query_params
 
 
-def test_a_stroke_over_a_row_too_long_for_a_board_blocks_pairs_of_its_query(
-    open_masks: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stroke_over_a_row_too_long_for_a_board_blocks_pairs_of_its_query(open_masks, monkeypatch):
     monkeypatch.setattr("app_pages.masks.page.LARGEST_BOARD", 4)
     app = open_masks(masks_kind="Block pairs", masks_cells="0-1.2-2", query="2 great")
     assert sent(app)["hidden"] == [2]
@@ -73,7 +71,7 @@ def test_a_stroke_over_a_row_too_long_for_a_board_blocks_pairs_of_its_query(
     assert app.query_params["masks_cells"] in ("0-1.2-3.2-4", ["0-1.2-3.2-4"])
 
 
-def test_under_other_masks_a_click_chooses_the_query(open_masks: Open) -> None:
+def test_under_other_masks_a_click_chooses_the_query(open_masks):
     app = open_masks(masks_kind="Causal", query="2 great")
     data = sent(app)
     assert (data["hides"], data["hidden"]) == (False, [3, 4])
@@ -82,7 +80,7 @@ def test_under_other_masks_a_click_chooses_the_query(open_masks: Open) -> None:
     assert stroke(app, 3).selectbox(key="query").value == 3
 
 
-def test_it_is_said_where_the_mask_does_not_hold(open_masks: Open) -> None:
+def test_it_is_said_where_the_mask_does_not_hold(open_masks):
     assert not sent(open_masks(masks_keys="1", masks_heads="H1"))["masks"]
     assert sent(open_masks(masks_keys="1", masks_heads="H1", head="1"))["masks"]
 
@@ -101,7 +99,7 @@ def test_it_is_said_where_the_mask_does_not_hold(open_masks: Open) -> None:
     ],
     ids=str,
 )
-def test_a_message_of_nonsense_changes_nothing(open_masks: Open, change: dict) -> None:
+def test_a_message_of_nonsense_changes_nothing(open_masks, change):
     app = open_masks(masks_keys="2")
     address = dict(app.query_params)
     stroke(app, 1, **change)
@@ -109,7 +107,7 @@ def test_a_message_of_nonsense_changes_nothing(open_masks: Open, change: dict) -
     assert dict(app.query_params) == address
 
 
-def test_a_message_of_another_form_changes_nothing(open_masks: Open) -> None:
+def test_a_message_of_another_form_changes_nothing(open_masks):
     app = open_masks(masks_keys="2")
     for message in (None, 1, "x", [], [1], {}, {"positions": [1]}):
         assert sent(send(app, message))["hidden"] == [2]

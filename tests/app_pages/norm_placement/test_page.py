@@ -1,6 +1,5 @@
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 
@@ -8,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.norm_placement.claim_row import LINKS
-from model.claims.catalogue import CLAIMS, Claim
+from model.claims.catalogue import CLAIMS
 from model.claims.verdict import CLAIMS_FILE as STORED
 from model.claims.verdict import COMMAND, FurtherThanSeeds, read_measurements, write_measurements
 from model.theory import gradients_at_start
@@ -18,7 +17,6 @@ from tests.app_pages.theory.test_page import RUN
 from tests.model.claims.invented_measurements import invented, of_every_claim
 from tests.slow import first_of
 
-Open = Callable[..., AppTest]
 PAGE = "app_pages/norm_placement/page.py"
 BLOCKS_AND_AXIS = 3  # the blocks of both placements, and the axis of the effects
 
@@ -28,21 +26,21 @@ def shown_text(app: AppTest) -> str:
     return "\n".join(block.value for kind in (app.markdown, app.caption, app.info) for block in kind)
 
 
-def test_without_measurements_the_page_says_how_to_make_them(open_app: Open) -> None:
+def test_without_measurements_the_page_says_how_to_make_them(open_app):
     text = shown_text(open_app(PAGE))
     assert "Nothing is measured yet" in text
     assert COMMAND in text
 
 
 @pytest.mark.parametrize("content", ["{", '{"command": "c", "measured": [{}]}'])
-def test_a_damaged_file_is_said_to_be_so(open_app: Open, checkpoints: Path, content: str) -> None:
+def test_a_damaged_file_is_said_to_be_so(open_app, checkpoints, content):
     (checkpoints / STORED).write_text(content)
     text = shown_text(open_app(PAGE))
     assert "claims.json cannot be read" in text
     assert COMMAND in text
 
 
-def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
+def test_every_claim_has_its_row(open_app, checkpoints):
     write_measurements(checkpoints / STORED, of_every_claim())
     closed = open_app(PAGE)
     drawn = [claim for claim in CLAIMS if not isinstance(claim.rule, FurtherThanSeeds)]
@@ -85,9 +83,7 @@ SIXTEEN, NONE = tuple(1.0 + seed / 100 for seed in range(16)), (0.0,) * 16
         ((3.0, 3.1), (1.0, 1.0), "No verdict from fewer than 3 seeds: encoders (2 of 2 pairs)"),
     ],
 )
-def test_the_verdict_says_no_more_than_the_numbers(
-    open_app: Open, checkpoints: Path, pre: tuple, post: tuple, expected: str
-) -> None:
+def test_the_verdict_says_no_more_than_the_numbers(open_app, checkpoints, pre, post, expected):
     write_measurements(checkpoints / STORED, [invented(pre, post)])
     (verdict,) = (
         text.value
@@ -99,7 +95,7 @@ def test_the_verdict_says_no_more_than_the_numbers(
         assert (word in verdict) == (word in expected)
 
 
-def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app: Open, checkpoints: Path) -> None:
+def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app, checkpoints):
     guesses = {"where": "rate 1", "source": "fresh"}
     write_measurements(
         checkpoints / STORED,
@@ -114,9 +110,7 @@ def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app: Open, checkpoi
 
 
 @pytest.mark.parametrize("claim", first_of(CLAIMS, 3), ids=lambda claim: claim.key)
-def test_the_link_of_a_claim_opens_its_figure(
-    open_app: Open, checkpoints: Path, monkeypatch: pytest.MonkeyPatch, claim: Claim
-) -> None:
+def test_the_link_of_a_claim_opens_its_figure(open_app, checkpoints, monkeypatch, claim):
     for pre, name in (("pre", "sentences-pre-ln-seed0"), ("post", "sentences-post-ln-seed0")):
         shutil.copytree(checkpoints / f"imdb-{pre}-ln", checkpoints / name)
     write_runs(checkpoints / RUNS, [RUN])
@@ -126,7 +120,7 @@ def test_the_link_of_a_claim_opens_its_figure(
     assert not open_app(f"app_pages/{page}/page.py", **query | smaller).exception
 
 
-def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:
+def test_a_claim_that_nobody_measured_says_so(open_app, checkpoints):
     write_measurements(checkpoints / STORED, [invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0))])
     app = open_app(PAGE)
     text = shown_text(app)
@@ -134,9 +128,7 @@ def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path)
     assert text.count("Not measured") == len(CLAIMS) - 1
 
 
-def test_the_contradictions_have_the_numbers_of_the_file_that_is_shipped(
-    open_app: Open, checkpoints: Path
-) -> None:
+def test_the_contradictions_have_the_numbers_of_the_file_that_is_shipped(open_app, checkpoints):
     shipped_file = Path(__file__).parents[3] / "checkpoints" / STORED
     shutil.copy(shipped_file, checkpoints)
     text = shown_text(open_app(PAGE))
@@ -166,7 +158,7 @@ def test_the_contradictions_have_the_numbers_of_the_file_that_is_shipped(
     ] == shares
 
 
-def test_what_is_measured_meanwhile_is_read(open_app: Open, checkpoints: Path) -> None:
+def test_what_is_measured_meanwhile_is_read(open_app, checkpoints):
     app = open_app(PAGE)
     write_measurements(checkpoints / STORED, of_every_claim())
     assert CLAIMS[0].says in shown_text(app.run())
@@ -180,9 +172,7 @@ def test_what_is_measured_meanwhile_is_read(open_app: Open, checkpoints: Path) -
         ((3.0, 3.1), "seems to hold"),
     ],
 )
-def test_kinds_of_encoders_that_disagree_make_a_claim_mixed(
-    open_app: Open, checkpoints: Path, digits: tuple, expected: str
-) -> None:
+def test_kinds_of_encoders_that_disagree_make_a_claim_mixed(open_app, checkpoints, digits, expected):
     ones = {count: (1.0,) * count for count in (2, 3)}
     write_measurements(
         checkpoints / STORED,

@@ -1,6 +1,5 @@
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,7 +35,7 @@ def shown_text(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
 
-def test_a_text_checkpoint_adds_sinusoids(open_part: Open) -> None:
+def test_a_text_checkpoint_adds_sinusoids(open_part):
     app = open_part(input_controls.TEXT.to(TEXT))
     assert "adds **sinusoids**: a table of 12 × 8 numbers" in shown_text(app)
     assert r"$x_t + p_t$" in shown_text(app)
@@ -46,7 +45,7 @@ def test_a_text_checkpoint_adds_sinusoids(open_part: Open) -> None:
     assert "2.0000 to 2.0000" in shown_text(app)
 
 
-def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> None:
+def test_a_scaled_one_says_by_how_much(open_part, checkpoints):
     scaled = tiny.loaded(replace(tiny.TEXT, embedding_scaled=True))
     checkpoint.save(checkpoints / "imdb-pre-ln", scaled.model, {}, scaled.tokenizer)
     app = open_part(input_controls.TEXT.to(TEXT), CHECKPOINT.to("imdb-pre-ln"))
@@ -56,7 +55,7 @@ def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> No
     assert "word × √d_model, added" in described(app, "Lengths of")["description"]
 
 
-def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part: Open) -> None:
+def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part):
     app = open_part(KIND.to("Digit"), query="r1c0")
     assert "has a **learned table** of positions: 5 × 8 numbers" in shown_text(app)
     assert "**The position of r1c0**" in shown_text(app)
@@ -69,13 +68,13 @@ def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part
     assert f"that of the class token: **{format_short(class_token)}**" in shown_text(app)
 
 
-def test_the_class_token_is_apart(open_part: Open) -> None:
+def test_the_class_token_is_apart(open_part):
     app = open_part(KIND.to("Digit"))
     assert "**The position of the class token** against those of all patches" in shown_text(app)
     assert "and against that of the class token" not in shown_text(app)
 
 
-def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part: Open) -> None:
+def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part):
     app = open_part(input_controls.TEXT.to(TEXT), OWN_TABLE.to("all pairs"))
     assert weights(shown(app, "positions_own_pairs")).shape == (5, 5)
     app.segmented_control(key="positions_own_range").set_value("all").run()
@@ -84,13 +83,13 @@ def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part: Open) -> N
     np.testing.assert_allclose(result, cosine_similarities(rows, rows), atol=rounding(3 * 8))
 
 
-def test_the_numbers_are_the_table(open_part: Open) -> None:
+def test_the_numbers_are_the_table(open_part):
     app = open_part(KIND.to("Digit"), OWN_TABLE.to("the numbers"))
     rows = position_table(checkpoint.load("mnist-pre-ln"))
     np.testing.assert_allclose(weights(shown(app, "positions_own_numbers")), rows, rtol=1e-6)
 
 
-def test_one_token_alone(open_app: Open, checkpoints: Path) -> None:
+def test_one_token_alone(open_app, checkpoints):
     loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
     loaded.tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
     checkpoint.save(checkpoints / "bare", loaded.model, {}, loaded.tokenizer)
@@ -103,7 +102,7 @@ def test_one_token_alone(open_app: Open, checkpoints: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
-def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, kind: str) -> None:
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part, kind):
     nonsense = {"positions_own": "<b>", "positions_own_range": "most"}
     app = open_part(kind=kind, **nonsense, forgiven=nonsense)
     assert app.segmented_control(key="positions_own").value == (
@@ -112,14 +111,14 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, kin
     assert shown_text(app)
 
 
-def test_from_a_digit_to_a_text(open_part: Open) -> None:
+def test_from_a_digit_to_a_text(open_part):
     app = open_part(KIND.to("Digit"), OWN_TABLE.to("patch by patch"))
     app.segmented_control(key="kind").set_value("Text").run()
     assert "adds **sinusoids**" in shown_text(app)
     assert app.segmented_control(key="positions_own").value == "lengths"
 
 
-def test_an_imported_grid_is_not_said_to_come_from_digits(open_part: Open, checkpoints: Path) -> None:
+def test_an_imported_grid_is_not_said_to_come_from_digits(open_part, checkpoints):
     build(checkpoints / "own", "ViTModel")
     path = checkpoints / "own" / "model.safetensors"
     weights = load_file(path)

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ def open_part(open_app: Open) -> Open:
 
 
 @pytest.mark.parametrize("positioned", [False, True])
-def test_the_neighbours_are_those_of_the_full_space(open_part: Open, positioned: bool) -> None:
+def test_the_neighbours_are_those_of_the_full_space(open_part, positioned):
     app = open_part(query="2 film", **({"positions_map_vectors": SUM} if positioned else {}))
     parts = embedding_parts(checkpoint.load("imdb-pre-ln"), TEXT)
     vectors = parts.total if positioned else parts.content
@@ -39,7 +38,7 @@ def test_the_neighbours_are_those_of_the_full_space(open_part: Open, positioned:
     assert result == pytest.approx(cosines[ranked], abs=rounding(3 * 8))
 
 
-def test_a_word_that_occurs_twice_is_one_vector_until_positions_are_added(open_part: Open) -> None:
+def test_a_word_that_occurs_twice_is_one_vector_until_positions_are_added(open_part):
     app = open_part(query="1 great")
     nearest = table(app, "The 5 nearest neighbours of great", "label", "cosine").iloc[0]
     assert nearest["label"] == "great 4"
@@ -51,7 +50,7 @@ def test_a_word_that_occurs_twice_is_one_vector_until_positions_are_added(open_p
     assert "whole vocabulary" not in shown_text(app)  # which is searched for content alone
 
 
-def test_padding_has_no_neighbours(open_part: Open, checkpoints: Path) -> None:
+def test_padding_has_no_neighbours(open_part, checkpoints):
     loaded = checkpoint.load("imdb-pre-ln")
     with_zeros = loaded.model.state_dict()
     with_zeros["embedding.tokens.weight"][0] = 0
@@ -60,7 +59,7 @@ def test_padding_has_no_neighbours(open_part: Open, checkpoints: Path) -> None:
     assert "all zeros: without a direction" in shown_text(app)
 
 
-def test_words_around_are_drawn_behind_the_text(open_part: Open) -> None:
+def test_words_around_are_drawn_behind_the_text(open_part):
     app = open_part(WORDS.to(True))
     vectors = table(app, "9 vectors in two dimensions", "token", "word")
     assert sorted(vectors["token"][vectors["word"]]) == ["film", "great", "not"]
@@ -68,26 +67,26 @@ def test_words_around_are_drawn_behind_the_text(open_part: Open) -> None:
     described(app, "6 vectors in two dimensions")  # a word of the vocabulary has no position
 
 
-def test_the_share_of_the_variance_is_said(open_part: Open) -> None:
+def test_the_share_of_the_variance_is_said(open_part):
     app = open_part()
     assert "of the variance of the 6 vectors drawn" in shown_text(app)
     chart = described(app, "6 vectors in two dimensions")
     assert "first principal axis (" in chart["layer"][0]["encoding"]["x"]["title"]
 
 
-def test_t_sne_says_its_perplexity_and_seed(open_part: Open) -> None:
+def test_t_sne_says_its_perplexity_and_seed(open_part):
     app = open_part(METHOD.to("t-SNE"), PERPLEXITY.to(15), T_SNE_SEED.to(4))
     assert "Perplexity 5 (15 is not below the number of vectors), seed 4" in shown_text(app)
     described(app, "6 vectors in two dimensions")
 
 
-def test_t_sne_of_too_few_vectors_gives_one_sentence(open_part: Open) -> None:
+def test_t_sne_of_too_few_vectors_gives_one_sentence(open_part):
     app = open_part(input_controls.TEXT.to("x"), METHOD.to("t-SNE"))
     assert not app.exception
     assert app.info[0].value.startswith("t-SNE needs four vectors or more")
 
 
-def test_patches_are_drawn_as_pictures(open_part: Open) -> None:
+def test_patches_are_drawn_as_pictures(open_part):
     app = open_part(KIND.to("Digit"), query="r1c1")
     assert len(table(app, "5 vectors in two dimensions; r1c1 is chosen", "on_light")) == 4
     assert "whole vocabulary" not in shown_text(app)
@@ -95,7 +94,7 @@ def test_patches_are_drawn_as_pictures(open_part: Open) -> None:
 
 @pytest.mark.parametrize("text", ["x", "[PAD]", "[MASK] [MASK]", "<b>*x*</b> `$y$`", "你好"])
 @pytest.mark.parametrize(("method", "vectors"), [("PCA", "content alone"), ("t-SNE", SUM)])
-def test_any_text_can_be_drawn(open_part: Open, text: str, method: str, vectors: str) -> None:
+def test_any_text_can_be_drawn(open_part, text, method, vectors):
     assert shown_text(
         open_part(input_controls.TEXT.to(text), positions_map_method=method, positions_map_vectors=vectors)
     )
@@ -111,12 +110,12 @@ def test_any_text_can_be_drawn(open_part: Open, text: str, method: str, vectors:
         ("positions_map_seed", "-1"),
     ],
 )
-def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, key: str, nonsense: str) -> None:
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part, key, nonsense):
     drawn = {} if key == "positions_map_method" else {"positions_map_method": "t-SNE"}
     assert shown_text(open_part(**drawn | {key: nonsense}, forgiven=[key])) == shown_text(open_part(**drawn))
 
 
-def test_the_query_is_looked_up_by_hand(open_part: Open) -> None:
+def test_the_query_is_looked_up_by_hand(open_part):
     loaded = checkpoint.load("imdb-pre-ln")
     token_id = loaded.tokenizer.token_to_id("film")
     row = loaded.model.embedding.tokens.weight[token_id].detach().numpy()
@@ -126,5 +125,5 @@ def test_the_query_is_looked_up_by_hand(open_part: Open) -> None:
     assert "largest difference 0." in text
 
 
-def test_patches_are_not_looked_up(open_part: Open) -> None:
+def test_patches_are_not_looked_up(open_part):
     assert "From word to vector" not in shown_text(open_part(KIND.to("Digit")))

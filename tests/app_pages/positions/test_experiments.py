@@ -1,7 +1,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture import capture
 from model.capture.intervention import repositioned
-from model.config import ModelConfig
 from model.theory.permutation_equivariance import shuffled_order
 from tests.app_pages.charts import described, shown, table, weights
 from tests.app_pages.positions.test_checkpoint import shown_text
@@ -48,7 +46,7 @@ def written(formula: str) -> float:
 
 @pytest.mark.parametrize("query", [{}, {"kind": "Digit"}], ids=["text", "digit"])
 @pytest.mark.parametrize("placement", ["pre", "post"])
-def test_without_positions_only_rounding_is_left(open_part: Open, query: dict, placement: str) -> None:
+def test_without_positions_only_rounding_is_left(open_part, query, placement):
     stem = "mnist" if query else "imdb"
     app = open_part(CHECKPOINT.to(f"{stem}-{placement}-ln"), ORDER_SEED.to(2), **query)
     result = re.search(
@@ -60,7 +58,7 @@ def test_without_positions_only_rounding_is_left(open_part: Open, query: dict, p
     assert "What is permuted is the content" in shown_text(app)
 
 
-def test_without_positions_a_bias_by_distance_is_left_out_too(open_app: Open, checkpoints: Path) -> None:
+def test_without_positions_a_bias_by_distance_is_left_out_too(open_app, checkpoints):
     build(checkpoints / "own", "MPNetModel")
     page = shown_text(
         open_app(
@@ -76,7 +74,7 @@ def test_without_positions_a_bias_by_distance_is_left_out_too(open_app: Open, ch
     assert "treat all positions alike" in page
 
 
-def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> None:
+def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part):
     app = open_part(CHECKPOINT.to("imdb-pre-ln"), ORDER_SEED.to(7), LAYER.to(1))
     loaded = checkpoint.load("imdb-pre-ln")
     order = shuffled_order(LiveSubject("imdb-pre-ln", TEXT).record.roles, 7)
@@ -89,7 +87,7 @@ def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> Non
     assert len(strips) == 2
 
 
-def test_put_back_in_order_without_positions_both_maps_are_the_same(open_part: Open) -> None:
+def test_put_back_in_order_without_positions_both_maps_are_the_same(open_part):
     app = open_part(ORDER_SEED.to(7), IN_BOTH_ORDERS.to("without positions"), ROWS.to("put back in order"))
     before, after = (shown(app, f"positions_try_map_{side}") for side in ("before", "after"))
     assert before["data"][0]["y"] == after["data"][0]["y"]
@@ -98,16 +96,14 @@ def test_put_back_in_order_without_positions_both_maps_are_the_same(open_part: O
     assert "In this order, the prediction stays" in verdict
 
 
-def test_the_difference_is_token_by_token(open_part: Open) -> None:
+def test_the_difference_is_token_by_token(open_part):
     app = open_part(ORDER_SEED.to(7), IN_BOTH_ORDERS.to("without positions"), MAPS.to("after minus before"))
     assert np.abs(weights(shown(app, "positions_try_map_difference"))).max() < 1e-5
     assert "with rows and columns put back in order" in shown_text(app)
 
 
 @pytest.mark.parametrize("view", ["side by side", "difference"])
-def test_of_many_positions_those_around_the_query_are_drawn(
-    open_part: Open, monkeypatch: pytest.MonkeyPatch, view: str
-) -> None:
+def test_of_many_positions_those_around_the_query_are_drawn(open_part, monkeypatch, view):
     monkeypatch.setattr(changed_head, "MOST_DRAWN", 4)
     monkeypatch.setattr(changed_head, "DRAWN", 2)
     app = open_part(*([MAPS.to("after minus before")] if view == "difference" else []), query="3 film")
@@ -116,7 +112,7 @@ def test_of_many_positions_those_around_the_query_are_drawn(
     assert any("Of 8 positions, 2 to 3 are drawn" in caption.value for caption in app.caption)
 
 
-def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Open) -> None:
+def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part):
     app = open_part(
         CHECKPOINT.to("imdb-pre-ln"), EXPERIMENT.to(SHIFT), SHIFT_BY.to(3), MAPS.to("after minus before")
     )
@@ -129,14 +125,14 @@ def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Op
     )
 
 
-def test_the_next_order(open_part: Open) -> None:
+def test_the_next_order(open_part):
     app = open_part(ORDER_SEED.to(9999))
     app.button(key="positions_try_next").click().run()
     assert app.number_input(key="positions_try_seed").value == 0
     assert not app.exception
 
 
-def test_many_orders_are_shown_with_and_without_positions(open_part: Open) -> None:
+def test_many_orders_are_shown_with_and_without_positions(open_part):
     app = open_part(KIND.to("Digit"))
     dots = table(app, "Probability of", "seed", "condition")
     assert set(zip(dots["condition"], dots["seed"], strict=True)) == {
@@ -162,8 +158,8 @@ def test_many_orders_are_shown_with_and_without_positions(open_part: Open) -> No
     ],
 )
 def test_many_forward_passes_that_take_long_wait_for_a_button(
-    open_part: Open, monkeypatch: pytest.MonkeyPatch, choices: tuple, what: str, sentence: str
-) -> None:
+    open_part, monkeypatch, choices, what, sentence
+):
     monkeypatch.setattr(experiments, "MINUTE", 0)
     app = open_part(*choices)
     button = app.button(key=f"positions_try_{what}_wanted")
@@ -176,7 +172,7 @@ def test_many_forward_passes_that_take_long_wait_for_a_button(
         app.run()
 
 
-def test_an_order_that_moves_nothing_says_so(open_app: Open) -> None:
+def test_an_order_that_moves_nothing_says_so(open_app):
     app = open_app(
         PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to("great film"), ORDER_SEED.to(1)
     )
@@ -184,7 +180,7 @@ def test_an_order_that_moves_nothing_says_so(open_app: Open) -> None:
     assert "leaves all tokens where they were" in app.info[0].value
 
 
-def test_one_token_alone_has_no_other_order(open_app: Open) -> None:
+def test_one_token_alone_has_no_other_order(open_app):
     app = open_app(PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to("film"))
     assert not app.exception
     assert "leaves all tokens where they were" in app.info[0].value
@@ -197,11 +193,11 @@ def test_one_token_alone_has_no_other_order(open_app: Open) -> None:
         ({"kind": "Digit"}, "places; \\[CLS\\] stays."),
     ],
 )
-def test_what_stays_is_named(open_app: Open, query: dict, stay: str) -> None:
+def test_what_stays_is_named(open_app, query, stay):
     assert stay in shown_text(open_app(PAGE, positions_controls.PART.to(PART), **query))
 
 
-def test_left_out_positions_are_zeros(open_part: Open) -> None:
+def test_left_out_positions_are_zeros(open_part):
     app = open_part(EXPERIMENT.to(LEAVE_OUT), LAYER.to(1), HEAD.to(1))
     after = capture(checkpoint.load("imdb-pre-ln"), TEXT, repositioned(zeroed=True))
     np.testing.assert_allclose(weights(shown(app, "positions_try_map_after")), after.pattern[1, 1], atol=1e-6)
@@ -211,7 +207,7 @@ def test_left_out_positions_are_zeros(open_part: Open) -> None:
 
 
 @pytest.mark.parametrize(("query", "text"), [({}, TEXT), ({"kind": "Digit"}, None)], ids=["text", "digit"])
-def test_a_shift(open_part: Open, query: dict, text: str | None) -> None:
+def test_a_shift(open_part, query, text):
     app = open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(2), **query)
     assert [metric.label for metric in app.metric] == ["As trained", "Shifted by 2"]
     points = table(app, "Probability of", "shift", "says")
@@ -220,12 +216,12 @@ def test_a_shift(open_part: Open, query: dict, text: str | None) -> None:
     assert ("hollow" in shown_text(app)) == (points["says"].nunique() > 1)
 
 
-def test_a_shift_beyond_the_table_says_so(open_part: Open) -> None:
+def test_a_shift_beyond_the_table_says_so(open_part):
     assert "never" not in shown_text(open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(4)))
     assert "was never met in training" in shown_text(open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(5)))
 
 
-def test_another_checkpoint_can_have_fewer_shifts(open_part: Open) -> None:
+def test_another_checkpoint_can_have_fewer_shifts(open_part):
     app = open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(11))
     app.segmented_control(key="kind").set_value("Digit").run()
     assert not app.exception
@@ -245,7 +241,7 @@ def test_another_checkpoint_can_have_fewer_shifts(open_part: Open) -> None:
         ("positions_try_shift", "1e9"),
     ],
 )
-def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, key: str, nonsense: str) -> None:
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part, key, nonsense):
     experiment = {"positions_try": SHIFT} if key == "positions_try_shift" else {}
     assert shown_text(open_part(**experiment | {key: nonsense}, forgiven=[key])) == shown_text(
         open_part(**experiment)
@@ -253,7 +249,7 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, key
 
 
 @pytest.mark.parametrize("text", ["x", "[PAD] film [SEP] great", "<b>*x*</b> `$y$`"])
-def test_any_text_can_be_shuffled(open_app: Open, text: str) -> None:
+def test_any_text_can_be_shuffled(open_app, text):
     assert shown_text(
         open_app(PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to(text), ORDER_SEED.to(2))
     )
@@ -261,9 +257,7 @@ def test_any_text_can_be_shuffled(open_app: Open, text: str) -> None:
 
 @pytest.mark.parametrize("experiment", ["shuffle the content", LEAVE_OUT, SHIFT])
 @pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
-def test_without_classes_the_pooled_state_is_followed(
-    open_part: Open, checkpoints: Path, config: ModelConfig, experiment: str
-) -> None:
+def test_without_classes_the_pooled_state_is_followed(open_part, checkpoints, config, experiment):
     loaded = tiny.loaded(replace(config, class_names=()))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     kind = "Text" if config.is_text else "Digit"
@@ -276,7 +270,7 @@ def test_without_classes_the_pooled_state_is_followed(
         assert described(app, "cosine distance of the pooled state, over")
 
 
-def test_shifts_that_leave_rounding_are_a_sentence_and_no_curve(open_app: Open, checkpoints: Path) -> None:
+def test_shifts_that_leave_rounding_are_a_sentence_and_no_curve(open_app, checkpoints):
     build(checkpoints / "own", "T5EncoderModel")
     app = open_app(
         PAGE,

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,7 +47,7 @@ def shown_text(app: AppTest) -> str:
 
 @pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
 @pytest.mark.parametrize("part", PARTS)
-def test_every_part_draws_a_figure(open_positions: Open, part: str, kind: str) -> None:
+def test_every_part_draws_a_figure(open_positions, part, kind):
     app = open_positions(part, kind=kind)
     assert not app.exception
     assert app.get("vega_lite_chart") or app.get("plotly_chart")
@@ -65,7 +64,7 @@ def test_every_part_draws_a_figure(open_positions: Open, part: str, kind: str) -
         ("positions_dimensions", "64", [0, 1, 16, 32]),
     ],
 )
-def test_nonsense_in_the_address(open_app: Open, key: str, nonsense: str, default: object) -> None:
+def test_nonsense_in_the_address(open_app, key, nonsense, default):
     app = open_app(PAGE, **{key: nonsense}, forgiven=[key])
     assert not app.exception
     assert app.get_by_key(key).value == default
@@ -83,7 +82,7 @@ def test_nonsense_in_the_address(open_app: Open, key: str, nonsense: str, defaul
         ("windowed", "| L11 | ±64 | ±768 |"),
     ],
 )
-def test_each_kind_by_distance_is_drawn(open_positions: Open, kind: str, promise: str) -> None:
+def test_each_kind_by_distance_is_drawn(open_positions, kind, promise):
     choices = [] if kind == "rotated" else [positions_controls.RELATIVE_KIND.to(kind)]
     assert promise in shown_text(open_positions("By distance", *choices))
 
@@ -91,13 +90,13 @@ def test_each_kind_by_distance_is_drawn(open_positions: Open, kind: str, promise
 # Sinusoids
 
 
-def test_the_table_is_of_the_chosen_size(open_positions: Open) -> None:
+def test_the_table_is_of_the_chosen_size(open_positions):
     app = open_positions(positions_d_model="8", positions_length="32", positions_t="31")
     assert np.array_equal(numbers(shown(app, "positions_table")["data"][0]), position_table(32, 8))
     assert "as 4 clocks" in shown_text(app)
 
 
-def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
+def test_a_table_as_small_as_on_a_blackboard(open_positions):
     small = {"positions_d_model": "4", "positions_length": "5"}
     app = open_positions(**small, positions_t="4")
     by_hand = [  # sin t, cos t, sin(t / 100), cos(t / 100): the second frequency is 10000^(-2/4)
@@ -111,12 +110,12 @@ def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
     assert "as 2 clocks" in shown_text(app)
 
 
-def test_the_wavelengths_are_said(open_positions: Open) -> None:
+def test_the_wavelengths_are_said(open_positions):
     words = shown_text(open_positions(positions_d_model="8"))
     assert "a full turn takes λ positions, from 6.28 to 6,283" in words  # 2 pi times 1 and 1000
 
 
-def test_a_smaller_table_takes_position_and_dimensions_along(open_positions: Open) -> None:
+def test_a_smaller_table_takes_position_and_dimensions_along(open_positions):
     app = open_positions(positions_t="100", positions_dimensions="40")
     app.select_slider(key="positions_length").set_value(32).run()
     app.select_slider(key="positions_d_model").set_value(8).run()
@@ -125,7 +124,7 @@ def test_a_smaller_table_takes_position_and_dimensions_along(open_positions: Ope
     assert all(dimension < 8 for dimension in app.multiselect(key="positions_dimensions").value)
 
 
-def test_a_larger_table_keeps_position_and_dimensions(open_positions: Open) -> None:
+def test_a_larger_table_keeps_position_and_dimensions(open_positions):
     app = open_positions()
     app.slider(key="positions_t").set_value(20).run()
     app.multiselect(key="positions_dimensions").set_value([2, 5]).run()
@@ -141,7 +140,7 @@ def test_a_larger_table_keeps_position_and_dimensions(open_positions: Open) -> N
 # Dot products
 
 
-def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
+def test_the_matrix_is_of_the_dot_products(open_positions):
     app = open_positions("Sinusoids", WIDTH.to(8), LENGTH.to(32))
     seen = numbers(shown(app, "positions_dot_matrix")["data"][0])
     np.testing.assert_allclose(seen, dot_products(position_table(32, 8)), rtol=1e-6)
@@ -154,7 +153,7 @@ def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
 # Shift
 
 
-def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
+def test_the_shift_is_worked_in_numbers(open_positions):
     app = open_positions("Sinusoids", WIDTH.to(8), OFFSET.to(3), POSITION.to(2), FREQUENCY.to(0))
     np.testing.assert_allclose(
         numbers(shown(app, "positions_shift_matrix")["data"][0]), shift_matrix(3, 8), atol=1e-6
@@ -165,13 +164,13 @@ def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
     assert "up to 0.2955 in size" in worked  # sin 0.3: more than sin 3, sin 0.03 and sin 0.003
 
 
-def test_a_shift_by_nothing_is_exact(open_positions: Open) -> None:
+def test_a_shift_by_nothing_is_exact(open_positions):
     worked = shown_text(open_positions("Sinusoids", OFFSET.to(0)))
     assert "by at most **$0$**" in worked
     assert "**With sines alone** an offset of 0 is exact too" in worked
 
 
-def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:
+def test_a_narrower_table_has_fewer_frequencies(open_positions):
     app = open_positions("Sinusoids", FREQUENCY.to(31))
     app.select_slider(key="positions_d_model").set_value(8).run()
     assert not app.exception
@@ -181,7 +180,7 @@ def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:
 # Adding
 
 
-def test_the_maps_add_up(open_positions: Open) -> None:
+def test_the_maps_add_up(open_positions):
     app = open_positions("Sinusoids", input_controls.TEXT.to(TEXT), CHECKPOINT.to("imdb-post-ln"), HEAD.to(1))
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
@@ -191,7 +190,7 @@ def test_the_maps_add_up(open_positions: Open) -> None:
     assert "not the same as adding" not in shown_text(app)
 
 
-def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, checkpoints: Path) -> None:
+def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions, checkpoints):
     config = replace(tiny.TEXT, shared_qkv=True, embedding_norm=True)
     checkpoint.save(checkpoints / "shared", tiny.build(config), {}, tiny.tokenizer(config.n_positions))
     app = open_positions(
@@ -209,7 +208,7 @@ def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, c
     )
 
 
-def test_untied_weights_are_not_adding(open_positions: Open) -> None:
+def test_untied_weights_are_not_adding(open_positions):
     app = open_positions("Sinusoids", input_controls.TEXT.to(TEXT))
     app.segmented_control(key="positions_w2").set_value("another, W_K").run()
     assert "with untied weights it is not the same as adding" in shown_text(app)
@@ -225,11 +224,11 @@ def test_untied_weights_are_not_adding(open_positions: Open) -> None:
         ("imdb-post-ln", "1", "the state after layer 0"),
     ],
 )
-def test_what_the_head_itself_reads(open_positions: Open, name: str, layer: str, words: str) -> None:
+def test_what_the_head_itself_reads(open_positions, name, layer, words):
     assert words in shown_text(open_positions("Sinusoids", CHECKPOINT.to(name), layer=layer))
 
 
-def test_an_encoder_that_normalises_the_sum(open_positions: Open, checkpoints: Path) -> None:
+def test_an_encoder_that_normalises_the_sum(open_positions, checkpoints):
     made = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False, embedding_norm=True))
     checkpoint.save(checkpoints / "mine", made.model, {}, made.tokenizer)
     assert "after a norm" in shown_text(open_positions("Sinusoids", CHECKPOINT.to("mine")))

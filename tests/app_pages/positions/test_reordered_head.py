@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -35,7 +34,7 @@ def annotations(app: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 @pytest.mark.parametrize("order", REORDERINGS)
-def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind: str, order: str) -> None:
+def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened, kind, order):
     app = opened(kind=kind, positions_order=order)
     plain, causal = deviations(app).values()
     assert "10⁻" in plain or plain == "0"
@@ -46,7 +45,7 @@ def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind:
     assert "<b>≠</b>" in annotations(app)
 
 
-def test_the_order_that_changes_nothing(opened: Open) -> None:
+def test_the_order_that_changes_nothing(opened):
     """One of the 120 shuffles of five tokens leaves all in their places, also the query "great", the longest word."""
     seed = next(seed for seed in range(10_000) if reordering_indices("shuffled", 5, seed) == (0, 1, 2, 3, 4))
     app = opened(positions_try_seed=str(seed))
@@ -62,7 +61,7 @@ def test_the_order_that_changes_nothing(opened: Open) -> None:
 @pytest.mark.parametrize(
     "query", [{"positions_try_seed": "-5"}, {"positions_order": "best"}, {"positions_order_mask": ""}]
 )
-def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened, query):
     assert deviations(opened(**query, forgiven=query)) == deviations(opened())
 
 
@@ -75,8 +74,8 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query:
     ],
 )
 def test_positions_within_the_attention_are_said_to_make_the_order_count(
-    opened: Open, checkpoints: Path, architecture: str, reason: str, moves_along: bool
-) -> None:
+    opened, checkpoints, architecture, reason, moves_along
+):
     build(checkpoints / "own", architecture)
     app = opened(checkpoint="own")
     message = "\n".join(block.value for block in (*app.markdown, *app.caption))

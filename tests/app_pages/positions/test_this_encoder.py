@@ -52,7 +52,7 @@ def open_own(open_app: Open, checkpoints: Path) -> Open:
 
 
 @pytest.mark.parametrize("architecture", ["ModernBertModel", "EsmModel", "NomicBertModel"])
-def test_a_score_over_the_distance(open_own: Open, checkpoints: Path, architecture: str) -> None:
+def test_a_score_over_the_distance(open_own, checkpoints, architecture):
     app = open_own(architecture, LAYER.to(1), HEAD.to(2), query="3 is", positions_own_key="6 at")
     score = capture(load(str(checkpoints / "own")), SENTENCE).scores[1, 2, 3, 6]
     assert "L1 H2, query `3 is` and key `6 at`" in shown_text(app)
@@ -65,13 +65,13 @@ def test_a_score_over_the_distance(open_own: Open, checkpoints: Path, architectu
     assert pairs[:, 39 + 3].sum() == pytest.approx(score, abs=1e-5)
 
 
-def test_a_layer_with_a_window_says_how_far_it_sees(open_own: Open) -> None:
+def test_a_layer_with_a_window_says_how_far_it_sees(open_own):
     assert "Grey: keys that a query of L1 does not see; it sees ±2 positions" in shown_text(
         open_own("ModernBertModel", LAYER.to(1))
     )
 
 
-def test_a_pair_moved_along_keeps_its_score(open_own: Open) -> None:
+def test_a_pair_moved_along_keeps_its_score(open_own):
     app = open_own("EsmModel", OWN_ROTATED.to("moved along"), query="3 is", positions_own_key="6 at")
     page = shown_text(app)
     assert "bold the key's, by its position 6, faint the query's, by 3" in page
@@ -81,7 +81,7 @@ def test_a_pair_moved_along_keeps_its_score(open_own: Open) -> None:
     assert len([chart for chart in app.get("vega_lite_chart") if "as clocks" in chart.proto.spec]) == 2
 
 
-def test_patches_are_rotated_by_row_and_column(open_own: Open, checkpoints: Path) -> None:
+def test_patches_are_rotated_by_row_and_column(open_own, checkpoints):
     # patches of a 4 × 4 grid behind class token and four registers: r1c2 and r2c0
     app = open_own("DINOv3ViTModel", LAYER.to(1), query="r1c2", positions_own_key="r2c0")
     loaded = load(str(checkpoints / "own"))
@@ -95,7 +95,7 @@ def test_patches_are_rotated_by_row_and_column(open_own: Open, checkpoints: Path
     assert "Over all 6 places with the same offset" in shown_text(app)  # 3 rows, 2 columns
 
 
-def test_the_class_token_is_not_offered_where_it_is_not_rotated(open_own: Open) -> None:
+def test_the_class_token_is_not_offered_where_it_is_not_rotated(open_own):
     app = open_own("DINOv3ViTModel", query="[CLS]", forgiven=["query"])
     assert app.selectbox(key="query").value == 5 + 8
     assert app.selectbox(key="query").options[0] == "r0c0"
@@ -108,7 +108,7 @@ def test_the_class_token_is_not_offered_where_it_is_not_rotated(open_own: Open) 
     ("architecture", "remark"),
     [("T5EncoderModel", "All layers share it."), ("UMT5EncoderModel", "Each layer has its own.")],
 )
-def test_a_bias_over_the_distance(open_own: Open, checkpoints: Path, architecture: str, remark: str) -> None:
+def test_a_bias_over_the_distance(open_own, checkpoints, architecture, remark):
     app = open_own(architecture, LAYER.to(1), HEAD.to(2))
     assert remark in shown_text(app)
     bias = distance_bias(load(str(checkpoints / "own")), 1)
@@ -120,9 +120,7 @@ def test_a_bias_over_the_distance(open_own: Open, checkpoints: Path, architectur
     assert f"L1 H2 adds most, **{format_number(bias.by_head[2].max(), '+.2f')}**" in shown_text(app)
 
 
-def test_far_keys_share_a_bias_from_the_distance_that_the_curve_shows(
-    open_own: Open, checkpoints: Path
-) -> None:
+def test_far_keys_share_a_bias_from_the_distance_that_the_curve_shows(open_own, checkpoints):
     app = open_own("T5EncoderModel")
     bias = distance_bias(load(str(checkpoints / "own")), 0)
     (distance,) = re.findall(r"keys (\d+) or more positions away share", shown_text(app))
@@ -133,7 +131,7 @@ def test_far_keys_share_a_bias_from_the_distance_that_the_curve_shows(
     assert later[n - 1] != later[n] or later[1 - n] != later[-n]
 
 
-def test_an_encoder_with_vectors_and_a_bias_has_both(open_own: Open) -> None:
+def test_an_encoder_with_vectors_and_a_bias_has_both(open_own):
     app = open_own("MPNetModel")
     assert app.segmented_control(key="positions_own_kind").options == ["added", "biased"]
     assert "learned table" in shown_text(app)
@@ -141,7 +139,7 @@ def test_an_encoder_with_vectors_and_a_bias_has_both(open_own: Open) -> None:
     assert "What is added to a score, over the distance" in shown_text(app)
 
 
-def test_a_bias_on_the_grid(open_own: Open, checkpoints: Path) -> None:
+def test_a_bias_on_the_grid(open_own, checkpoints):
     app = open_own("BeitModel", HEAD.to(3))
     bias = grid_biases(load(str(checkpoints / "own")), 0)
     np.testing.assert_allclose(weights(shown(app, "positions_own_bias_map")), bias.by_offset[3], rtol=1e-5)
@@ -153,7 +151,7 @@ def test_a_bias_on_the_grid(open_own: Open, checkpoints: Path) -> None:
 # Windowed
 
 
-def test_windows_are_read_off_the_masks(open_own: Open) -> None:
+def test_windows_are_read_off_the_masks(open_own):
     app = open_own("ModernBertModel", OWN_KIND.to("windowed"))
     assert "After L0, a token can hold information from everywhere." in shown_text(app)
     assert "every token sees all others in 1 of 3 layers" in shown_text(app)
@@ -161,7 +159,7 @@ def test_windows_are_read_off_the_masks(open_own: Open) -> None:
     assert bars["before"].tolist() == [-19, -19, -19, -19, -2, -2]
 
 
-def test_a_causal_mask_lets_tokens_see_what_came_before(open_own: Open) -> None:
+def test_a_causal_mask_lets_tokens_see_what_came_before(open_own):
     app = open_own("CLIPTextModel", OWN_KIND.to("causal"))
     assert app.segmented_control(key="positions_own_kind").options == ["added", "causal"]
     assert "can hold information from the token itself and all earlier ones" in shown_text(app)
@@ -172,7 +170,7 @@ def test_a_causal_mask_lets_tokens_see_what_came_before(open_own: Open) -> None:
 # Disentangled
 
 
-def test_terms_of_relative_positions(open_own: Open, checkpoints: Path) -> None:
+def test_terms_of_relative_positions(open_own, checkpoints):
     app = open_own("DebertaV2Model", LAYER.to(1), HEAD.to(2), query="3 is", positions_own_key="6 at")
     loaded = load(str(checkpoints / "own"))
     score = capture(loaded, SENTENCE).scores[1, 2, 3, 6]
@@ -204,7 +202,7 @@ SAID = {
 
 
 @pytest.mark.parametrize("architecture", RELATIVE)
-def test_shuffling_without_positions_leaves_rounding_or_windows(open_own: Open, architecture: str) -> None:
+def test_shuffling_without_positions_leaves_rounding_or_windows(open_own, architecture):
     page = shown_text(open_own(architecture, ORDER_SEED.to(2), part="Experiments"))
     result = re.search(r"\*\*\$(.*?)\$\*\* with positions, \*\*\$(.*?)\$\*\* without", page)
     assert result is not None
@@ -219,7 +217,7 @@ def test_shuffling_without_positions_leaves_rounding_or_windows(open_own: Open, 
 
 
 @pytest.mark.parametrize("architecture", SAID)
-def test_leaving_positions_out_says_what_is_left_out(open_own: Open, architecture: str) -> None:
+def test_leaving_positions_out_says_what_is_left_out(open_own, architecture):
     app = open_own(architecture, EXPERIMENT.to(LEAVE_OUT), part="Experiments")
     assert SAID[architecture][0] in shown_text(app)
     (change,) = re.findall(r"A_\{ij\}\|\$: \*\*(.*?)\*\*", shown_text(app))
@@ -228,7 +226,7 @@ def test_leaving_positions_out_says_what_is_left_out(open_own: Open, architectur
 
 
 @pytest.mark.parametrize("architecture", SAID)
-def test_a_shift_leaves_rounding_where_distances_count(open_own: Open, architecture: str) -> None:
+def test_a_shift_leaves_rounding_where_distances_count(open_own, architecture):
     app = open_own(architecture, EXPERIMENT.to(SHIFT), SHIFT_BY.to(2), part="Experiments")
     assert SAID[architecture][1] in shown_text(app)
     (change,) = re.findall(r"A_\{ij\}\|\$: \*\*(.*?)\*\*", shown_text(app))

@@ -73,7 +73,7 @@ def plain(markup: str) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_link_shows_what_it_promises(open_app: Open, page: str) -> None:
+def test_every_link_shows_what_it_promises(open_app, page):
     of_page = [link for link in LINKS if link.page == page]
     assert [message for link in of_page if (message := broken(open_app, link))] == []
 
@@ -92,18 +92,18 @@ def test_every_link_shows_what_it_promises(open_app: Open, page: str) -> None:
     ],
     ids=["promise", "key", "value", "another part", "figure", "to begin with"],
 )
-def test_a_link_that_leads_astray_is_noticed(open_app: Open, link: GuideLink) -> None:
+def test_a_link_that_leads_astray_is_noticed(open_app, link):
     assert broken(open_app, link)
 
 
-def test_no_link_is_overlooked() -> None:
+def test_no_link_is_overlooked():
     written = set(re.findall(r"\]\(([^\s)]+)", TEXT))
     assert written == {link.address for link in LINKS} | {
         address for address in written if address.startswith("https://")
     }
 
 
-def test_every_paper_that_the_pages_cite_has_a_place() -> None:
+def test_every_paper_that_the_pages_cite_has_a_place():
     sources = "\n".join(
         path.read_text(encoding="utf-8") for path in GUIDE.parents[1].glob("app_pages/**/*.py")
     )
@@ -112,14 +112,14 @@ def test_every_paper_that_the_pages_cite_has_a_place() -> None:
     assert {one for one in cited if one not in TEXT} == set()
 
 
-def test_every_paper_is_introduced_and_every_place_has_a_link() -> None:
+def test_every_paper_is_introduced_and_every_place_has_a_link():
     for title, paper in papers(TEXT).items():
         assert paper.about, title
         assert paper.sections, title
         assert all(links(text) for text in paper.sections.values()), title
 
 
-def test_links_of_the_page_stay_in_the_window_and_below_the_address_of_the_app() -> None:
+def test_links_of_the_page_stay_in_the_window_and_below_the_address_of_the_app():
     shown = opening_here(TEXT)
     assert "](/" not in shown
     assert shown.count('target="_self"') == shown.count('<a href="./')
@@ -128,7 +128,7 @@ def test_links_of_the_page_stay_in_the_window_and_below_the_address_of_the_app()
     assert result == {f"https://some.where/loupe{link.address}" for link in LINKS}
 
 
-def test_links_keep_the_reader_s_own_sentence_or_say_beside_them_what_they_need_instead() -> None:
+def test_links_keep_the_reader_s_own_sentence_or_say_beside_them_what_they_need_instead():
     guide = '[One](/masks "p"), [two](/?view=lines "p"), [three](/?text=great%20film "p") and [four](/?kind=Digit "p").'
     shown = opening_here(guide, "Is 1 & 1 = 2?")
     addresses = [target.replace("&amp;", "&") for target in re.findall(r'<a href="([^"]+)"', shown)]
@@ -145,14 +145,14 @@ def test_links_keep_the_reader_s_own_sentence_or_say_beside_them_what_they_need_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_links_keep_their_promise_with_another_sentence(open_app: Open, page: str) -> None:
+def test_links_keep_their_promise_with_another_sentence(open_app, page):
     others = (GuideLink(link.with_text("A quiet film."), link.promise) for link in LINKS if link.page == page)
     assert [
         message for link in others if "quiet" in link.address and (message := broken(open_app, link))
     ] == []
 
 
-def test_what_the_guide_says_of_warm_up_is_what_was_measured() -> None:
+def test_what_the_guide_says_of_warm_up_is_what_was_measured():
     """The sentences of "3.2 and 4: warm-up", rate by rate."""
     measured = read_measurements(GUIDE.parents[1] / "checkpoints" / CLAIMS_FILE)
 

@@ -1,15 +1,10 @@
-from collections.abc import Callable
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.masks_controls import BLOCKED_KEYS
 from app_pages.controls.pages import ATTENTION, MASKS
 from app_pages.subject import cache
 from model import capture
-
-Open = Callable[..., AppTest]
 
 
 @pytest.mark.parametrize("page", [ATTENTION, MASKS])

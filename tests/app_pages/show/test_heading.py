@@ -1,9 +1,5 @@
-from collections.abc import Callable
-
 import pytest
 from streamlit.testing.v1 import AppTest
-
-Open = Callable[..., AppTest]
 
 
 def sentences(app: AppTest) -> str:

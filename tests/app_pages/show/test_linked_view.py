@@ -1,7 +1,5 @@
 """What a choice in the linked chart changes, and what the browser is sent for it."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,7 +11,6 @@ from model.record.from_arrays import from_arrays
 from tests.app_pages.linked import ROUNDING, choose, linked, send
 from viz.attention.linked_data import stamp_of
 
-Open = Callable[..., AppTest]
 TEXT = "not great film"  # five tokens
 AT = {"text": TEXT, "checkpoint": "imdb-pre-ln"}
 NAN, INFINITE = float("nan"), float("inf")

@@ -1,14 +1,10 @@
-from collections.abc import Callable
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app_pages.subject.head_name import HeadNames
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from tests.model.measures.roles import roles_on_input
 
-Open = Callable[..., AppTest]
 TEXT = "not great film x y z"
 
 

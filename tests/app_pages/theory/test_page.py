@@ -1,6 +1,4 @@
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +11,6 @@ from model.theory.digit_training import RUNS, WarmupRun, model_update
 from model.theory.gradients_at_start import VARIANTS, UntrainedConfig, slopes, sweep_depths
 from model.train.warmup import write_runs
 from tests.app_pages.charts import table
-
-Open = Callable[..., AppTest]
 
 PAGE = "app_pages/theory/page.py"
 SMALL = {"theory_depth": "4", "theory_seeds": "2", "theory_width": "32"}
@@ -60,7 +56,7 @@ def shown_text(app: AppTest) -> str:
 # Before training
 
 
-def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setting(open_app: Open) -> None:
+def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setting(open_app):
     app = open_app(PAGE)
     assert len(charts(app)) == 3
     assert app.pills(key="theory_variants").value == ["pre-LN", "post-LN"]
@@ -69,7 +65,7 @@ def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setti
     assert "at 12 ÷ at 2 layers" in shown_text(app)
 
 
-def test_slopes_are_those_of_what_is_measured_and_every_variant_can_be_shown_and_none(open_app: Open) -> None:
+def test_slopes_are_those_of_what_is_measured_and_every_variant_can_be_shown_and_none(open_app):
     app = open_app(PAGE, **SMALL)
     setting, depths = UntrainedConfig(d_model=32), sweep_depths(4)
     for variant in ("pre-LN", "post-LN"):
@@ -92,7 +88,7 @@ def test_slopes_are_those_of_what_is_measured_and_every_variant_can_be_shown_and
     assert "at least one placement" in app.info[0].value
 
 
-def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
+def test_hidden_norms_are_told_against_the_lemma(open_app):
     text = shown_text(open_app(PAGE, **SMALL))
     norms, lemma = (
         {
@@ -115,34 +111,34 @@ def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
     assert f"at most **{off:.0%}".replace("%", "\u2009%") + "** away from the line" in text
 
 
-def test_one_depth_has_no_slope(open_app: Open) -> None:
+def test_one_depth_has_no_slope(open_app):
     app = open_app(PAGE, **SMALL | {"theory_depth": "2"})
     assert len(charts(app)) == 3
     assert "One depth has no slope" in shown_text(app)
 
 
-def test_an_assumption_that_is_not_met_is_named(open_app: Open) -> None:
+def test_an_assumption_that_is_not_met_is_named(open_app):
     app = open_app(PAGE, START.to("Xavier"), FEED_FORWARD.to("4 d"), **SMALL)
     assert app.expander[0].label.count("3 of 6 hold for these encoders")
     assert shown_text(app).count("**not met**") == 3
 
 
 @pytest.mark.parametrize("kind", ["gradient", "mean_gradient"])
-def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) -> None:
+def test_gradients_by_layer_are_averaged_as_chosen(open_app, kind):
     over = {"gradient": "of each sequence, then averaged", "mean_gradient": "of all sequences together"}[kind]
     app = open_app(PAGE, theory_over=over, **SMALL | {"theory_seeds": "1"})
     result = getattr(gradients_at_start.initial_norms(UntrainedConfig(d_model=32), "pre-LN", 4, 0), kind)
     assert f"| pre-LN | {result[0]:.3g} | {result[-1]:.3g} |" in shown_text(app)
 
 
-def test_a_cited_figure_has_the_verdict_of_its_claim() -> None:
+def test_a_cited_figure_has_the_verdict_of_its_claim():
     falls, grows = np.array([[2.0, 1.0]] * 3), np.array([[1.0, 2.0]] * 3)
     assert "**seems the opposite** here" in at_start.by_layer_text({"pre-LN": grows, "post-LN": falls})
     assert "**seems to hold** here" in at_start.by_layer_text({"pre-LN": falls, "post-LN": grows})
     assert "here" not in at_start.by_layer_text({"pre-LN": falls})
 
 
-def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_measured_twice(open_app, monkeypatch):
     app = open_app(PAGE, **SMALL)
     measured = []
     monkeypatch.setattr(gradients_at_start, "initial_norms", lambda *key: measured.append(key))
@@ -151,7 +147,7 @@ def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPat
     assert not measured
 
 
-def test_nonsense_in_the_address_falls_back(open_app: Open) -> None:
+def test_nonsense_in_the_address_falls_back(open_app):
     nonsense = {
         f"theory_{key}": "7e" for key in ("depth", "seeds", "width", "heads", "start", "gain", "part")
     }
@@ -163,7 +159,7 @@ def test_nonsense_in_the_address_falls_back(open_app: Open) -> None:
 # First steps
 
 
-def test_the_update_is_the_one_that_is_measured(open_app: Open) -> None:
+def test_the_update_is_the_one_that_is_measured(open_app):
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), RATE.to(0.001), **SMALL)
     assert len(charts(app)) == 1
     moved = [
@@ -179,7 +175,7 @@ def test_the_update_is_the_one_that_is_measured(open_app: Open) -> None:
     assert f"| post-LN | **{first:.2f}** ({ranges[0]}) | {last:.2f} ({ranges[1]}) |" in shown_text(app)
 
 
-def test_warm_up_and_a_log_axis(open_app: Open) -> None:
+def test_warm_up_and_a_log_axis(open_app):
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), WARM_UP_STEPS.to("10 steps"), **SMALL)
     cold = shown_text(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
     assert shown_text(app) != cold
@@ -191,12 +187,12 @@ def test_warm_up_and_a_log_axis(open_app: Open) -> None:
 # Learning rate and warm-up
 
 
-def test_without_stored_runs_the_page_says_so(open_app: Open) -> None:
+def test_without_stored_runs_the_page_says_so(open_app):
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL)
     assert "There are no stored runs" in app.info[0].value
 
 
-def test_stored_runs_are_one_figure(open_app: Open, checkpoints: Path) -> None:
+def test_stored_runs_are_one_figure(open_app, checkpoints):
     write_runs(checkpoints / RUNS, [RUN, DIVERGED])
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL)
     assert table(app, "Accuracy over learning rate", "written")["written"].tolist() == [
@@ -206,7 +202,7 @@ def test_stored_runs_are_one_figure(open_app: Open, checkpoints: Path) -> None:
     assert "300 steps" in shown_text(app)
 
 
-def test_a_damaged_file_of_stored_runs_is_said_in_a_sentence(open_app: Open, checkpoints: Path) -> None:
+def test_a_damaged_file_of_stored_runs_is_said_in_a_sentence(open_app, checkpoints):
     (checkpoints / RUNS).parent.mkdir()
     (checkpoints / RUNS).write_text("[1]")
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL)

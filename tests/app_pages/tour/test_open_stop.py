@@ -1,5 +1,5 @@
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,6 @@ from model.inputs import Text
 from model.sources import locations
 from tests.app_pages.shown_text import html
 
-Open = Callable[..., AppTest]
-
 PAGE = "app_pages/reading/page.py"
 
 
@@ -25,13 +23,13 @@ def is_at(app: AppTest, number: int) -> bool:
     return all(words in shown for words in expected)
 
 
-def test_every_stop_opens_a_part_that_its_page_has() -> None:
+def test_every_stop_opens_a_part_that_its_page_has():
     for stop in STOPS:
         for key, option in stop.parts.items():
             controls_of(stop.page.name)[key].check(option)
 
 
-def test_the_tour_leads_from_stop_to_stop_with_one_sentence(open_app: Open) -> None:
+def test_the_tour_leads_from_stop_to_stop_with_one_sentence(open_app):
     app = open_app(PAGE)
     app.button(key="tour_begin").click().run()
     assert app.query_params["text"] == SENTENCE
@@ -50,7 +48,7 @@ def test_the_tour_leads_from_stop_to_stop_with_one_sentence(open_app: Open) -> N
     assert app.button(key="tour_begin").label == f"Go on with stop {len(STOPS)}"
 
 
-def test_the_tour_leads_back_as_well(open_app: Open) -> None:
+def test_the_tour_leads_back_as_well(open_app):
     app = open_app(text="great film", tour="1")
     assert app.button(key="tour_back").disabled
     app.button(key="tour_next").click().run()
@@ -60,7 +58,7 @@ def test_the_tour_leads_back_as_well(open_app: Open) -> None:
     assert app.text_area(key="text").value == "great film"
 
 
-def test_the_tour_keeps_the_sentence_and_the_encoder_of_the_reader(open_app: Open) -> None:
+def test_the_tour_keeps_the_sentence_and_the_encoder_of_the_reader(open_app):
     app = open_app(text="great film", checkpoint="imdb-post-ln")
     app.switch_page(PAGE).run()
     for number in (2, 3, 6):
@@ -71,7 +69,7 @@ def test_the_tour_keeps_the_sentence_and_the_encoder_of_the_reader(open_app: Ope
         app.button(key="tour_stops").click().run()
 
 
-def test_the_second_stop_hides_a_word(open_app: Open) -> None:
+def test_the_second_stop_hides_a_word(open_app):
     app = open_app(PAGE)
     app.button(key="tour_open_2").click().run()
     hidden, query = int(app.query_params["masks_keys"]), app.selectbox(key="query").value
@@ -86,7 +84,7 @@ def test_the_second_stop_hides_a_word(open_app: Open) -> None:
     assert distances[query] == max(distance for row, distance in enumerate(distances) if row != hidden) > 0
 
 
-def test_the_last_stop_leads_back_to_the_readers_input(open_app: Open) -> None:
+def test_the_last_stop_leads_back_to_the_readers_input(open_app):
     app = open_app("app_pages/your_own/page.py", tour=str(len(STOPS)), text="great film")
     app.button(key="tour_to_attention").click().run()
     assert "Tour, " not in html(app)
@@ -94,7 +92,7 @@ def test_the_last_stop_leads_back_to_the_readers_input(open_app: Open) -> None:
     assert app.text_area(key="text").value == "great film"
 
 
-def test_a_stop_opens_its_part_whatever_was_chosen_there_before(open_app: Open) -> None:
+def test_a_stop_opens_its_part_whatever_was_chosen_there_before(open_app):
     app = open_app("app_pages/inside_a_head/page.py", inside="LayerNorm")
     app.switch_page(PAGE).run()
     app.button(key="tour_open_4").click().run()
@@ -104,7 +102,7 @@ def test_a_stop_opens_its_part_whatever_was_chosen_there_before(open_app: Open) 
     assert app.segmented_control(key="inside").value == "Step by step"
 
 
-def test_the_description_of_the_page_returns_when_the_tour_is_left(open_app: Open) -> None:
+def test_the_description_of_the_page_returns_when_the_tour_is_left(open_app):
     app = open_app("app_pages/masks/page.py", tour="2")
     assert is_at(app, 2)
     assert STOPS[1].page.seen not in html(app)
@@ -115,11 +113,11 @@ def test_the_description_of_the_page_returns_when_the_tour_is_left(open_app: Ope
 
 
 @pytest.mark.parametrize("number", ["0", "11", "x"])
-def test_a_stop_that_there_is_not_is_none(open_app: Open, number: str) -> None:
+def test_a_stop_that_there_is_not_is_none(open_app, number):
     assert "Tour, " not in html(open_app(tour=number))
 
 
-def test_elsewhere_the_line_is_not_drawn(open_app: Open) -> None:
+def test_elsewhere_the_line_is_not_drawn(open_app):
     app = open_app(tour="1")
     assert is_at(app, 1)
     app.switch_page("app_pages/heads/page.py").run()
@@ -137,9 +135,7 @@ def opened(checkpoints: Path, tmp_path: Path) -> Iterator[str]:
     locations.use(None)
 
 
-def test_of_an_opened_encoder_the_stop_on_training_is_left_out_and_that_is_said(
-    open_app: Open, opened: str
-) -> None:
+def test_of_an_opened_encoder_the_stop_on_training_is_left_out_and_that_is_said(open_app, opened):
     app = open_app("app_pages/heads/page.py", text="great film", checkpoint=opened, tour="6")
     app.button(key="tour_next").click().run()
     assert is_at(app, 8)
@@ -151,35 +147,35 @@ def test_of_an_opened_encoder_the_stop_on_training_is_left_out_and_that_is_said(
     assert html(app).count("This stop cannot be shown: your encoder brings no recording") == 1
 
 
-def test_a_link_to_a_stop_that_cannot_be_shown_says_so(open_app: Open, opened: str) -> None:
+def test_a_link_to_a_stop_that_cannot_be_shown_says_so(open_app, opened):
     app = open_app("app_pages/training/page.py", checkpoint=opened, tour="7")
     assert "This stop cannot be shown: your encoder brings no recording of its training." in html(app)
     assert "Press Play" not in html(app)
 
 
 @pytest.mark.parametrize("checkpoint", ["imdb-pre-ln", "imdb-post-ln"])
-def test_of_an_encoder_with_a_recording_no_stop_is_left_out(open_app: Open, checkpoint: str) -> None:
+def test_of_an_encoder_with_a_recording_no_stop_is_left_out(open_app, checkpoint):
     app = open_app("app_pages/heads/page.py", text="great film", checkpoint=checkpoint, tour="6")
     app.button(key="tour_next").click().run()
     assert is_at(app, 7)
     assert "left out" not in html(app)
 
 
-def test_no_stop_says_which_encoder_stands_where(open_app: Open) -> None:
+def test_no_stop_says_which_encoder_stands_where(open_app):
     """Which of two is left follows from the one that was chosen."""
     app = open_app("app_pages/compare/page.py", text="great film", checkpoint="imdb-post-ln", tour="9")
     (line,) = [part for part in html(app).split("\n") if "Two encoders, one input." in part]
     assert "pre-LN" not in line
 
 
-def test_of_a_picture_no_stop_asks_for_a_word(open_app: Open) -> None:
+def test_of_a_picture_no_stop_asks_for_a_word(open_app):
     assert "point at a part of the picture" in html(open_app(kind="Digit", tour="1"))
     app = open_app("app_pages/masks/page.py", kind="Digit", tour="2")
     assert "struck-out" not in html(app)
     assert "Click a part of the picture: it is hidden" in html(app)
 
 
-def test_where_no_word_is_hidden_none_is_said_to_be(open_app: Open) -> None:
+def test_where_no_word_is_hidden_none_is_said_to_be(open_app):
     masks = "app_pages/masks/page.py"
     assert "struck-out" in html(open_app(masks, text="great film", masks_keys="1", tour="2"))
     assert "Click a word: it is hidden" in html(open_app(masks, text="great film", tour="2"))

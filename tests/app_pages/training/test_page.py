@@ -1,6 +1,5 @@
 import gzip
 import json
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -18,7 +17,6 @@ from model.train.task_reviews import Sentiment, TrueLabels
 from model.train.task_sentences import CombinedTask
 from tests.model import tiny
 
-Open = Callable[..., AppTest]
 VALUES = ("loss", "accuracy", "learning_rate", "gradient_norm")
 PAGE = "app_pages/training/page.py"
 
@@ -48,7 +46,7 @@ def send(app: AppTest, message: object) -> AppTest:
     return app._run(states)
 
 
-def test_the_film_has_every_moment_of_both_of_a_pair(open_app: Open) -> None:
+def test_the_film_has_every_moment_of_both_of_a_pair(open_app):
     app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to("2"))
     state = player(app)
     assert state["moment"] == 2
@@ -62,14 +60,12 @@ def test_the_film_has_every_moment_of_both_of_a_pair(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize(("written", "moment"), [("99", 3), ("-1", 3), ("soon", 3), ("", 3), ("0", 0)])
-def test_without_a_moment_that_there_is_the_trained_encoder_is_shown(
-    open_app: Open, written: str, moment: int
-) -> None:
+def test_without_a_moment_that_there_is_the_trained_encoder_is_shown(open_app, written, moment):
     app = open_app(PAGE, kind="Digit", moment=written)
     assert player(app)["moment"] == moment
 
 
-def test_runs_of_other_lengths_are_shown_at_the_same_share(open_app: Open, checkpoints) -> None:
+def test_runs_of_other_lengths_are_shown_at_the_same_share(open_app, checkpoints):
     path = checkpoints / "mnist-pre-ln" / "film.safetensors.gz"
     film = load(gzip.decompress(path.read_bytes()))
     path.write_bytes(gzip.compress(save({name: array[[0, 2, 3]] for name, array in film.items()})))
@@ -81,7 +77,7 @@ def test_runs_of_other_lengths_are_shown_at_the_same_share(open_app: Open, check
     assert "both are shown at the same share of their recorded moments" in text(app)
 
 
-def test_the_address_follows_what_the_browser_stops_at(open_app: Open) -> None:
+def test_the_address_follows_what_the_browser_stops_at(open_app):
     app = open_app(PAGE, input_controls.KIND.to("Digit"))
     stamp = player(app)["stamp"]
     assert player(send(app, {"stamp": stamp, "moment": 0}))["moment"] == 0
@@ -103,14 +99,14 @@ def test_the_address_follows_what_the_browser_stops_at(open_app: Open) -> None:
         {"moment": "3"},
     ],
 )
-def test_a_message_that_means_nothing_here_changes_nothing(open_app: Open, message: object) -> None:
+def test_a_message_that_means_nothing_here_changes_nothing(open_app, message):
     app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to("1"))
     if isinstance(message, dict) and message.get("moment") != 3:
         message |= {"stamp": player(app)["stamp"]}
     assert player(send(app, message))["moment"] == 1
 
 
-def test_another_input_is_another_film(open_app: Open) -> None:
+def test_another_input_is_another_film(open_app):
     app = open_app(PAGE, input_controls.KIND.to("Digit"))
     before = player(app)["stamp"]
     assert player(app.get_by_key("training_probe").select("test digit 18").run())["stamp"] != before
@@ -118,12 +114,12 @@ def test_another_input_is_another_film(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize("curves", ["accuracy", "entropy of the heads", "residual norms", "gradient norms"])
-def test_every_curve(open_app: Open, curves: str) -> None:
+def test_every_curve(open_app, curves):
     app = open_app(PAGE, KIND.to("Digit"), training_curves=curves)
     assert ("after clipping the whole gradient" in text(app)) == (curves == "gradient norms")
 
 
-def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, checkpoints) -> None:
+def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app, checkpoints):
     path = checkpoints / "mnist-pre-ln" / "film.safetensors.gz"
     film = load(gzip.decompress(path.read_bytes()))
     film["accuracy"][1:3] = torch.nan
@@ -135,25 +131,25 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     assert "Where a line has a gap, accuracy was not measured." in text(app)
 
 
-def test_heads_are_held_against_the_last_recording_and_not_the_stored_weights(open_app: Open) -> None:
+def test_heads_are_held_against_the_last_recording_and_not_the_stored_weights(open_app):
     app = open_app(PAGE, input_controls.KIND.to("Digit"))
     (help,) = (part.help for part in app.markdown if "When did each head form?" in part.value)
     assert "less than half as far from the last recorded one as the first recorded one was" in help
     assert "made just before the last training step" in help
 
 
-def test_without_a_film_the_page_says_so(open_app: Open) -> None:
+def test_without_a_film_the_page_says_so(open_app):
     assert "There is no recording of imdb-pre-ln and imdb-post-ln." in text(open_app(PAGE))
 
 
-def test_a_damaged_film_gives_one_sentence(open_app: Open, checkpoints) -> None:
+def test_a_damaged_film_gives_one_sentence(open_app, checkpoints):
     (checkpoints / "mnist-pre-ln" / "film.safetensors.gz").write_bytes(b"x")
     app = open_app(PAGE, input_controls.KIND.to("Digit"))
     assert not app.exception
     assert [info.value for info in app.info if "cannot be shown" in info.value]
 
 
-def test_histories_are_drawn_for_both(open_app: Open) -> None:
+def test_histories_are_drawn_for_both(open_app):
     app = open_app(
         PAGE,
         input_controls.KIND.to("Digit"),
@@ -165,9 +161,7 @@ def test_histories_are_drawn_for_both(open_app: Open) -> None:
     assert len(app.get("vega_lite_chart")) == 4
 
 
-def test_a_curve_that_is_the_same_in_both_runs_is_drawn_once(
-    open_app: Open, checkpoints, monkeypatch
-) -> None:
+def test_a_curve_that_is_the_same_in_both_runs_is_drawn_once(open_app, checkpoints, monkeypatch):
     path = checkpoints / "mnist-post-ln" / "history.json"
     history = json.loads(path.read_text())
     history["log"][0]["loss"] += 1
@@ -181,7 +175,7 @@ def test_a_curve_that_is_the_same_in_both_runs_is_drawn_once(
     assert [*drawn["training loss in nats"]] == ["mnist-pre-ln", "mnist-post-ln"]
 
 
-def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpoints, monkeypatch) -> None:
+def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app, checkpoints, monkeypatch):
     n = 9 * MOST
     rows = [{"phase": 0, "step": step, "n": 10, **dict.fromkeys(VALUES, 0.5)} for step in range(n)]
     history = {"recipe": {"phases": [{"task": "unchanged digits"}]}, "log": rows, "evaluations": rows}
@@ -204,7 +198,7 @@ def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpo
     ]
 
 
-def test_tasks_are_explained_and_bands_only_where_there_are_any(open_app: Open, checkpoints) -> None:
+def test_tasks_are_explained_and_bands_only_where_there_are_any(open_app, checkpoints):
     plain, history = tiny.loaded(tiny.DIGIT), {"recipe": {"phases": [{"task": "unchanged digits"}]}}
     checkpoint.save(checkpoints / "one-phase", plain.model, history)
     both = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.PART.to("Training history"))
@@ -221,20 +215,20 @@ def test_tasks_are_explained_and_bands_only_where_there_are_any(open_app: Open, 
     assert "A band is a task" not in text(alone)
 
 
-def test_the_page_needs_no_input(open_app: Open) -> None:
+def test_the_page_needs_no_input(open_app):
     app = open_app(PAGE, input_controls.TEXT.to(""), training_controls.PART.to("Training history"))
     assert not app.text_area
     assert "**imdb-pre-ln**" in text(app)
 
 
-def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:
+def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task():
     assert task_names_text(("masked tokens", "masked tokens", "sentiment")) == (
         "1 hidden words · 2 whole reviews"
     )
     assert task_names_text(()) == ""
 
 
-def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, checkpoints) -> None:
+def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app, checkpoints):
     path = checkpoints / "mnist-post-ln" / "history.json"
     history = json.loads(path.read_text())
     del history["evaluations"][1]["n"]
@@ -243,7 +237,7 @@ def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, 
     assert not app.exception
 
 
-def test_a_film_is_judged_on_as_many_as_the_tasks_glance_at() -> None:
+def test_a_film_is_judged_on_as_many_as_the_tasks_glance_at():
     glances = {"digits": Digits, "sentiment": Sentiment, "true labels": TrueLabels, "sentences": CombinedTask}
     assert {task: GLANCES[task] for task in glances} == {
         task: kind.n_glance for task, kind in glances.items()

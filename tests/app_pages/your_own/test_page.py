@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,7 +14,6 @@ from app_pages.your_own import adding
 from model import checkpoint
 from model.sources.uploads import upload
 from tests.app_pages.shown_text import html
-from tests.app_pages.your_own.conftest import Allow
 from tests.model import tiny
 from tests.model.hub_server import COMMIT, Hub, serving
 from tests.model.huggingface.folders import build
@@ -35,7 +33,7 @@ def codes(app: AppTest) -> list[str]:
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_without_anything_the_page_says_how_to_start_the_app(open_own: Open, allow: Allow) -> None:
+def test_without_anything_the_page_says_how_to_start_the_app(open_own, allow):
     allow()
     app = open_own()
     assert not app.exception
@@ -48,7 +46,7 @@ def test_without_anything_the_page_says_how_to_start_the_app(open_own: Open, all
     assert adding.EMPTY_CACHE in message
 
 
-def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> None:
+def test_what_lies_in_the_folder_is_described(open_own, root):
     (root / "broken").mkdir()
     (root / "broken" / "config.json").write_text("{")
     (root / "out").symlink_to("/etc")
@@ -66,14 +64,14 @@ def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> Non
     assert str(root.parent) not in message
 
 
-def test_an_empty_folder_says_what_belongs_there(open_own: Open, allow: Allow, tmp_path: Path) -> None:
+def test_an_empty_folder_says_what_belongs_there(open_own, allow, tmp_path):
     (tmp_path / "models").mkdir()
     allow(models=tmp_path / "models")
     assert adding.EMPTY_ROOT in [item.value for item in open_own().markdown]
 
 
 @pytest.mark.usefixtures("root")
-def test_an_encoder_is_opened_shown_and_removed_again(open_own: Open) -> None:
+def test_an_encoder_is_opened_shown_and_removed_again(open_own):
     app = press(open_own(), "open_my-bert")
     assert app.selectbox(key="checkpoint").value == "my-bert"
     assert app.selectbox(key="checkpoint").options == ["imdb-pre-ln", "imdb-post-ln", "my-bert"]
@@ -86,7 +84,7 @@ def test_an_encoder_is_opened_shown_and_removed_again(open_own: Open) -> None:
     assert app.selectbox(key="checkpoint").options == ["imdb-pre-ln", "imdb-post-ln"]
 
 
-def test_removing_takes_nothing_off_the_disk(open_own: Open, root: Path) -> None:
+def test_removing_takes_nothing_off_the_disk(open_own, root):
     before = sorted(root.rglob("*"))
     app = press(open_own(), "open_my-bert").switch_page("app_pages/your_own/page.py").run()
     press(app, "remove_my-bert")
@@ -94,13 +92,13 @@ def test_removing_takes_nothing_off_the_disk(open_own: Open, root: Path) -> None
 
 
 @pytest.mark.usefixtures("root")
-def test_an_encoder_of_pictures_opens_with_pictures(open_own: Open) -> None:
+def test_an_encoder_of_pictures_opens_with_pictures(open_own):
     app = press(open_own(), "open_team/my-vit")
     assert app.session_state["kind"] == "Digit"
     assert app.selectbox(key="checkpoint").value == "team/my-vit"
 
 
-def test_both_encoders_of_a_folder_open_with_a_picture_and_texts(open_own: Open, root: Path) -> None:
+def test_both_encoders_of_a_folder_open_with_a_picture_and_texts(open_own, root):
     build(root / "my-clip", "CLIPModel")
     app = open_own()
     assert [item.key for item in app.button if item.label == "A picture and texts"] == [
@@ -117,7 +115,7 @@ def test_both_encoders_of_a_folder_open_with_a_picture_and_texts(open_own: Open,
 
 @pytest.mark.usefixtures("root")
 @pytest.mark.parametrize(("name", "kind"), [("my-bert", "Text"), ("team/my-vit", "Digit")])
-def test_a_link_opens_it_in_a_fresh_session(open_app: Open, name: str, kind: str) -> None:
+def test_a_link_opens_it_in_a_fresh_session(open_app, name, kind):
     app = open_app(ATTENTION, CHECKPOINT.to(name))
     assert not app.exception
     assert not app.warning
@@ -126,7 +124,7 @@ def test_a_link_opens_it_in_a_fresh_session(open_app: Open, name: str, kind: str
 
 
 @pytest.mark.usefixtures("root")
-def test_a_link_may_name_the_second_of_two(open_app: Open) -> None:
+def test_a_link_may_name_the_second_of_two(open_app):
     app = open_app(COMPARE, CHECKPOINT.to("imdb-post-ln"), OTHER_ENCODER.to("my-bert"))
     assert not app.exception
     assert app.selectbox(key="compare_with").value == "my-bert"
@@ -147,7 +145,7 @@ def test_a_link_may_name_the_second_of_two(open_app: Open) -> None:
     ],
 )
 @pytest.mark.parametrize("page", ["attention", "training"])
-def test_a_name_that_is_gone_is_said(open_app: Open, name: str, why: str, page: str) -> None:
+def test_a_name_that_is_gone_is_said(open_app, name, why, page):
     app = open_app(f"app_pages/{page}/page.py", checkpoint=name, forgiven=["checkpoint"])
     assert not app.exception
     (message,) = app.warning
@@ -157,7 +155,7 @@ def test_a_name_that_is_gone_is_said(open_app: Open, name: str, why: str, page: 
         assert not app.warning
 
 
-def test_an_encoder_that_goes_while_it_is_open_is_said(open_own: Open, root: Path) -> None:
+def test_an_encoder_that_goes_while_it_is_open_is_said(open_own, root):
     app = press(open_own(), "open_my-bert")
     shutil.rmtree(root / "my-bert")
     app.switch_page(ATTENTION).run()
@@ -166,7 +164,7 @@ def test_an_encoder_that_goes_while_it_is_open_is_said(open_own: Open, root: Pat
     assert app.selectbox(key="checkpoint").value == "imdb-pre-ln"
 
 
-def test_what_is_not_read_after_all_is_said_and_not_opened(open_own: Open, root: Path) -> None:
+def test_what_is_not_read_after_all_is_said_and_not_opened(open_own, root):
     app = open_own()
     (root / "my-bert" / "model.safetensors").write_bytes(b"{")
     press(app, "open_my-bert")
@@ -175,7 +173,7 @@ def test_what_is_not_read_after_all_is_said_and_not_opened(open_own: Open, root:
     assert "remove_my-bert" not in [item.key for item in app.button]
 
 
-def test_many_are_searched(open_own: Open, root: Path) -> None:
+def test_many_are_searched(open_own, root):
     for number in range(15):
         shutil.copytree(root / "my-bert", root / f"copy-{number:02}")
     app = open_own()
@@ -188,9 +186,7 @@ def test_many_are_searched(open_own: Open, root: Path) -> None:
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_an_upload_is_listed_for_its_session_and_deleted(
-    open_own: Open, allow: Allow, checkpoints: Path
-) -> None:
+def test_an_upload_is_listed_for_its_session_and_deleted(open_own, allow, checkpoints):
     allow(uploads_mb=5)
     app = open_own()
     assert [item.label for item in app.file_uploader] == ["Up to 5 MB in all, 5 MB per file"]
@@ -208,9 +204,7 @@ def test_an_upload_is_listed_for_its_session_and_deleted(
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_a_download_shows_up_in_the_list(
-    open_own: Open, allow: Allow, checkpoints: Path, monkeypatch
-) -> None:
+def test_a_download_shows_up_in_the_list(open_own, allow, checkpoints, monkeypatch):
     allow(hub=True)
     names = ("config.json", "model.safetensors", "tokenizer.json")
     files = {name: (checkpoints / "imdb-pre-ln" / name).read_bytes() for name in names}
@@ -241,12 +235,12 @@ def ask(app: AppTest, name: str) -> None:
     assert not app.exception
 
 
-def test_problems_of_the_options_stand_on_every_page(open_app: Open, allow: Allow) -> None:
+def test_problems_of_the_options_stand_on_every_page(open_app, allow):
     allow(problems=("Unknown option --modles.",))
     assert [item.value for item in open_app(ATTENTION).warning] == ["Unknown option --modles."]
 
 
-def test_hostile_names_of_labels_stay_text(open_own: Open, root: Path) -> None:
+def test_hostile_names_of_labels_stay_text(open_own, root):
     loaded = tiny.loaded(tiny.TEXT)
     checkpoint.save(root / "a (copy), 2=b@c", loaded.model, {}, loaded.tokenizer)
     (root / "<img src=x>").mkdir()
@@ -269,7 +263,7 @@ def markdown(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("page", ["attention", "many_inputs"])
-def test_what_is_wrong_with_a_folder_is_no_markdown(open_app: Open, root: Path, page: str) -> None:
+def test_what_is_wrong_with_a_folder_is_no_markdown(open_app, root, page):
     path = root / "my-bert" / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {IMAGE: 1}))
     app = open_app(f"app_pages/{page}/page.py", checkpoint="my-bert")
@@ -278,7 +272,7 @@ def test_what_is_wrong_with_a_folder_is_no_markdown(open_app: Open, root: Path, 
 
 
 @pytest.mark.parametrize("part", ["Heads", "Stream", "Knock-out"])
-def test_names_of_classes_are_no_markdown(open_app: Open, root: Path, part: str) -> None:
+def test_names_of_classes_are_no_markdown(open_app, root, part):
     path = root / "my-bert" / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"class_names": [IMAGE, f"{IMAGE}!"]}))
     chosen = {"compare_what": "two inputs", "compare_part": part}
@@ -286,7 +280,7 @@ def test_names_of_classes_are_no_markdown(open_app: Open, root: Path, part: str)
     assert IMAGE not in markdown(app)
 
 
-def test_of_a_second_encoder_that_is_gone_the_first_is_not_said_to_take_its_place(open_app: Open) -> None:
+def test_of_a_second_encoder_that_is_gone_the_first_is_not_said_to_take_its_place(open_app):
     app = open_app("app_pages/compare/page.py", compare_with="gone", forgiven=["compare_with"])
     assert not app.exception
     (message,) = app.warning

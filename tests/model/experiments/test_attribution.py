@@ -326,9 +326,7 @@ def test_a_baseline_of_tokens_is_the_answer_to_a_text_of_them(baseline, token):
 
 
 @pytest.mark.parametrize("baseline", ["mask", "padding"])
-def test_where_others_change_the_scale_of_content_a_baseline_keeps_special_tokens(
-    baseline: str, tmp_path: Path
-) -> None:
+def test_where_others_change_the_scale_of_content_a_baseline_keeps_special_tokens(baseline, tmp_path):
     """ESM-2 divides content by the share of tokens that are not masked: of nothing but masks, or of padding, there is none."""
     attributed = integrated_gradients(encoder(tmp_path, "EsmModel"), "L A G V", baseline=baseline)
     assert np.isfinite(attributed.values).all()

@@ -70,9 +70,7 @@ def test_similarities_are_those_of_its_library(documented):
 
 
 @pytest.mark.slow
-def test_a_similarity_by_pairs_of_tokens_sums_to_that_of_its_library(
-    documented: dict[str, torch.Tensor],
-) -> None:
+def test_a_similarity_by_pairs_of_tokens_sums_to_that_of_its_library(documented):
     loaded, products = load(FOLDER), documented["embeddings"] @ documented["embeddings"].T
     for other in (1, 2):
         parts = similarity_parts(loaded, TEXTS[0], TEXTS[other])

@@ -1,7 +1,6 @@
 """Cosines of two texts without a word of one, a word of the other, or both."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ def effects(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return s[0, 0] - s[1:, :1] - s[:1, 1:] + s[1:, 1:]
 
 
-def test_two_words_and_one_by_hand() -> None:
+def test_two_words_and_one_by_hand():
     loaded = of_tokens_alone(**{"[CLS]": np.array([1, 0]), "a": np.array([2, 0]), "b": np.array([0, 3])})
     result = hidden_words(loaded, "a b", "b")
     assert (result.rows, result.columns) == (("1 a", "2 b"), ("1 b",))
@@ -43,7 +42,7 @@ def test_two_words_and_one_by_hand() -> None:
     np.testing.assert_allclose(result.falls[1], [4 / np.sqrt(20) - 1 / np.sqrt(2)], atol=1e-6)
 
 
-def test_with_mean_pooling_they_are_those_of_another_attention_mask(tmp_path: Path) -> None:
+def test_with_mean_pooling_they_are_those_of_another_attention_mask(tmp_path):
     build_sentence_encoder(tmp_path)
     theirs = transformers.AutoModel.from_pretrained(tmp_path, attn_implementation="eager").eval()
     loaded = load(tmp_path)
@@ -66,7 +65,7 @@ def test_with_mean_pooling_they_are_those_of_another_attention_mask(tmp_path: Pa
     )
 
 
-def test_an_encoder_without_padding_hides_words_too(tmp_path: Path) -> None:
+def test_an_encoder_without_padding_hides_words_too(tmp_path):
     loaded = folders.encoder(tmp_path, "CLIPTextModel")
     theirs = transformers.AutoModel.from_pretrained(tmp_path, attn_implementation="eager").eval()
     assert loaded.config.padding_id is None
@@ -85,7 +84,7 @@ def test_an_encoder_without_padding_hides_words_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pooled", ["class", "mean", "max"])
-def test_of_equal_texts_the_cells_are_symmetric_and_no_fall_is_negative(pooled: str) -> None:
+def test_of_equal_texts_the_cells_are_symmetric_and_no_fall_is_negative(pooled):
     loaded = tiny.loaded(replace(tiny.TEXT, pooling=pooled))
     result = hidden_words(loaded, "great film not", "great film not")
     assert result.recorded == pytest.approx(1, abs=1e-6)
@@ -95,7 +94,7 @@ def test_of_equal_texts_the_cells_are_symmetric_and_no_fall_is_negative(pooled: 
     assert (result.falls[0] > 1e-4).all()
 
 
-def test_the_share_that_is_done_grows_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_share_that_is_done_grows_to_all(monkeypatch):
     monkeypatch.setattr("model.similarity.hidden_words.batch_size", lambda *_: 2)
     loaded, shares = tiny.loaded(tiny.TEXT), []
     result = hidden_words(loaded, "great film", "not", progress=shares.append)
@@ -104,7 +103,7 @@ def test_the_share_that_is_done_grows_to_all(monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(result.values, hidden_words(loaded, "great film", "not").values, atol=1e-7)
 
 
-def test_agreement_is_the_rank_correlation_with_the_cells_of_the_same_words() -> None:
+def test_agreement_is_the_rank_correlation_with_the_cells_of_the_same_words():
     loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
     result, parts = (
         function(loaded, "great films not", "ab film") for function in (hidden_words, similarity_parts)
@@ -118,7 +117,7 @@ def test_agreement_is_the_rank_correlation_with_the_cells_of_the_same_words() ->
     assert np.isnan(one.spearman(similarity_parts(loaded, "great", "film")))
 
 
-def test_what_cannot_be_hidden_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_hidden_is_refused(tmp_path):
     loaded = tiny.loaded(tiny.TEXT)
     with pytest.raises(ValueError, match="tiny reads no word in this text, only special tokens"):
         hidden_words(loaded, "", "film")

@@ -1,7 +1,6 @@
 """Cosines of two texts by pairs of input tokens, along the lines from references."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +24,7 @@ def unit(*numbers: float) -> np.ndarray:
     return np.array(numbers) / np.linalg.norm(numbers)
 
 
-def test_two_words_that_move_the_pooled_state_one_way_by_hand() -> None:
+def test_two_words_that_move_the_pooled_state_one_way_by_hand():
     """Without positions and sublayers the sum of tokens is pooled; the reference has zeros, the embedding of padding."""
     loaded = of_tokens_alone(**{"[CLS]": np.array([0, 1]), "a": np.array([2, 0]), "b": np.array([1, 0])})
     parts = integrated_jacobians(loaded, "a b", "b", steps=400)
@@ -41,7 +40,7 @@ def test_two_words_that_move_the_pooled_state_one_way_by_hand() -> None:
 
 
 @pytest.mark.parametrize("pooled", ["class", "mean", "max"])
-def test_each_step_is_the_whole_jacobian_times_the_move_of_a_token(pooled: str) -> None:
+def test_each_step_is_the_whole_jacobian_times_the_move_of_a_token(pooled):
     loaded = tiny.loaded(replace(tiny.TEXT, pooling=pooled, positions="learned", norm_placement="post"))
     model, steps = loaded.model, 3
 
@@ -70,7 +69,7 @@ def test_each_step_is_the_whole_jacobian_times_the_move_of_a_token(pooled: str) 
     assert not parts.values[:, [0, -1]].any()
 
 
-def test_the_four_cosines_are_those_of_texts_and_of_padding_that_is_attended_to(tmp_path: Path) -> None:
+def test_the_four_cosines_are_those_of_texts_and_of_padding_that_is_attended_to(tmp_path):
     build_sentence_encoder(tmp_path)
     loaded = load(tmp_path)
     theirs = transformers.AutoModel.from_pretrained(tmp_path, attn_implementation="eager").eval()
@@ -93,13 +92,13 @@ def test_the_four_cosines_are_those_of_texts_and_of_padding_that_is_attended_to(
     assert parts.gap < 1e-4
 
 
-def test_more_steps_come_closer(tmp_path: Path) -> None:
+def test_more_steps_come_closer(tmp_path):
     loaded = folders.encoder(tmp_path, "T5EncoderModel")
     gaps = [integrated_jacobians(loaded, A, B, steps=steps).gap for steps in (4, 16, 64)]
     assert gaps[0] > 2 * gaps[1] > 4 * gaps[2]
 
 
-def test_by_words_the_cells_of_pieces_are_added() -> None:
+def test_by_words_the_cells_of_pieces_are_added():
     parts = integrated_jacobians(tiny.loaded(tiny.TEXT), "films not", "ab", steps=4)
     words = parts.by_word()
     assert words.rows == ("0 [CLS]", "1 films", "3 not", "4 [SEP]")
@@ -107,20 +106,20 @@ def test_by_words_the_cells_of_pieces_are_added() -> None:
     assert (words.terms, words.steps) == (parts.terms, 4)
 
 
-def test_of_equal_texts_the_cells_are_symmetric() -> None:
+def test_of_equal_texts_the_cells_are_symmetric():
     parts = integrated_jacobians(tiny.loaded(tiny.TEXT), "great film", "great film")
     assert parts.terms[0] == pytest.approx(1, abs=1e-6)
     np.testing.assert_allclose(parts.values, parts.values.T, atol=1e-7)
 
 
-def test_of_one_word_on_each_side_the_one_cell_is_all() -> None:
+def test_of_one_word_on_each_side_the_one_cell_is_all():
     parts = integrated_jacobians(tiny.loaded(tiny.TEXT), "film", "not", steps=256)
     assert parts.values[1, 1] == parts.total
     assert parts.total == pytest.approx(parts.recorded, abs=1e-4)
 
 
 @pytest.mark.parametrize("architecture", ["CLIPTextModel", "SiglipTextModel"])
-def test_without_padding_the_reference_has_zeros(architecture: str, tmp_path: Path) -> None:
+def test_without_padding_the_reference_has_zeros(architecture, tmp_path):
     loaded = folders.encoder(tmp_path, architecture)
     parts = integrated_jacobians(loaded, A, B)
     assert parts.reference == "zeros"
@@ -129,7 +128,7 @@ def test_without_padding_the_reference_has_zeros(architecture: str, tmp_path: Pa
     assert parts.terms[0] == pytest.approx(u @ v / np.linalg.norm(u) / np.linalg.norm(v), abs=1e-6)
 
 
-def test_nothing_is_watched_and_no_gradient_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_watched_and_no_gradient_is_left(monkeypatch):
     loaded, shares = tiny.loaded(tiny.TEXT), []
     before = activations(loaded, ["great film"], ["logits"])["logits"]
     integrated_jacobians(loaded, "great film", "not", steps=2, progress=shares.append)
@@ -148,7 +147,7 @@ def refused(loaded: Loaded, a: object, b: object, reason: str, steps: int = 1) -
         integrated_jacobians(loaded, a, b, steps=steps)
 
 
-def test_what_has_no_line_is_refused(tmp_path: Path) -> None:
+def test_what_has_no_line_is_refused(tmp_path):
     loaded = tiny.loaded(tiny.TEXT)
     refused(loaded, "film", "not", "at least 1 step, got 0", steps=0)
     refused(loaded, "film", "", "tiny reads no word in this text")

@@ -30,7 +30,7 @@ def record(states: np.ndarray | None = None, seed: int = 0) -> ForwardRecord:
     return replace(made, residual=residual)
 
 
-def test_cosines_are_those_of_the_states_behind_the_layer() -> None:
+def test_cosines_are_those_of_the_states_behind_the_layer():
     first, second = record(), record(seed=1)
     for layer in (0, 1):
         states, others = (side.residual[2 + 2 * layer, 1:] for side in (first, second))
@@ -40,7 +40,7 @@ def test_cosines_are_those_of_the_states_behind_the_layer() -> None:
         )
 
 
-def test_pictures_of_different_grids_are_compared() -> None:
+def test_pictures_of_different_grids_are_compared():
     other = capture(tiny.loaded(tiny.DIGIT), np.eye(8, dtype=np.uint8))
     assert patch_similarity(record(), 1, other).shape == (25, 4)
 
@@ -48,7 +48,7 @@ def test_pictures_of_different_grids_are_compared() -> None:
 @pytest.mark.parametrize(
     "n_different", [25, 5]
 )  # more patches than numbers of a state, and fewer different ones
-def test_components_are_those_of_a_singular_value_decomposition(n_different: int) -> None:
+def test_components_are_those_of_a_singular_value_decomposition(n_different):
     made = record()
     states = made.residual[2, 1:].astype(float)
     states[n_different:] = states[0]
@@ -66,7 +66,7 @@ def test_components_are_those_of_a_singular_value_decomposition(n_different: int
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_colours_do_not_flip_from_one_layer_to_the_next(seed: int) -> None:
+def test_colours_do_not_flip_from_one_layer_to_the_next(seed):
     """States of the second layer are those of the first in other directions: their components are the same."""
     random = np.random.default_rng(seed)
     states = random.normal(size=(25, 8)) * np.arange(1, 9) ** 2
@@ -75,7 +75,7 @@ def test_colours_do_not_flip_from_one_layer_to_the_next(seed: int) -> None:
     np.testing.assert_allclose(patch_colours(made, 0).colours, patch_colours(made, 1).colours, atol=1e-4)
 
 
-def test_colours_of_two_pictures_have_one_basis() -> None:
+def test_colours_of_two_pictures_have_one_basis():
     """Its directions are those of the patches of both, in one singular value decomposition."""
     first, second = record(), record(seed=1)
     states = np.concatenate([side.residual[4, 1:] for side in (first, second)]).astype(float)
@@ -94,7 +94,7 @@ def test_colours_of_two_pictures_have_one_basis() -> None:
     assert len(by_layer) == 2
 
 
-def test_one_patch_has_no_component() -> None:
+def test_one_patch_has_no_component():
     made = capture(tiny.loaded(replace(tiny.DIGIT, image_size=4, n_positions=2)), np.eye(4, dtype=np.uint8))
     result = patch_colours(made, 1)
     assert result.colours.tolist() == [[0, 0, 0]]
@@ -103,7 +103,7 @@ def test_one_patch_has_no_component() -> None:
     np.testing.assert_allclose(patch_similarity(made, 1), [[1]], atol=1e-6)
 
 
-def test_two_kinds_of_patches_have_two_colours() -> None:
+def test_two_kinds_of_patches_have_two_colours():
     """Their states differ along one direction: what is left along others is rounding, and has no colour."""
     states = np.random.default_rng(0).normal(size=(2, 8)).astype(np.float32)[np.arange(25) % 2]
     result = patch_colours(record(np.stack([states, states])), 1)
@@ -111,13 +111,13 @@ def test_two_kinds_of_patches_have_two_colours() -> None:
     np.testing.assert_allclose(result.explained, [1, 0, 0], atol=1e-6)
 
 
-def test_patches_that_are_all_alike_have_one_colour() -> None:
+def test_patches_that_are_all_alike_have_one_colour():
     result = patch_colours(record(np.ones((2, 25, 8))), 1)
     assert not result.colours.any()
     assert not result.explained.any()
 
 
-def test_outliers_are_above_the_median_by_six_median_deviations() -> None:
+def test_outliers_are_above_the_median_by_six_median_deviations():
     lengths = np.full(25, 10.0)
     lengths[:10] = 9
     lengths[10:20] = 11  # the median is 10, and the median deviation 1
@@ -131,7 +131,7 @@ def test_outliers_are_above_the_median_by_six_median_deviations() -> None:
     assert patch_norms(record(np.ones((2, 25, 8))), 1).outliers == ()
 
 
-def test_lengths_of_registers_stand_beside_those_of_patches() -> None:
+def test_lengths_of_registers_stand_beside_those_of_patches():
     made = record()
     roles = ("class", "register", "register", *made.roles[3:])
     result = patch_norms(replace(made, roles=roles), 0)
@@ -139,7 +139,7 @@ def test_lengths_of_registers_stand_beside_those_of_patches() -> None:
     assert len(result.patches) == 23
 
 
-def test_what_has_no_patches_and_no_such_layer_is_refused() -> None:
+def test_what_has_no_patches_and_no_such_layer_is_refused():
     text = capture(tiny.loaded(tiny.TEXT), "great film")
     for function in (patch_similarity, patch_colours, patch_norms):
         with pytest.raises(ValueError, match="the record is of a text, which has no patches"):

@@ -1,7 +1,6 @@
 """Texts ranked by their cosine with a query, and the difference of two cosines by the words of the query."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,7 +26,7 @@ def loaded(request: pytest.FixtureRequest) -> Loaded:
     return tiny.loaded(ENCODERS[request.param])
 
 
-def test_cosines_are_those_of_pooled_states_and_the_largest_comes_first(loaded: Loaded) -> None:
+def test_cosines_are_those_of_pooled_states_and_the_largest_comes_first(loaded):
     result = rank_texts(loaded, QUERY, TEXTS)
     query, *texts = (capture(loaded, text).pooled[None] for text in (QUERY, *TEXTS))
     expected = cosine_similarity(query, np.concatenate(texts))[0]
@@ -37,12 +36,12 @@ def test_cosines_are_those_of_pooled_states_and_the_largest_comes_first(loaded: 
     assert result.order.index(1) + 1 == result.order.index(3)  # of equal texts the first one stands first
 
 
-def test_one_text_is_ranked_and_the_query_itself_has_the_cosine_1(loaded: Loaded) -> None:
+def test_one_text_is_ranked_and_the_query_itself_has_the_cosine_1(loaded):
     result = rank_texts(loaded, QUERY, [QUERY])
     assert result.cosines == pytest.approx([1], abs=1e-6)
 
 
-def test_texts_of_an_encoder_without_padding_are_ranked(tmp_path: Path) -> None:
+def test_texts_of_an_encoder_without_padding_are_ranked(tmp_path):
     loaded = folders.encoder(tmp_path, "CLIPTextModel")
     texts = ["a long slow story", "the film", folders.SENTENCE]
     query, *others = (capture(loaded, text).pooled[None] for text in ("the end", *texts))
@@ -51,19 +50,19 @@ def test_texts_of_an_encoder_without_padding_are_ranked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("n", [0, 21])
-def test_no_text_and_more_than_twenty_are_refused(n: int) -> None:
+def test_no_text_and_more_than_twenty_are_refused(n):
     with pytest.raises(ValueError, match=f"1 to 20 texts are ranked, got {n}"):
         rank_texts(tiny.loaded(tiny.TEXT), QUERY, ["film"] * n)
 
 
 @pytest.mark.parametrize("number", [0.0, np.nan])
-def test_a_state_without_a_direction_is_refused(number: float) -> None:
+def test_a_state_without_a_direction_is_refused(number):
     states = np.array([[1.0, 2.0], [number, 0.0]])
     with pytest.raises(ValueError, match=r"makes a pooled state of length (0|nan) of this input"):
         ranked(tiny.loaded(tiny.TEXT), states)
 
 
-def test_words_and_all_else_add_up_to_the_difference_of_the_cosines(loaded: Loaded) -> None:
+def test_words_and_all_else_add_up_to_the_difference_of_the_cosines(loaded):
     parts = [similarity_parts(loaded, QUERY, text).by_word() for text in TEXTS[:2]]
     result = similarity_difference(*parts)
     cosines = rank_texts(loaded, QUERY, TEXTS[:2]).cosines
@@ -78,14 +77,14 @@ def test_words_and_all_else_add_up_to_the_difference_of_the_cosines(loaded: Load
     assert np.abs(result.values).max() > 1e-4
 
 
-def test_of_equal_texts_nothing_differs(loaded: Loaded) -> None:
+def test_of_equal_texts_nothing_differs(loaded):
     parts = similarity_parts(loaded, QUERY, "not")
     result = similarity_difference(parts, parts)
     assert not result.values.any()
     assert (result.elsewhere, result.recorded, result.gap) == (0, 0, 0)
 
 
-def test_parts_of_two_queries_are_refused() -> None:
+def test_parts_of_two_queries_are_refused():
     loaded = tiny.loaded(tiny.TEXT)
     first, second = (similarity_parts(loaded, query, "not") for query in ("film", "great"))
     with pytest.raises(

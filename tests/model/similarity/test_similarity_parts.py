@@ -1,7 +1,6 @@
 """Cosines of two inputs as sums over pairs of their tokens."""
 
 from dataclasses import replace
-from pathlib import Path
 from string import ascii_lowercase
 
 import numpy as np
@@ -41,7 +40,7 @@ def of_tokens_alone(**vectors: np.ndarray) -> Loaded:
     return loaded
 
 
-def test_a_cosine_of_two_and_three_tokens_by_hand() -> None:
+def test_a_cosine_of_two_and_three_tokens_by_hand():
     loaded = of_tokens_alone(**{"[CLS]": np.array([1, 0]), "[SEP]": np.array([0, 1]), "a": np.array([2, 0])})
     parts = similarity_parts(loaded, "", "a")
     assert parts.rows == ("0 [CLS]", "1 [SEP]")
@@ -55,7 +54,7 @@ def test_a_cosine_of_two_and_three_tokens_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_rare_word_in_both_texts_is_the_largest_cell_by_words(seed: int) -> None:
+def test_a_rare_word_in_both_texts_is_the_largest_cell_by_words(seed):
     random = np.random.default_rng(seed)
     pieces = [*ascii_lowercase, *(f"##{letter}" for letter in ascii_lowercase)]
     vectors = dict(zip(pieces, random.normal(size=(len(pieces), 32)), strict=True))
@@ -116,9 +115,7 @@ ALL = ("Dense tanh", "LayerNorm", "Dense identity", "Normalize")
         *((poolings, ALL) for poolings in (("mean",), ("max",), ("class", "mean"), ("mean", "max"))),
     ],
 )
-def test_each_step_of_sentence_transformers_is_followed(
-    poolings: tuple[str, ...], kinds: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_each_step_of_sentence_transformers_is_followed(poolings, kinds, tmp_path):
     torch.manual_seed(0)
     build_sentence_encoder(tmp_path)
     pooling(tmp_path, pooling_mode=[{"class": "cls"}.get(name, name) for name in poolings])
@@ -174,7 +171,7 @@ POOLED = {"mean": lambda x: x.mean(axis=0), "cls": lambda x: x[0], "max": lambda
 
 
 @pytest.mark.parametrize("kind", [*FOLDERS])
-def test_the_cells_sum_to_the_cosine_of_the_documented_steps(kind: str, tmp_path: Path) -> None:
+def test_the_cells_sum_to_the_cosine_of_the_documented_steps(kind, tmp_path):
     """States by transformers, and the steps behind them, one after the other, by numpy."""
     torch.manual_seed(1)
     build_sentence_encoder(tmp_path)
@@ -249,7 +246,7 @@ PLANTED = {
 
 
 @pytest.mark.slow
-def test_in_minilm_the_rare_word_of_two_sentences_is_the_largest_cell() -> None:
+def test_in_minilm_the_rare_word_of_two_sentences_is_the_largest_cell():
     loaded, largest_pairs = load("pip:MiniLM"), []
     for first, second in PLANTED.values():
         parts = similarity_parts(loaded, first, second).by_word()
@@ -259,7 +256,7 @@ def test_in_minilm_the_rare_word_of_two_sentences_is_the_largest_cell() -> None:
     assert largest_pairs == [(word, word) for word in PLANTED]
 
 
-def test_of_a_class_token_it_is_what_its_heads_read_in_the_last_layer(tmp_path: Path) -> None:
+def test_of_a_class_token_it_is_what_its_heads_read_in_the_last_layer(tmp_path):
     build_sentence_encoder(tmp_path)
     pooling(tmp_path, pooling_mode="cls")
     modules(tmp_path, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"))
@@ -298,14 +295,14 @@ def read_by_class_token(loaded: Loaded, text: str, weight: np.ndarray, shift: np
     ("architecture", "last"),
     [("CLIPTextModel", "[SEP]"), ("SiglipTextModel", "[PAD]"), ("BertModel", "[CLS]")],
 )
-def test_whichever_token_stands_for_a_text_is_named(architecture: str, last: str, tmp_path: Path) -> None:
+def test_whichever_token_stands_for_a_text_is_named(architecture, last, tmp_path):
     parts = similarity_parts(folders.encoder(tmp_path, architecture), A, B)
     assert parts.divided == f"what {last} read in the last layer"
     assert parts.gap <= 1e-6
 
 
 @pytest.mark.parametrize("architecture", ["ViTModel", "CLIPVisionModel", "SiglipVisionModel", "BeitModel"])
-def test_pictures_are_divided_by_patches(architecture: str, tmp_path: Path) -> None:
+def test_pictures_are_divided_by_patches(architecture, tmp_path):
     loaded = folders.encoder(tmp_path, architecture)
     image = picture(32)
     parts = similarity_parts(loaded, image, image[::-1, :20].copy())
@@ -316,14 +313,14 @@ def test_pictures_are_divided_by_patches(architecture: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("pooled", ["class", "mean", "max"])
-def test_equal_texts_have_the_cosine_1(pooled: str) -> None:
+def test_equal_texts_have_the_cosine_1(pooled):
     parts = similarity_parts(tiny.loaded(replace(tiny.TEXT, pooling=pooled)), "great film", "great film")
     assert parts.recorded == pytest.approx(1, abs=1e-6)
     assert parts.total == pytest.approx(1, abs=1e-6)
     np.testing.assert_allclose(parts.values, parts.values.T, atol=1e-7)
 
 
-def test_of_an_encoder_with_classes_the_pooled_states_are_compared() -> None:
+def test_of_an_encoder_with_classes_the_pooled_states_are_compared():
     parts = similarity_parts(tiny.loaded(tiny.TEXT), "great film", "not")
     assert parts.quantity == "cosine similarity of the pooled states, which the classifier reads"
     u, v = (capture(tiny.loaded(tiny.TEXT), text).pooled for text in ("great film", "not"))
@@ -331,7 +328,7 @@ def test_of_an_encoder_with_classes_the_pooled_states_are_compared() -> None:
 
 
 @pytest.mark.parametrize("pooled", ["class", "mean", "max"])
-def test_texts_of_one_token(pooled: str) -> None:
+def test_texts_of_one_token(pooled):
     loaded = tiny.loaded(replace(tiny.TEXT, pooling=pooled))
     loaded = replace(loaded, tokenizer=tiny.amino_acids(12))
     loaded.tokenizer.post_processor = processors.TemplateProcessing(single="$A", special_tokens=[])
@@ -344,13 +341,13 @@ def test_texts_of_one_token(pooled: str) -> None:
 
 
 @pytest.mark.parametrize("number", [0.0, np.nan, np.inf])
-def test_a_vector_without_a_direction_is_refused(number: float) -> None:
+def test_a_vector_without_a_direction_is_refused(number):
     loaded = of_tokens_alone(a=np.array([number]))
     with pytest.raises(ValueError, match=r"tiny makes a pooled state of length (0|nan|inf) of this input"):
         similarity_parts(loaded, "a", "a")
 
 
-def test_cells_by_word_are_sums_of_the_cells_of_their_pieces() -> None:
+def test_cells_by_word_are_sums_of_the_cells_of_their_pieces():
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=()))
     parts = similarity_parts(loaded, "films not", "ab films")
     words = parts.by_word()

@@ -65,7 +65,7 @@ def build_with_scale(folder: Path, kind: str) -> torch.nn.Module:
 
 
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
-def test_maps_and_the_rest_sum_to_the_logits_of_transformers(kind: str, tmp_path: Path) -> None:
+def test_maps_and_the_rest_sum_to_the_logits_of_transformers(kind, tmp_path):
     model = build_with_scale(tmp_path, kind)
     pictures, texts = both(tmp_path)
     image, read = picture(32), []
@@ -89,7 +89,7 @@ def test_maps_and_the_rest_sum_to_the_logits_of_transformers(kind: str, tmp_path
 
 
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
-def test_logits_fall_as_those_of_transformers_when_patches_are_greyed(kind: str, tmp_path: Path) -> None:
+def test_logits_fall_as_those_of_transformers_when_patches_are_greyed(kind, tmp_path):
     model = build_with_scale(tmp_path, kind)
     pictures, texts = both(tmp_path)
     image = picture(32)
@@ -105,7 +105,7 @@ def test_logits_fall_as_those_of_transformers_when_patches_are_greyed(kind: str,
     assert np.abs(falls[-1]).max() > 1e-3
 
 
-def test_a_planted_patch_is_the_largest_of_its_text(tmp_path: Path) -> None:
+def test_a_planted_patch_is_the_largest_of_its_text(tmp_path):
     """Patches write their colour, and “film” means red, “story” green; heads of one layer copy what they read from all alike."""
     model = build(tmp_path, "CLIPModel")
     of_patches = torch.tensor(hadamard(16)[1:4] / 4, dtype=torch.float32)
@@ -146,7 +146,7 @@ def load_token(folder: Path, word: str) -> int:
     return load(folder / "text_model").tokenizer.token_to_id(word)
 
 
-def test_what_is_no_pair_of_one_folder_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_pair_of_one_folder_is_refused(tmp_path):
     build(tmp_path / "one", "CLIPModel")
     build(tmp_path / "two", "CLIPModel")
     (pictures, texts), (_, others) = both(tmp_path / "one"), both(tmp_path / "two")
@@ -159,13 +159,13 @@ def test_what_is_no_pair_of_one_folder_is_refused(tmp_path: Path) -> None:
             text_on_picture(pictures, texts, picture(32), ["film"] * n)
 
 
-def test_vectors_of_different_widths_are_refused(tmp_path: Path) -> None:
+def test_vectors_of_different_widths_are_refused(tmp_path):
     build(tmp_path, "SiglipModel")
     with pytest.raises(ValueError, match="of one folder, with vectors of one width"):
         text_on_picture(*both(tmp_path), picture(32), SENTENCES)
 
 
-def test_weights_without_a_scale_are_refused(tmp_path: Path) -> None:
+def test_weights_without_a_scale_are_refused(tmp_path):
     build(tmp_path, "CLIPModel")
     weights = load_file(tmp_path / "model.safetensors")
     del weights["logit_scale"]

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
@@ -13,7 +12,7 @@ from viz.attention.linked_data import script_data, stamp_of, value_of_top, weigh
 from viz.attention.linked_heads import linked_heads
 
 
-def test_weights_travel_as_whole_numbers_query_by_query() -> None:
+def test_weights_travel_as_whole_numbers_query_by_query():
     numbers = weight_numbers(NOT_GOOD, (0, 0))
     assert {values.dtype for values in numbers.values()} == {np.dtype(np.uint16)}
     # [query, layer, head, key]: of "not" both heads, then of "good" both heads.
@@ -23,7 +22,7 @@ def test_weights_travel_as_whole_numbers_query_by_query() -> None:
     assert numbers["most"].tolist() == [[[63897, 32768]], [[49151, 65535]]]
 
 
-def test_weights_come_back_within_half_a_step() -> None:
+def test_weights_come_back_within_half_a_step():
     pattern = np.random.default_rng(0).dirichlet(np.ones(7), (3, 2, 7))
     numbers = weight_numbers(from_arrays(pattern, list("abcdefg")), (0, 0))
     np.testing.assert_allclose(
@@ -31,7 +30,7 @@ def test_weights_come_back_within_half_a_step() -> None:
     )
 
 
-def test_what_is_no_weight_between_0_and_1_does_not_wrap_around() -> None:
+def test_what_is_no_weight_between_0_and_1_does_not_wrap_around():
     pattern = np.array([[[[np.nan, 1.5], [-0.5, 1.0]]]])
     record = AttentionRecord(
         tokens=("a", "b"), roles=("word",) * 2, pattern=pattern, mask=np.ones(pattern.shape, bool)
@@ -44,9 +43,7 @@ def test_what_is_no_weight_between_0_and_1_does_not_wrap_around() -> None:
     assert weight_numbers(huge, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 65535]
 
 
-def test_of_a_large_record_the_chosen_head_is_sent_and_of_the_others_the_strongest_keys(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_a_large_record_the_chosen_head_is_sent_and_of_the_others_the_strongest_keys(monkeypatch):
     monkeypatch.setattr(module, "MOST_WEIGHTS", 7)
     numbers = weight_numbers(NOT_GOOD, (0, 1))
     assert numbers["weights"].tolist() == [[[[32768, 32768]]], [[[0, 65535]]]]
@@ -57,7 +54,7 @@ def test_of_a_large_record_the_chosen_head_is_sent_and_of_the_others_the_stronge
     assert "0.000" not in texts(figure)  # where the list of the strongest ends
 
 
-def test_the_stamp_changes_with_tokens_and_with_weights() -> None:
+def test_the_stamp_changes_with_tokens_and_with_weights():
     other_weights = PATTERN.copy()
     other_weights[0, 0, 0] = [0.974, 0.026]
     stamps = [
@@ -73,7 +70,7 @@ def test_the_stamp_changes_with_tokens_and_with_weights() -> None:
     assert stamp_of(from_arrays(PATTERN.copy(), ["not", "good"])) == stamps[0]
 
 
-def test_the_stamp_of_a_large_record_is_made_of_some_of_its_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_stamp_of_a_large_record_is_made_of_some_of_its_queries(monkeypatch):
     monkeypatch.setattr(module, "_MOST_HASHED", 5)  # of 8 weights: every second query
     first, second = PATTERN.copy(), PATTERN.copy()
     first[0, 1, 0], second[0, 1, 1] = [0.4, 0.6], [0.4, 0.6]
@@ -83,7 +80,7 @@ def test_the_stamp_of_a_large_record_is_made_of_some_of_its_queries(monkeypatch:
     assert [stamp == whole for stamp in changed] == [False, True]
 
 
-def test_tokens_around_the_patches_are_buttons_and_no_patches() -> None:
+def test_tokens_around_the_patches_are_buttons_and_no_patches():
     roles = ["class", *["patch"] * 6, "special"]
     pattern = np.full((1, 1, 8, 8), 0.1, np.float32)
     pattern[..., 6] = 0.3  # the last patch

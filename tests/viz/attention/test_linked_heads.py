@@ -57,7 +57,7 @@ def framed(figure: VegaFigure) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize(("channel", "compact"), [("", False), ("a", True)])
-def test_every_form_is_valid(channel: str, compact: bool) -> None:
+def test_every_form_is_valid(channel, compact):
     options = {"channel": channel, "compact": compact}
     picture = np.zeros((16, 24), np.uint8)
     for figure in (
@@ -70,7 +70,7 @@ def test_every_form_is_valid(channel: str, compact: bool) -> None:
         assert drawn(figure)
 
 
-def test_the_form_does_not_change_with_the_data() -> None:
+def test_the_form_does_not_change_with_the_data():
     other = from_arrays(np.full((3, 4, 5, 5), 0.2), list("vwxyz"))
     forms = [linked_heads(record, channel="a").specification for record in (NOT_GOOD, other)]
     for form in forms:
@@ -78,7 +78,7 @@ def test_the_form_does_not_change_with_the_data() -> None:
     assert forms[0] == forms[1]
 
 
-def test_the_row_of_the_query_is_written_in_numbers() -> None:
+def test_the_row_of_the_query_is_written_in_numbers():
     first = texts(linked_heads(NOT_GOOD))
     assert {"“not” attends to", "0.975", "0.025", "L0 H0"} <= set(first)
     assert {".98", ".02"} <= set(first)  # in the cells of the large map
@@ -89,21 +89,21 @@ def test_the_row_of_the_query_is_written_in_numbers() -> None:
     assert "1.000" in texts(linked_heads(NOT_GOOD, selected=(0, 1), query=1))
 
 
-def test_the_file_of_the_chart_has_the_tokens_and_the_numbers_of_the_row() -> None:
+def test_the_file_of_the_chart_has_the_tokens_and_the_numbers_of_the_row():
     written = [
         unescape(text) for text in re.findall(r"<text[^>]*?>([^<]*)</text>", svg(linked_heads(NOT_GOOD)))
     ]
     assert {"not", "good", "“not” attends to", "0.975", "0.025"} <= set(written)
 
 
-def test_no_query_has_no_row() -> None:
+def test_no_query_has_no_row():
     written = texts(linked_heads(NOT_GOOD, query=None))
     assert not any("attends to" in text for text in written)
     assert not {"0.975", "0.250"} & set(written)
     assert {"L0 H0", "not", "good"} <= set(written)
 
 
-def test_what_is_said_of_a_head_stands_above_its_large_map() -> None:
+def test_what_is_said_of_a_head_stands_above_its_large_map():
     figure = linked_heads(
         NOT_GOOD,
         selected=(0, 1),
@@ -115,25 +115,25 @@ def test_what_is_said_of_a_head_stands_above_its_large_map() -> None:
     assert "looks back · entropy 0.5" not in texts(figure)
 
 
-def test_a_token_that_occurs_twice_follows_its_position() -> None:
+def test_a_token_that_occurs_twice_follows_its_position():
     record = from_arrays(np.full((1, 1, 3, 3), 1 / 3), ["not", "good", "not"])
     frames = linked_heads(record).frames
     assert frames["keys"]["label"].tolist() == ["0 not", "good", "2 not"]
     assert frames["queries"]["label"].tolist() == ["0 not", "good", "2 not"]
 
 
-def test_a_long_name_above_its_strongest_keys_is_not_cut() -> None:
+def test_a_long_name_above_its_strongest_keys_is_not_cut():
     record = from_arrays(np.full((1, 6, 12, 12), 1 / 12), ["beautifully"] * 12)
     assert "“0 beautifully” →" in texts(linked_heads(record))
 
 
-def test_keys_that_are_no_queries_have_their_own_names() -> None:
+def test_keys_that_are_no_queries_have_their_own_names():
     pattern = np.array([[[[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]]])
     written = texts(linked_heads(from_arrays(pattern, ["a", "b"], keys=["x", "y", "z"])))
     assert {"a", "b", "x", "y", "z", "“a” attends to", "0.500", "0.300", "0.200"} <= set(written)
 
 
-def test_the_scale_is_drawn_once_with_the_even_weight() -> None:
+def test_the_scale_is_drawn_once_with_the_even_weight():
     assert any("same weight for all: 1/2 = 0.5" in text for text in texts(linked_heads(NOT_GOOD)))
     own = linked_heads(NOT_GOOD, tops=PATTERN.max(axis=(-2, -1)), reach="each map's own maximum")
     assert own.frame["top"].tolist() == [0.975, 1.0]
@@ -142,12 +142,12 @@ def test_the_scale_is_drawn_once_with_the_even_weight() -> None:
     assert not any("same weight" in text for text in written)
 
 
-def test_a_map_of_zeros_has_colours_to_1() -> None:
+def test_a_map_of_zeros_has_colours_to_1():
     record = from_arrays(np.zeros((1, 1, 2, 2)), ["a", "b"])
     assert linked_heads(record, tops=np.zeros((1, 1))).frame["top"].tolist() == [1]
 
 
-def test_with_tops_a_faint_map_has_the_colours_of_a_strong_one() -> None:
+def test_with_tops_a_faint_map_has_the_colours_of_a_strong_one():
     faint = from_arrays(PATTERN / 4, ["not", "good"])
     figures = (linked_heads(NOT_GOOD), linked_heads(faint), linked_heads(faint, tops=np.full((1, 2), 0.25)))
     strong, dull, bright = (pixels(figure.frame["on_light"][0]).astype(int) for figure in figures)
@@ -155,7 +155,7 @@ def test_with_tops_a_faint_map_has_the_colours_of_a_strong_one() -> None:
     assert np.abs(strong - dull).max() > 50
 
 
-def test_masked_cells_are_hatched_and_only_where_there_are_any() -> None:
+def test_masked_cells_are_hatched_and_only_where_there_are_any():
     figure = linked_heads(MASKED)
     hatched = pixels(figure.frame["hatched"][0])[..., 3] > 0
     height, width = (side // 2 for side in hatched.shape)
@@ -164,7 +164,7 @@ def test_masked_cells_are_hatched_and_only_where_there_are_any() -> None:
     assert "hatched" not in linked_heads(NOT_GOOD).frame
 
 
-def test_no_frame_has_a_row_for_each_weight_of_a_long_text() -> None:
+def test_no_frame_has_a_row_for_each_weight_of_a_long_text():
     n = module.MOST_CELLS + 1
     tokens = [f"w{index}" for index in range(n)]
     frames = linked_heads(from_arrays(np.full((2, 2, n, n), 1 / n), tokens), channel="a").frames
@@ -173,7 +173,7 @@ def test_no_frame_has_a_row_for_each_weight_of_a_long_text() -> None:
     assert len(short["cells"]) == (n - 1) ** 2
 
 
-def test_of_a_long_text_the_large_map_is_exact_and_the_small_ones_say_how_they_are_pooled() -> None:
+def test_of_a_long_text_the_large_map_is_exact_and_the_small_ones_say_how_they_are_pooled():
     n = 2 * module.MOST_CELLS
     record = from_arrays(np.eye(n)[None, None], [f"w{index}" for index in range(n)])
     figure = linked_heads(record)
@@ -184,7 +184,7 @@ def test_of_a_long_text_the_large_map_is_exact_and_the_small_ones_say_how_they_a
     assert "exact_on_light" not in linked_heads(NOT_GOOD).frame
 
 
-def test_with_a_channel_the_chart_brings_no_weights() -> None:
+def test_with_a_channel_the_chart_brings_no_weights():
     """They come from the script, so that the chart is the same for every choice."""
     state = linked_heads(NOT_GOOD, channel="a").frames["state"]
     assert not {"weights", "best", "most"} & set(state)
@@ -192,20 +192,20 @@ def test_with_a_channel_the_chart_brings_no_weights() -> None:
     assert alone["weights"][0] == weight_numbers(NOT_GOOD, (0, 0))["weights"].ravel().tolist()
 
 
-def test_the_chart_shows_what_its_script_tells_it() -> None:
+def test_the_chart_shows_what_its_script_tells_it():
     figure = linked_heads(NOT_GOOD, channel="a")
     assert not any("attends to" in text for text in texts(figure))
     assert {"0.975", "0.025", "L0 H0"} <= set(texts(with_message(figure, **message(0))))
     assert {"1.000", "L0 H1"} <= set(texts(with_message(figure, **message(1, head=1))))
 
 
-def test_what_was_chosen_for_another_text_is_not_shown() -> None:
+def test_what_was_chosen_for_another_text_is_not_shown():
     figure = linked_heads(NOT_GOOD, channel="a")
     stale = message(1, head=1) | {"stamp": "0123456789ab"}
     assert texts(with_message(figure, **stale)) == texts(figure)
 
 
-def test_a_head_that_is_pointed_at_is_shown_and_the_chosen_one_stays_framed() -> None:
+def test_a_head_that_is_pointed_at_is_shown_and_the_chosen_one_stays_framed():
     figure = linked_heads(NOT_GOOD, channel="a")
     pointed = with_message(figure, **message(1), over_layer=0, over_head=1)
     assert {"L0 H1", "1.000"} <= set(texts(pointed))
@@ -213,7 +213,7 @@ def test_a_head_that_is_pointed_at_is_shown_and_the_chosen_one_stays_framed() ->
     assert len(framed(pointed)) == 2
 
 
-def test_while_a_query_is_pointed_at_each_small_map_names_its_strongest_key() -> None:
+def test_while_a_query_is_pointed_at_each_small_map_names_its_strongest_key():
     figure = linked_heads(NOT_GOOD, channel="a")
     kept = texts(with_message(figure, **message(1)))
     pointed = texts(with_message(figure, **message(1), over_query=1))
@@ -222,7 +222,7 @@ def test_while_a_query_is_pointed_at_each_small_map_names_its_strongest_key() ->
     assert not {"0.75", "1.00"} & set(kept)
 
 
-def test_a_head_whose_weights_are_not_there_has_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_head_whose_weights_are_not_there_has_no_numbers(monkeypatch):
     monkeypatch.setattr(module, "MOST_WEIGHTS", 7)
     figure = linked_heads(NOT_GOOD, channel="a")
     sent = message(0) | {"is_whole": False}
@@ -232,7 +232,7 @@ def test_a_head_whose_weights_are_not_there_has_no_numbers(monkeypatch: pytest.M
     assert not [text for text in other if re.fullmatch(r"[01]\.\d{3}", text)]
 
 
-def test_patches_lie_on_their_picture() -> None:
+def test_patches_lie_on_their_picture():
     picture = np.zeros((16, 24), np.uint8)
     figure = linked_heads(GRID, picture=picture, query=4)
     patches = figure.frames["patches"]
@@ -249,7 +249,7 @@ def test_patches_lie_on_their_picture() -> None:
     assert boxes[-1][0]["x"] < chosen["x"] < boxes[-1][2]["x"]
 
 
-def test_a_class_token_comes_before_the_patches() -> None:
+def test_a_class_token_comes_before_the_patches():
     tokens = ("[CLS]", *(f"r{row}c{column}" for row in range(2) for column in range(3)))
     record = AttentionRecord(
         tokens=tokens,
@@ -264,7 +264,7 @@ def test_a_class_token_comes_before_the_patches() -> None:
     assert frames["picture"]["aspect"].tolist() == [1.5]
 
 
-def test_each_layer_alone_has_no_names_of_heads() -> None:
+def test_each_layer_alone_has_no_names_of_heads():
     record = from_arrays(np.full((2, 1, 2, 2), 0.5), ["a", "b"])
     written = texts(linked_heads(record, by_layer=True))
     assert {"L0", "L1"} <= set(written)
@@ -273,13 +273,13 @@ def test_each_layer_alone_has_no_names_of_heads() -> None:
 
 
 @pytest.mark.parametrize("name", ["measures", "tops"])
-def test_an_array_of_another_shape_is_an_error(name: str) -> None:
+def test_an_array_of_another_shape_is_an_error(name):
     wrong = np.ones((2, 1))
     with pytest.raises(ValueError, match=r"\(1, 2\)|\[1, 2\]|1 × 2"):
         linked_heads(NOT_GOOD, **{name: {"entropy": wrong} if name == "measures" else wrong})
 
 
-def test_positions_of_a_view_keep_their_numbers() -> None:
+def test_positions_of_a_view_keep_their_numbers():
     record = AttentionRecord(
         tokens=("not", "not"),
         roles=("word",) * 2,
@@ -293,7 +293,7 @@ def test_positions_of_a_view_keep_their_numbers() -> None:
     assert frames["keys"]["label"].tolist() == ["0 x", "1 x"]
 
 
-def test_every_frame_is_shown_by_some_part() -> None:
+def test_every_frame_is_shown_by_some_part():
     """New data for a frame that the drawn chart does not know is an error in the browser, and the old chart would stay."""
     pattern = np.full((1, 1, 4, 4), 0.25, np.float32)
     patches = from_arrays(pattern, patch_grid=(2, 2))
@@ -305,9 +305,7 @@ def test_every_frame_is_shown_by_some_part() -> None:
         assert all(f'"name": "{name}"' in text for name in figure.frames if name != "state")
 
 
-def test_the_small_maps_of_a_long_record_are_pictures_of_the_chosen_query(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_small_maps_of_a_long_record_are_pictures_of_the_chosen_query(monkeypatch):
     monkeypatch.setattr(module, "MOST_WEIGHTS", 0)
     picture = np.full((16, 24, 3), 200, np.uint8)
     frames = linked_heads(GRID, picture=picture, query=2).frames
@@ -321,7 +319,7 @@ def test_the_small_maps_of_a_long_record_are_pictures_of_the_chosen_query(
     np.testing.assert_array_equal(alpha, np.rint(255 * module.MOST_OPAQUE * weights))
 
 
-def test_a_photo_lies_below_the_weights_and_ink_above_them() -> None:
+def test_a_photo_lies_below_the_weights_and_ink_above_them():
     marks = [
         [part["mark"]["type"] for part in linked_heads(GRID, picture=picture).specification["layer"]][:2]
         for picture in (np.zeros((16, 24, 3), np.uint8), np.zeros((16, 24), np.uint8))
@@ -331,7 +329,7 @@ def test_a_photo_lies_below_the_weights_and_ink_above_them() -> None:
 
 
 @pytest.mark.parametrize("n_heads", [4, 12])
-def test_names_of_heads_and_layers_never_touch(n_heads: int) -> None:
+def test_names_of_heads_and_layers_never_touch(n_heads):
     figure = linked_heads(from_arrays(np.full((40, n_heads, 3, 3), 1 / 3), list("abc")))
     names = [
         (item["x"], item["y"], item["text"])
@@ -349,7 +347,7 @@ def test_names_of_heads_and_layers_never_touch(n_heads: int) -> None:
 
 @pytest.mark.parametrize(("n", "query"), [(6, 2), (26, 25), (64, 33)])
 @pytest.mark.parametrize("compact", [True, False])
-def test_names_of_tokens_never_touch_and_the_query_has_its_own(n: int, query: int, compact: bool) -> None:
+def test_names_of_tokens_never_touch_and_the_query_has_its_own(n, query, compact):
     tokens = [f"t{number}" for number in range(n)]
     figure = linked_heads(from_arrays(np.full((2, 2, n, n), 1 / n), tokens), query=query, compact=compact)
     names = [

@@ -31,7 +31,7 @@ def cell_of(layers: list[list[dict]]) -> tuple[float, float, float]:
 
 
 @pytest.mark.parametrize("head", [0, 1])
-def test_the_cells_of_each_link_are_outlined(head: int) -> None:
+def test_the_cells_of_each_link_are_outlined(head):
     layers = drawn(linked_heads(RECORD, selected=(0, head), links=LINKS), width=1000)
     left, top, cell = cell_of(layers)
     the, old = outlines(head)
@@ -45,26 +45,26 @@ def test_the_cells_of_each_link_are_outlined(head: int) -> None:
     assert old["strokeDash"]
 
 
-def test_the_links_are_named_where_the_pointer_is() -> None:
+def test_the_links_are_named_where_the_pointer_is():
     cells = linked_heads(RECORD, links=LINKS).frames["cells"]
     named = cells[cells["link"] != ""]
     assert named[["position", "key"]].to_numpy().tolist() == [[0, 2], [0, 3], [1, 2], [1, 3]]
     assert named["link"].tolist() == ["det: the → films"] * 2 + ["amod: old → films"] * 2
 
 
-def test_a_cell_of_two_links_names_both() -> None:
+def test_a_cell_of_two_links_names_both():
     twice = (LINKS[0], LINKS[0]._replace(label="dep: the → films"))
     assert cell_labels(twice, (4, 4))[0, 2] == "det: the → films; dep: the → films"
 
 
-def test_links_that_are_switched_off_leave_the_form_as_it_is() -> None:
+def test_links_that_are_switched_off_leave_the_form_as_it_is():
     on, off = linked_heads(RECORD, links=LINKS), linked_heads(RECORD, links=())
     assert on.specification == off.specification
     assert outlines(0, ()) == []
     assert "links" not in linked_heads(RECORD).frames
 
 
-def test_in_a_map_whose_rows_answer_the_pointer_the_cells_of_links_do_so_too() -> None:
+def test_in_a_map_whose_rows_answer_the_pointer_the_cells_of_links_do_so_too():
     n = MOST_CELLS + 1
     record = from_arrays(np.full((1, 2, n, n), 1 / n), [f"w{index}" for index in range(n)])
     link = MatrixLink(range(60, 61), range(3, 5), "amod: w60 → w3", np.array([[True, False]]))
@@ -94,7 +94,7 @@ def heatmap(window: tuple[range, range] | None = None, links: tuple[MatrixLink, 
     return with_outlines(figure, links, (0, head), window)
 
 
-def test_a_heatmap_outlines_the_links_and_names_them_in_the_tooltip() -> None:
+def test_a_heatmap_outlines_the_links_and_names_them_in_the_tooltip():
     drawn_figure = heatmap().specification
     the, old = drawn_figure.layout.shapes
     corners = [(shape.x0, shape.x1, shape.y0, shape.y1) for shape in (the, old)]
@@ -110,18 +110,18 @@ def test_a_heatmap_outlines_the_links_and_names_them_in_the_tooltip() -> None:
     assert trace.customdata[2].tolist() == [""] * 4
 
 
-def test_an_outline_is_solid_only_in_a_head_that_follows_the_link() -> None:
+def test_an_outline_is_solid_only_in_a_head_that_follows_the_link():
     assert [shape.line.dash for shape in heatmap(head=1).specification.layout.shapes] == ["4px,3px"] * 2
 
 
-def test_of_a_part_of_the_map_only_what_is_shown_is_outlined() -> None:
+def test_of_a_part_of_the_map_only_what_is_shown_is_outlined():
     figure = heatmap((range(1, 4), range(3, 4))).specification
     (old,) = figure.layout.shapes
     assert (old.x0, old.x1, old.y0, old.y1) == pytest.approx((-0.5, 0.5, -0.5, 0.5), abs=0.05)
     assert figure.data[0].customdata.tolist() == [["<br>amod: old → films"], [""], [""]]
 
 
-def test_markup_in_a_word_is_text_in_the_tooltip() -> None:
+def test_markup_in_a_word_is_text_in_the_tooltip():
     link = LINKS[0]._replace(label="det: <b>the</b> → films")
     assert (
         "<br>det: &lt;b&gt;the&lt;/b&gt; → films"
@@ -129,17 +129,17 @@ def test_markup_in_a_word_is_text_in_the_tooltip() -> None:
     )
 
 
-def test_without_links_the_heatmap_is_as_it_was() -> None:
+def test_without_links_the_heatmap_is_as_it_was():
     assert heatmap(links=()).specification == weight_heatmap(RECORD.pattern[0, 0], TOKENS).specification
 
 
 @pytest.mark.parametrize("head", [0, 1])
-def test_what_is_outlined_is_in_the_saved_figure(head: int) -> None:
+def test_what_is_outlined_is_in_the_saved_figure(head):
     svg = figure_bytes(heatmap(head=head), "svg", ExportStyle()).decode()
     outlines = [tag for tag in svg.split("<") if f'stroke="{COLOUR}"' in tag]
     assert len(outlines) == 2
     assert [("stroke-dasharray" in tag) for tag in outlines] == [head == 1, True]
 
 
-def test_without_links_nothing_is_outlined_in_the_saved_figure() -> None:
+def test_without_links_nothing_is_outlined_in_the_saved_figure():
     assert COLOUR not in figure_bytes(heatmap(links=()), "svg", ExportStyle()).decode()

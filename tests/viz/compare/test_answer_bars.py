@@ -49,13 +49,13 @@ def names(chart: VegaFigure, width: int) -> list[str]:
     return labels(scene(chart, width=width))
 
 
-def test_parts_stand_from_the_embedding_through_the_layers_to_the_biases() -> None:
+def test_parts_stand_from_the_embedding_through_the_layers_to_the_biases():
     assert names(figure(), 800) == ["token", "position", "H0", "H1", "FF", "biases"]
     shuffled = answer_bars({"a": parts(*PARTS[::-1])}, quantity="x", height=100)
     assert names(shuffled, 800) == ["position", "token", "H0", "H1", "FF", "biases"]
 
 
-def test_a_bar_reaches_from_zero_to_its_value() -> None:
+def test_a_bar_reaches_from_zero_to_its_value():
     items = bars(figure())
     (line,) = {item["y"] for item in drawn(figure(), width=800)[3]}
     pixels = (items[2]["height"]) / 1.0  # of one logit
@@ -64,7 +64,7 @@ def test_a_bar_reaches_from_zero_to_its_value() -> None:
         assert item["y"] == pytest.approx(line - max(value, 0) * pixels)
 
 
-def test_sides_stand_beside_each_other_in_their_colours() -> None:
+def test_sides_stand_beside_each_other_in_their_colours():
     chart = answer_bars({"a": parts(), "b": parts()}, quantity="x", colours=(PRE_LN, POST_LN))
     items = bars(chart)
     one, other = items[: len(PARTS)], items[len(PARTS) :]
@@ -74,7 +74,7 @@ def test_sides_stand_beside_each_other_in_their_colours() -> None:
     assert bars(figure())[0]["fill"] == CATEGORIES[0]
 
 
-def test_a_side_without_a_layer_has_no_bar_there() -> None:
+def test_a_side_without_a_layer_has_no_bar_there():
     chart = figure(short=parts(), long=parts(*PARTS[:-1], *SIXTH_LAYER, PARTS[-1]))
     assert names(chart, 800) == ["token", "position", "H0", "H1", "FF", "H0", "FF", "biases"]
     shown = chart.frame
@@ -83,18 +83,18 @@ def test_a_side_without_a_layer_has_no_bar_there() -> None:
     assert [layer["text"] for layer in layers] == ["L0", "L1"]
 
 
-def test_where_a_name_does_not_fit_it_is_left_out() -> None:
+def test_where_a_name_does_not_fit_it_is_left_out():
     assert names(figure(), 240) == ["token", "", "H0", "H1", "FF", "biases"]
     assert "H0" not in names(figure(), 100)
 
 
-def test_rows_of_a_head_by_token_are_added_up() -> None:
+def test_rows_of_a_head_by_token_are_added_up():
     by_token = ("L0 H0 from 0 a", "head", 0, 0, 0.75), ("L0 H0 from 1 from", "head", 0, 0, 0.25)
     whole, divided = (figure(a=parts(*PARTS[:2], *heads, *PARTS[3:])) for heads in (PARTS[2:3], by_token))
     pd.testing.assert_frame_equal(whole.frame, divided.frame)
 
 
-def test_a_dot_says_how_much_the_number_falls_without_a_head() -> None:
+def test_a_dot_says_how_much_the_number_falls_without_a_head():
     chart = figure(a=effects(np.nan, np.nan, 0.5, -0.5, np.nan, np.nan))
     dots, items = drawn(chart, width=800)[4], bars(chart)
     assert len(dots) == 2
@@ -106,7 +106,7 @@ def test_a_dot_says_how_much_the_number_falls_without_a_head() -> None:
     assert "falls without it by" not in figure().in_file.values()
 
 
-def test_with_dots_the_legend_still_shows_bars() -> None:
+def test_with_dots_the_legend_still_shows_bars():
     def symbols(item: dict) -> list[dict]:
         if item.get("role") == "legend-symbol":
             return item["items"]
@@ -119,7 +119,7 @@ def test_with_dots_the_legend_still_shows_bars() -> None:
     assert "strokeWidth" not in dotted[0] or dotted[0]["strokeWidth"] == plain[0]["strokeWidth"]
 
 
-def test_the_heading_names_both_ends_the_sums_and_the_answers() -> None:
+def test_the_heading_names_both_ends_the_sums_and_the_answers():
     chart = answer_bars(
         {"a": parts(), "b": parts(*PARTS[1:2])},
         quantity="logit of y minus x",
@@ -133,18 +133,18 @@ def test_the_heading_names_both_ends_the_sums_and_the_answers() -> None:
     assert figure().specification["title"]["subtitle"] == ["sum of all bars: a +1.12"]
 
 
-def test_the_file_has_side_part_and_value() -> None:
+def test_the_file_has_side_part_and_value():
     chart = figure(a=parts())
     columns = {name: title for name, title in chart.in_file.items() if title}
     assert columns == {"side": "side", "part": "part", "value": "logit of x"}
     assert chart.frame["value"].tolist() == [value for *_, value in PARTS]
 
 
-def test_no_sides_make_an_empty_chart() -> None:
+def test_no_sides_make_an_empty_chart():
     assert [items for items in drawn(answer_bars({}, quantity="x"), width=400) if items] == []
 
 
-def test_numbers_that_are_not_finite_leave_the_axis_to_the_others() -> None:
+def test_numbers_that_are_not_finite_leave_the_axis_to_the_others():
     values = [value for *_, value in PARTS]
     chart = figure(
         a=parts().assign(value=[np.nan, *values[1:]]), b=parts().assign(value=[np.inf, *values[1:]])

@@ -13,32 +13,32 @@ LENGTHS = (64, 128, 256, 512)
 SQUARES = [n * n for n in LENGTHS]
 
 
-def test_a_power_law_is_a_straight_line() -> None:
+def test_a_power_law_is_a_straight_line():
     *_, points = drawn(length_scaling(LENGTHS, {"a": SQUARES}), width=400)
     steps = [(b["x"] - a["x"], b["y"] - a["y"]) for a, b in pairwise(points)]
     assert all(step == pytest.approx(steps[0]) for step in steps)
     assert steps[0][1] < 0
 
 
-def test_kinds_differ_in_colour_and_in_shape() -> None:
+def test_kinds_differ_in_colour_and_in_shape():
     chart = length_scaling(LENGTHS, {"a": SQUARES, "b": LENGTHS})
     *_, points = drawn(chart)
     assert len({point["fill"] for point in points}) == 2
     assert len({point["shape"] for point in points}) == 2
 
 
-def test_no_kinds_make_an_empty_chart() -> None:
+def test_no_kinds_make_an_empty_chart():
     assert not any(drawn(length_scaling(LENGTHS, {})))
 
 
-def test_ticks_are_the_powers_of_ten_around_the_values() -> None:
+def test_ticks_are_the_powers_of_ten_around_the_values():
     chart = length_scaling((64, 128), {"a": (0.3, 2), "b": (5, 40)})
     assert {"name": "powers", "value": [0.1, 1, 10, 100]} in chart.specification["params"]
     (labels, *_) = ([axis["value"] for axis in chart.specification["params"] if axis["name"] == "lengths"],)
     assert labels == [[64, 128]]
 
 
-def test_bars_are_the_shares_in_the_order_given() -> None:
+def test_bars_are_the_shares_in_the_order_given():
     bars, texts = drawn(
         part_bars(["b", "a", "c"], [500, 1500, 0], quantity="parameters", marked="a"), width=460
     )
@@ -49,17 +49,17 @@ def test_bars_are_the_shares_in_the_order_given() -> None:
     assert bars[0]["fill"] != EMPHASIS
 
 
-def test_a_share_is_not_rounded_to_nothing() -> None:
+def test_a_share_is_not_rounded_to_nothing():
     _, texts = drawn(part_bars(["a", "b"], [1, 9999], quantity="parameters"))
     assert texts[0]["text"] == "1 · <0.1\u2009%"
 
 
-def test_the_largest_bar_leaves_room_for_its_text() -> None:
+def test_the_largest_bar_leaves_room_for_its_text():
     bars, _ = drawn(part_bars(["a"], [37_858_304], quantity="parameters"), width=300)
     assert bars[0]["width"] < 300 - 80
 
 
-def test_hover_gives_the_exact_count() -> None:
+def test_hover_gives_the_exact_count():
     figure = part_bars(["a", "b"], [37_858_304, 1], quantity="multiply-adds")
     assert figure.frame["exact"].tolist() == ["37,858,304", "1"]
     fields = [tip["field"] for tip in figure.specification["layer"][0]["encoding"]["tooltip"]]
@@ -68,12 +68,12 @@ def test_hover_gives_the_exact_count() -> None:
 
 
 @pytest.mark.parametrize("values", [[], [0, 0]])
-def test_nothing_counted_makes_bars_of_no_length(values: list[int]) -> None:
+def test_nothing_counted_makes_bars_of_no_length(values):
     bars, _ = drawn(part_bars([str(index) for index in range(len(values))], values, quantity="parameters"))
     assert all(bar["width"] == 0 for bar in bars)
 
 
-def test_the_total_is_below_and_comes_with_the_data() -> None:
+def test_the_total_is_below_and_comes_with_the_data():
     one, other = (part_bars(["a"], [count], quantity="parameters") for count in (37_858_304, 5))
     assert one.specification["title"] == other.specification["title"]
     assert one.specification["title"]["color"] == LABEL_INK  # contrast of 6; the grey of bars has 4.1

@@ -23,14 +23,14 @@ def figure(selected=(0, 2), relation="case"):
     return relation_dots([CASE, DET, OBJ], relation=relation, selected=selected, source="250 sentences")
 
 
-def test_the_best_head_of_each_relation_is_the_one_with_the_largest_share() -> None:
+def test_the_best_head_of_each_relation_is_the_one_with_the_largest_share():
     second = CASE._replace(layer=2, share=0.4)
     rows = pd.DataFrame([head._asdict() for head in (OBJ, second, DET, CASE)]).drop(columns="tested")
     assert best_heads(rows.assign(p=0.01)) == [CASE, DET, OBJ]
     assert not any(head.tested for head in best_heads(rows.assign(p=None)))
 
 
-def test_a_row_for_each_relation_with_its_numbers() -> None:
+def test_a_row_for_each_relation_with_its_numbers():
     frame = figure().frame
     assert frame["relation"].tolist() == ["case", "det", "obj"]
     assert frame["name"].tolist() == [
@@ -41,7 +41,7 @@ def test_a_row_for_each_relation_with_its_numbers() -> None:
     assert frame[["share", "baseline", "low", "high"]].iloc[1].tolist() == [0.7, 0.55, 0.6, 0.75]
 
 
-def test_dots_baselines_and_intervals_lie_on_one_axis() -> None:
+def test_dots_baselines_and_intervals_lie_on_one_axis():
     bars, intervals, *_, dots = drawn(figure(), width=700)
     first, second = dots[0]["x"], dots[1]["x"]
     per_share = (second - first) / (DET.share - CASE.share)
@@ -54,25 +54,25 @@ def test_dots_baselines_and_intervals_lie_on_one_axis() -> None:
     assert middle == pytest.approx(origin + OBJ.baseline * per_share, abs=2.5)
 
 
-def test_only_heads_beyond_the_offset_are_filled() -> None:
+def test_only_heads_beyond_the_offset_are_filled():
     *_, dots = drawn(figure(), width=700)
     assert [item["fillOpacity"] for item in dots] == [1, 1, 0]
     assert [item["stroke"] for item in dots] == [ACCENT, EMPHASIS, NEUTRAL]
 
 
-def test_green_is_only_the_chosen_head_of_the_chosen_relation() -> None:
+def test_green_is_only_the_chosen_head_of_the_chosen_relation():
     *_, dots = drawn(figure(selected=(1, 1)), width=700)
     assert ACCENT not in [item["stroke"] for item in dots]
     *_, dots = drawn(figure(selected=(2, 0), relation="obj"), width=700)
     assert [item["stroke"] for item in dots] == [EMPHASIS, EMPHASIS, ACCENT]
 
 
-def test_a_click_says_relation_and_head() -> None:
+def test_a_click_says_relation_and_head():
     (param,) = (param for param in whole(figure())["params"] if param["name"] == "relation")
     assert param["select"]["fields"] == ["relation", "layer", "head", "direction"]
 
 
-def test_everything_is_said_in_words() -> None:
+def test_everything_is_said_in_words():
     described = figure().description
     assert described.startswith(
         "The best head for each relation, 250 sentences. case: L0 H2 to head 50\u2009% of 542"
@@ -81,7 +81,7 @@ def test_everything_is_said_in_words() -> None:
     assert described.endswith("obj: L2 H0 to head 25\u2009% of 20, the best offset 50\u2009%")
 
 
-def test_a_long_name_is_shortened_in_the_chart_alone() -> None:
+def test_a_long_name_is_shortened_in_the_chart_alone():
     frame = relation_dots(
         [CASE._replace(relation="a very long relation")], relation="", selected=(0, 0), source=""
     ).frame
@@ -94,7 +94,7 @@ HIT, MISS = LinkExample(WORDS, 2, 4, 4), LinkExample(WORDS, 2, 4, 1)
 LONG = tuple(f"word{index}" for index in range(60))
 
 
-def test_arcs_go_from_the_query_to_both_ends() -> None:
+def test_arcs_go_from_the_query_to_both_ends():
     figure = link_arcs([HIT], title="L0 H2")
     tips, bold, words = drawn(figure)
     x_by_text = {item["text"]: item["x"] for item in (*bold, *words)}
@@ -111,7 +111,7 @@ def test_arcs_go_from_the_query_to_both_ends() -> None:
         assert (arc["x"].iloc[0], arc["x"].iloc[-1]) == pytest.approx((x_by_text["at"], x_by_text["film"]))
 
 
-def test_where_a_head_looks_elsewhere_its_arc_has_another_colour() -> None:
+def test_where_a_head_looks_elsewhere_its_arc_has_another_colour():
     hit, *_ = drawn(link_arcs([HIT], title=""))
     miss, bold, words = drawn(link_arcs([MISS], title=""))
     assert [item["fill"] for item in hit] == [EMPHASIS, NEUTRAL]
@@ -120,7 +120,7 @@ def test_where_a_head_looks_elsewhere_its_arc_has_another_colour() -> None:
     assert [item["x"] for item in miss] == pytest.approx([x_by_text["looks"], x_by_text["film"]])
 
 
-def test_of_a_long_sentence_the_words_around_the_arcs_are_shown() -> None:
+def test_of_a_long_sentence_the_words_around_the_arcs_are_shown():
     example = LinkExample(LONG, 30, 32, 29)
     frame = link_arcs([example], title="").frames["words"]
     shown = frame["word"].tolist()
@@ -130,7 +130,7 @@ def test_of_a_long_sentence_the_words_around_the_arcs_are_shown() -> None:
     assert frame["x"].between(0, 820).all()
 
 
-def test_a_link_that_is_too_long_for_a_line_is_refused() -> None:
+def test_a_link_that_is_too_long_for_a_line_is_refused():
     assert fits_into_line(HIT)
     assert not fits_into_line(LinkExample(LONG, 0, 50, 1))
     assert not fits_into_line(LinkExample(LONG, 0, 1, 50))
@@ -138,14 +138,14 @@ def test_a_link_that_is_too_long_for_a_line_is_refused() -> None:
         link_arcs([LinkExample(LONG, 0, 50, 1)], title="")
 
 
-def test_the_file_holds_a_row_for_each_sentence() -> None:
+def test_the_file_holds_a_row_for_each_sentence():
     frame = link_arcs([HIT, MISS], title="").frame
     assert frame["strongest key"].tolist() == ["film", "looks"]
     assert frame["hit"].tolist() == [True, False]
     assert frame["sentence"][0] == "It looks at the film"
 
 
-def test_the_description_has_every_example() -> None:
+def test_the_description_has_every_example():
     described = link_arcs([HIT, MISS], title="L0 H2 on case").description
     assert described == "L0 H2 on case: from at to film; from at to looks instead of film"
     assert link_arcs([], title="L0 H2").description == "L0 H2: no example"
@@ -160,5 +160,5 @@ def test_the_description_has_every_example() -> None:
         ("contact", "to dependent", "contact, to dependent"),
     ],
 )
-def test_a_relation_is_named_by_the_words_that_it_links(relation: str, direction: str, expected: str) -> None:
+def test_a_relation_is_named_by_the_words_that_it_links(relation, direction, expected):
     assert linked_words(relation, direction) == expected

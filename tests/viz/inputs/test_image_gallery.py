@@ -63,7 +63,7 @@ def figure(queries=(0, 5, None), keys=(48, None, 7)):
     )
 
 
-def test_query_and_key_lie_on_their_patches() -> None:
+def test_query_and_key_lie_on_their_patches():
     _, keys, pictures, queries, texts, _ = drawn(figure())
     side = pictures[0]["width"]
     assert len(pictures) == 3
@@ -80,11 +80,11 @@ def test_query_and_key_lie_on_their_patches() -> None:
     assert texts[0]["text"] == "0.99, digit 7"
 
 
-def test_everything_is_said_in_words() -> None:
+def test_everything_is_said_in_words():
     assert "digit 7: row 0, column 0 looks at row 6, column 6, weight 0.99" in figure().description
     assert "digit 40: the class token looks at row 1, column 0" in figure().description
 
 
-def test_none_make_an_empty_figure() -> None:
+def test_none_make_an_empty_figure():
     none = digit_examples(DIGITS[:0], [], [], [], numbers=[], patch_grid=(7, 7), columns=2)
     assert not len(none.frame)

@@ -38,7 +38,7 @@ def table(
     )
 
 
-def test_a_row_a_key_between_the_query_and_the_sum() -> None:
+def test_a_row_a_key_between_the_query_and_the_sum():
     cells, _, texts, keys, frames = drawn(table())
     assert len(cells) == 2 + 3 * 2 + 3 * 3 + 3
     assert len({cell["y"] for cell in cells}) == 5
@@ -48,14 +48,14 @@ def test_a_row_a_key_between_the_query_and_the_sum() -> None:
     assert frames[0]["y"] < keys[2]["y"] < frames[0]["y"] + frames[0]["height"]
 
 
-def test_products_and_weighted_values_have_scales_of_their_own() -> None:
+def test_products_and_weighted_values_have_scales_of_their_own():
     cells = table().frames["cells"]
     assert cells["share"].abs().max() == 1
     np.testing.assert_allclose(cells["value"][2:8], (KEYS * Q).ravel())
     np.testing.assert_allclose(cells["share"][2:8], (KEYS * Q).ravel() / 4)
 
 
-def test_bars_of_dot_products_have_a_common_zero_and_the_colour_of_their_sign() -> None:
+def test_bars_of_dot_products_have_a_common_zero_and_the_colour_of_their_sign():
     _, bars, *_ = drawn(table())
     dots = bars[:3]  # 1, -3.5 and -1
     assert [bar["fill"] for bar in dots] == [RISES, FALLS, FALLS]
@@ -64,26 +64,26 @@ def test_bars_of_dot_products_have_a_common_zero_and_the_colour_of_their_sign() 
 
 
 @pytest.mark.parametrize(("scale", "times"), [(TO_ONE, 1), (WeightScale(0.5, "0 to its maximum"), 2)])
-def test_bars_of_weights_reach_as_far_as_the_colours_of_the_maps(scale: WeightScale, times: int) -> None:
+def test_bars_of_weights_reach_as_far_as_the_colours_of_the_maps(scale, times):
     _, bars, *_ = drawn(table(scale))
     _, as_shares, *_ = drawn(table())
     assert bars[3]["width"] == pytest.approx(times * as_shares[3]["width"])
     assert bars[3]["width"] == pytest.approx(2 * bars[4]["width"])
 
 
-def test_a_masked_key_says_so() -> None:
+def test_a_masked_key_says_so():
     texts = table(masked=True).frames["texts"]["text"].tolist()
     assert texts.count("masked") == 1
     assert "masked" not in table().frames["texts"]["text"].tolist()
 
 
-def test_keys_without_a_row_are_summed_up_in_one() -> None:
+def test_keys_without_a_row_are_summed_up_in_one():
     cells, _, texts, _, _ = drawn(table(others=True))
     assert len({cell["y"] for cell in cells}) == 6
     assert texts[1]["text"] == "the other keys"
 
 
-def test_a_table_of_the_numbers_has_a_row_a_key() -> None:
+def test_a_table_of_the_numbers_has_a_row_a_key():
     frame = table().frame
     assert frame["name"].tolist() == ["0 a", "1 b", "2 c"]
     np.testing.assert_allclose(frame["dot"], KEYS @ Q)
@@ -91,7 +91,7 @@ def test_a_table_of_the_numbers_has_a_row_a_key() -> None:
     assert "weighted value 2" in frame
 
 
-def test_what_is_added_to_the_scores_has_columns_between_the_sums_and_the_weights() -> None:
+def test_what_is_added_to_the_scores_has_columns_between_the_sums_and_the_weights():
     added = {"+ bias": np.array([1.5, 0.0, -1.5]), "= score": np.array([2.0, 1.0, 0.5])}
     with_bias = table(added=added)
     texts = with_bias.frames["texts"]
@@ -109,5 +109,5 @@ def test_what_is_added_to_the_scores_has_columns_between_the_sums_and_the_weight
 @pytest.mark.parametrize(
     ("largest", "digits"), [(131.5, 1), (1e5, 1), (23.2, 1), (1.85, 2), (0.12, 3), (0.01, 4), (1e-9, 4), (0, 1)]
 )  # fmt: skip
-def test_a_column_has_three_digits_where_there_is_room(largest: float, digits: int) -> None:
+def test_a_column_has_three_digits_where_there_is_room(largest, digits):
     assert column_digits(np.array([0.0, -largest])) == digits

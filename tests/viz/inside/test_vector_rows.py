@@ -86,7 +86,7 @@ def test_a_screen_reader_hears_what_it_is():
     assert description == "product of 0 a, 1 b: 2 rows of up to 3 components, 1 b framed"
 
 
-def test_what_the_numbers_belong_to_has_its_name() -> None:
+def test_what_the_numbers_belong_to_has_its_name():
     chart = vector_rows({"θ": np.array([1.0, 0.5])}, what="angle", numbered="pair")
     assert list(chart.frame["pair"]) == [0, 1]
 
@@ -126,7 +126,7 @@ def test_bars_of_zeros_and_nothing_can_be_drawn():
 COLUMNS = {"a": np.array([2.0, -1.0]), "b": np.array([0.5, 0.25]), "a · b": np.array([1.0, -0.25])}
 
 
-def test_each_column_has_bars_on_its_own_scale_from_its_own_zero() -> None:
+def test_each_column_has_bars_on_its_own_scale_from_its_own_zero():
     bars, numbers = drawn(factor_bars(COLUMNS, ["unit 7", "unit 3"]), width=600)
     assert len(bars) == len(numbers) == 6
     first, second, _, _, product, other_product = bars
@@ -136,12 +136,12 @@ def test_each_column_has_bars_on_its_own_scale_from_its_own_zero() -> None:
     assert [bar["fill"] for bar in bars] == [RISES, FALLS, RISES, RISES, RISES, FALLS]
 
 
-def test_the_numbers_stand_at_the_right_of_their_column() -> None:
+def test_the_numbers_stand_at_the_right_of_their_column():
     _, numbers = drawn(factor_bars(COLUMNS, ["unit 7", "unit 3"]), width=600)
     assert [number["text"] for number in numbers] == ["2.00", "−1.00", "0.500", "0.250", "1.00", "−0.250"]
     assert numbers[0]["x"] == numbers[1]["x"] < numbers[2]["x"] < numbers[4]["x"]
 
 
-def test_zeros_have_no_bars() -> None:
+def test_zeros_have_no_bars():
     bars, _ = drawn(factor_bars({"a": np.zeros(2)}, ["unit 0", "unit 1"]))
     assert all(bar["width"] == pytest.approx(0) for bar in bars)

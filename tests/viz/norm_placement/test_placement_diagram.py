@@ -1,7 +1,7 @@
 from viz.norm_placement.placement_diagram import placement_diagram
 
 
-def test_the_norm_stands_beside_the_stream_in_pre_ln_and_on_it_in_post_ln() -> None:
+def test_the_norm_stands_beside_the_stream_in_pre_ln_and_on_it_in_post_ln():
     for placement, is_on_stream in (("pre", False), ("post", True)):
         figure = placement_diagram(placement)
         (stream,) = figure.frames["stream"]["x"]

@@ -71,28 +71,28 @@ def test_a_reference_is_drawn_where_there_is_one():
 DOTS = (EffectDot("texts", 16, -2.0, -3.0, -1.0), EffectDot("digits", 3, 4.0, 2.0, 20.0))
 
 
-def test_a_dot_below_the_other_within_the_row() -> None:
+def test_a_dot_below_the_other_within_the_row():
     frame = effect_strip(DOTS, end=30, title="A claim.").frame
     assert frame["effect"].tolist() == [-2.0, 4.0]
     assert frame["larger"].tolist() == ["post-LN", "pre-LN"]
     assert 0 < frame["y"].iloc[0] < frame["y"].iloc[1] < HEIGHT
 
 
-def test_distances_from_a_bound_have_one_placement_and_words_at_both_ends() -> None:
+def test_distances_from_a_bound_have_one_placement_and_words_at_both_ends():
     figure = effect_strip(DOTS, end=30, title="A claim.", bound=Bound("post-LN", 0.3))
     assert set(figure.frame["larger"]) == {"post-LN"}
     items = [item for items in drawn(figure, width=400) for item in items]
     assert {"← below 0.3", "above 0.3 →"} <= {item.get("text") for item in items}
 
 
-def test_dots_have_the_colour_of_the_placement_with_larger_values() -> None:
+def test_dots_have_the_colour_of_the_placement_with_larger_values():
     items = [
         item for items in drawn(effect_strip(DOTS, end=30, title="A claim."), width=400) for item in items
     ]
     assert {PRE_LN, POST_LN} <= {item.get("fill") for item in items}
 
 
-def test_the_axis_shows_every_whisker_and_its_ticks_lie_on_it() -> None:
+def test_the_axis_shows_every_whisker_and_its_ticks_lie_on_it():
     end = axis_end(DOTS)
     assert end > 20
     assert max(map(abs, effect_axis(end).frame["tick"])) <= end

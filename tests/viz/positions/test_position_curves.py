@@ -138,14 +138,14 @@ def test_no_neighbours_make_an_empty_chart():
     assert drawn(neighbour_bars((), (), word="c"), width=400) == [[], [], []]
 
 
-def test_two_bars_a_layer() -> None:
+def test_two_bars_a_layer():
     sees, holds = np.array([[2, 2], [3, 0]]), np.array([[2, 2], [5, 2]])
     rows = reach_bars(sees, holds, axis_end=9, names=["L0", "L1"]).frame.set_index(["bar", "layer"])
     assert rows.loc[(SEES, "L1"), ["before", "after"]].tolist() == [-3, 0]
     assert rows.loc[(HOLDS, "L1"), ["before", "after"]].tolist() == [-5, 2]
 
 
-def test_the_axis_names_the_token_itself() -> None:
+def test_the_axis_names_the_token_itself():
     reached = np.full((3, 2), 19)
     figure = reach_bars(reached, reached, axis_end=19, names=["L0", "L1", "L2"])
     labels = shown_texts(scene(figure, width=1200))
@@ -157,7 +157,7 @@ def shown_texts(part: dict) -> set[str]:
     return own.union(*(shown_texts(item) for item in part.get("items", [])))
 
 
-def test_shares_of_a_head_sum_to_one() -> None:
+def test_shares_of_a_head_sum_to_one():
     figure = map_shares({"a": np.array([1.0, 3.0]), "b": np.array([3.0, 1.0])}, head=1)
     rows = figure.frame.set_index(["head", "map"])
     assert rows["share"].to_dict() == pytest.approx(

@@ -49,7 +49,7 @@ def line(figure: VegaFigure) -> str:
     return text["text"]
 
 
-def test_colours_are_the_cosines_with_the_patch() -> None:
+def test_colours_are_the_cosines_with_the_patch():
     figure = of_two()
     assert figure.frame["cosine"].tolist() == COSINES[4].tolist()
     assert line(figure) == "Cosine with r1c1 of the first picture"
@@ -58,7 +58,7 @@ def test_colours_are_the_cosines_with_the_patch() -> None:
     assert len(framed(figure)) == 1
 
 
-def test_the_pointer_shows_another_patch_and_its_cosine_with_the_kept_one() -> None:
+def test_the_pointer_shows_another_patch_and_its_cosine_with_the_kept_one():
     figure = of_two()
     pointed = after(figure, over=7)
     assert (
@@ -70,13 +70,13 @@ def test_the_pointer_shows_another_patch_and_its_cosine_with_the_kept_one() -> N
     assert framed(pointed)[0] == framed(figure)[0]
 
 
-def test_a_click_keeps_a_patch() -> None:
+def test_a_click_keeps_a_patch():
     clicked = after(of_two(), patch=7)
     assert line(clicked) == "Cosine with r0c1 of the second picture"
     assert framed(clicked) == framed(of_two(7))
 
 
-def test_a_letter_stands_for_the_nearest_step_of_the_cosine() -> None:
+def test_a_letter_stands_for_the_nearest_step_of_the_cosine():
     cosines = np.array([[1, np.nan, 0], [np.nan, np.nan, np.nan], [0, np.nan, -1]])
     figure = patch_map(cosines, [GREY], [(1, 3)], 0)
     assert [item["fill"] for item in drawn(figure)[0]] == [
@@ -91,7 +91,7 @@ def test_a_letter_stands_for_the_nearest_step_of_the_cosine() -> None:
     assert (FALLS, RISES) == ("#a63cc4", "#9a8200")
 
 
-def test_numbers_are_exact_to_a_thousandth() -> None:
+def test_numbers_are_exact_to_a_thousandth():
     random = np.random.default_rng(0).uniform(-1, 1, (10, 10))
     for kept, pointed in ((0, 9), (5, 2), (8, 3)):
         text = line(after(of_two(kept, random), over=pointed))
@@ -100,7 +100,7 @@ def test_numbers_are_exact_to_a_thousandth() -> None:
         )
 
 
-def test_of_too_many_patches_the_pointer_shows_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_too_many_patches_the_pointer_shows_nothing_else(monkeypatch):
     monkeypatch.setattr(module, "MOST_PATCHES", 9)
     figure = of_two()
     assert {len(text) for text in figure.frame["cosines"]} == {1}
@@ -115,6 +115,6 @@ def test_of_too_many_patches_the_pointer_shows_nothing_else(monkeypatch: pytest.
         ((1, 3), 0, "cosines of grids of 1 × 3 and 2 × 2 patches have the shape (7, 7), got (10, 10)"),
     ],
 )
-def test_what_does_not_fit_is_refused(grid: tuple[int, int], patch: int, message: str) -> None:
+def test_what_does_not_fit_is_refused(grid, patch, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         patch_map(COSINES, [GREY, PHOTO], [grid, (2, 2)], patch)

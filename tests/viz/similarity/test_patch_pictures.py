@@ -30,7 +30,7 @@ def texts(figure: VegaFigure) -> list[str]:
     return [item["text"] for layer in drawn(figure) for item in layer if item.get("text")]
 
 
-def test_patches_have_the_colours() -> None:
+def test_patches_have_the_colours():
     figure = colour_map()
     boxes = drawn(figure)[0]
     assert boxes[0]["fill"] == "#000912"  # 0, 1/29 and 2/29 of 255
@@ -41,7 +41,7 @@ def test_patches_have_the_colours() -> None:
     assert figure.frame["red"].tolist() == COLOURS[:, 0].tolist()
 
 
-def test_patches_have_the_colours_of_their_lengths_and_outliers_a_frame() -> None:
+def test_patches_have_the_colours_of_their_lengths_and_outliers_a_frame():
     figure = norm_map()
     boxes, _, frames, _, _ = drawn(figure)
     assert len(boxes) == 10
@@ -52,17 +52,17 @@ def test_patches_have_the_colours_of_their_lengths_and_outliers_a_frame() -> Non
     assert texts(figure) == ["1 of 6 patches framed", "0 of 4 patches framed"]
 
 
-def test_registers_stand_beside_the_patches() -> None:
+def test_registers_stand_beside_the_patches():
     figure = norm_map(registers=[np.array([1.234, 100.0]), np.array([2.0])])
     assert texts(figure)[2:] == ["registers: 1.23 · 100", "registers: 2"]
 
 
-def test_equal_lengths_have_one_colour() -> None:
+def test_equal_lengths_have_one_colour():
     figure = patch_norm_map([np.ones(4)], [()], [PHOTO], [(2, 2)])
     assert len({box["fill"] for box in drawn(figure)[0]}) == 1
 
 
-def test_small_pictures_have_a_pixel_a_patch() -> None:
+def test_small_pictures_have_a_pixel_a_patch():
     figure = small()
     urls = figure.frames["small"]["on_light"]
     assert len(urls) == 6  # two pictures for each of three layers
@@ -76,14 +76,14 @@ def test_small_pictures_have_a_pixel_a_patch() -> None:
     )
 
 
-def test_the_chosen_layer_is_framed_and_notes_stand_beside_names() -> None:
+def test_the_chosen_layer_is_framed_and_notes_stand_beside_names():
     figure = small()
     assert texts(figure) == ["L0", "L1 · 1 + 0", "L2"]
     *_, cover = drawn(figure)
     assert [box["stroke"] == ACCENT for box in cover] == [False, True, False]
 
 
-def test_values_that_do_not_fit_are_refused() -> None:
+def test_values_that_do_not_fit_are_refused():
     message = "grids of 2 × 3 and 2 × 2 patches have 10 values, got 9"
     with pytest.raises(ValueError, match=message):
         patch_colour_map(COLOURS[:9], (1, 0, 0), [GREY, PHOTO], GRIDS)

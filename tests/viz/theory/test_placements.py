@@ -179,24 +179,24 @@ def test_nothing_measured_makes_an_empty_chart(empty):
     assert not any(drawn(empty({})))
 
 
-def test_a_cell_is_an_accuracy_or_says_that_the_run_diverged() -> None:
+def test_a_cell_is_an_accuracy_or_says_that_the_run_diverged():
     _, texts, _ = drawn(warmup_accuracies(RUNS), width=500)
     assert [text["text"] for text in texts] == ["90\u2009%", "40\u2009%", "diverged"]
     assert texts[0]["y"] == texts[1]["y"] < texts[2]["y"]
     assert texts[0]["x"] == texts[2]["x"] < texts[1]["x"]
 
 
-def test_rows_are_placements_and_warm_ups_in_the_order_of_the_runs() -> None:
+def test_rows_are_placements_and_warm_ups_in_the_order_of_the_runs():
     figure = warmup_accuracies(RUNS)
     assert figure.frame["warmup"].tolist() == ["pre-LN, no warm-up"] * 2 + ["post-LN, 30 steps"]
     assert figure.frame["error"].tolist() == ["0.9 %, of 1,000 digits", "", ""]
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_text_reads_on_every_cell(dark: bool) -> None:
+def test_text_reads_on_every_cell(dark):
     _, texts, _ = drawn(warmup_accuracies(RUNS), width=500, dark=dark)
     assert [text["fill"] for text in texts[:2]] == (["black", "white"] if dark else ["white", "black"])
 
 
-def test_no_runs_make_an_empty_grid() -> None:
+def test_no_runs_make_an_empty_grid():
     assert not any(drawn(warmup_accuracies([])))

@@ -17,17 +17,17 @@ def code_of(content: bytes) -> str:
 
 
 @given(levels)
-def test_a_drawing_in_16_levels_comes_back(levels: np.ndarray) -> None:
+def test_a_drawing_in_16_levels_comes_back(levels):
     np.testing.assert_array_equal(from_code(to_code(levels * 17)), levels * 17)
 
 
-def test_other_greys_are_rounded() -> None:
+def test_other_greys_are_rounded():
     image = BLANK.copy()
     image[0, :3] = 8, 9, 250
     assert from_code(to_code(image))[0, :3].tolist() == [0, 17, 255]
 
 
-def test_a_code_needs_no_escaping_in_an_address_and_is_short() -> None:
+def test_a_code_needs_no_escaping_in_an_address_and_is_short():
     digit = BLANK.copy()
     digit[4:24, 12:15] = 255, 170, 85
     code = to_code(digit)
@@ -35,12 +35,12 @@ def test_a_code_needs_no_escaping_in_an_address_and_is_short() -> None:
     assert len(code) < 100
 
 
-def test_nothing_drawn_is_no_code() -> None:
+def test_nothing_drawn_is_no_code():
     assert to_code(BLANK) == ""
     np.testing.assert_array_equal(from_code(""), BLANK)
 
 
-def test_a_code_gives_an_image_that_can_be_told_apart() -> None:
+def test_a_code_gives_an_image_that_can_be_told_apart():
     image = BLANK.copy()
     image[0, 1] = 255  # the second pixel, in the low half of the first byte
     np.testing.assert_array_equal(from_code(code_of(b"\x0f" + bytes(N_BYTES - 1))), image)
@@ -59,12 +59,12 @@ def test_a_code_gives_an_image_that_can_be_told_apart() -> None:
         code_of(bytes(N_BYTES + 1)),
     ],
 )
-def test_a_damaged_code_is_refused_in_one_sentence(code: str) -> None:
+def test_a_damaged_code_is_refused_in_one_sentence(code):
     with pytest.raises(ValueError, match=r"^The drawing in this address is damaged, [^.]*\.$"):
         from_code(code)
 
 
-def test_a_code_that_unpacks_to_gigabytes_is_not_unpacked() -> None:
+def test_a_code_that_unpacks_to_gigabytes_is_not_unpacked():
     bomb = zlib.compressobj(9)
     packed = b"".join(bomb.compress(bytes(1_000_000)) for _ in range(100)) + bomb.flush()
     with pytest.raises(ValueError, match="damaged"):

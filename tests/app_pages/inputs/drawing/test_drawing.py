@@ -1,6 +1,5 @@
 """The package's own file, `app_pages/drawing/__init__.py`."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,8 +15,6 @@ from app_pages.inputs.drawing.code import BLANK, from_code, to_code
 from app_pages.inputs.drawing.picture import centred
 from tests.app_pages.inputs.drawing.test_picture import BAR, file, header, page
 
-Open = Callable[..., AppTest]
-
 LOPSIDED = BLANK.copy()
 LOPSIDED[0:10, 0:3] = 255
 
@@ -31,25 +28,25 @@ def address(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return parameters
 
 
-def test_pixels_are_a_hexadecimal_digit_each() -> None:
+def test_pixels_are_a_hexadecimal_digit_each():
     pixels = drawing.to_hex(LOPSIDED)
     assert pixels.startswith("fff0")
     np.testing.assert_array_equal(drawing.from_hex(pixels), LOPSIDED)
 
 
 @pytest.mark.parametrize("pixels", ["", "f", "x" * 784, None, 7, ["f"] * 784, {"f": 1}])
-def test_other_pixels_are_refused(pixels: object) -> None:
+def test_other_pixels_are_refused(pixels):
     with pytest.raises(ValueError):  # noqa: PT011 - two kinds of nonsense, two messages
         drawing.from_hex(pixels)
 
 
-def test_the_address_follows_the_pen(address: dict[str, str]) -> None:
+def test_the_address_follows_the_pen(address):
     st.session_state["canvas"] = SimpleNamespace(drawn=drawing.to_hex(LOPSIDED))
     drawing.take_drawing()
     np.testing.assert_array_equal(from_code(address["drawing"]), LOPSIDED)
 
 
-def test_what_no_canvas_sends_leaves_the_drawing(address: dict[str, str]) -> None:
+def test_what_no_canvas_sends_leaves_the_drawing(address):
     address["drawing"] = to_code(LOPSIDED)
     st.session_state["canvas"] = SimpleNamespace(drawn={"pixels": [1, 2]})
     drawing.take_drawing()
@@ -57,12 +54,12 @@ def test_what_no_canvas_sends_leaves_the_drawing(address: dict[str, str]) -> Non
     assert "could not be read" in st.session_state["upload_problem"]
 
 
-def test_an_upload_becomes_the_drawing(address: dict[str, str]) -> None:
+def test_an_upload_becomes_the_drawing(address):
     upload(file(Image.fromarray(page())))
     np.testing.assert_array_equal(from_code(address["drawing"]), BAR)
 
 
-def test_an_upload_that_cannot_be_read_leaves_the_drawing_and_says_why(address: dict[str, str]) -> None:
+def test_an_upload_that_cannot_be_read_leaves_the_drawing_and_says_why(address):
     address["drawing"] = to_code(LOPSIDED)
     upload(header(8000, 5000))
     assert address["drawing"] == to_code(LOPSIDED)
@@ -72,9 +69,7 @@ def test_an_upload_that_cannot_be_read_leaves_the_drawing_and_says_why(address: 
 
 
 @pytest.mark.parametrize("act", [drawing.leave, drawing.take_drawing])
-def test_what_was_wrong_with_an_upload_is_over_once_something_else_is_done(
-    address: dict[str, str], act: Callable[[], None]
-) -> None:
+def test_what_was_wrong_with_an_upload_is_over_once_something_else_is_done(address, act):
     upload(header(8000, 5000))
     st.session_state["canvas"] = SimpleNamespace(drawn="f" * 784)
     act()
@@ -92,7 +87,7 @@ def code(app: AppTest) -> str:
     return held if isinstance(held, str) else held[0]
 
 
-def test_the_buttons(open_app: Open) -> None:
+def test_the_buttons(open_app):
     app = open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"), DRAWING.to(to_code(LOPSIDED)))
     app.button(key="centre").click().run()
     assert not app.exception
@@ -103,7 +98,7 @@ def test_the_buttons(open_app: Open) -> None:
     assert app.button(key="clear").disabled
 
 
-def test_a_picture_stands_in_the_row_before_and_after_something_is_drawn(open_app: Open) -> None:
+def test_a_picture_stands_in_the_row_before_and_after_something_is_drawn(open_app):
     blank, drawn = (
         open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"), **code).get("image")
         for code in ({}, {"drawing": to_code(LOPSIDED)})
@@ -111,7 +106,7 @@ def test_a_picture_stands_in_the_row_before_and_after_something_is_drawn(open_ap
     assert len(blank) == len(drawn) == 1
 
 
-def test_the_drawing_outlives_a_change_of_the_page(open_app: Open) -> None:
+def test_the_drawing_outlives_a_change_of_the_page(open_app):
     app = open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"), DRAWING.to(to_code(LOPSIDED)))
     del app.query_params["drawing"]  # as Streamlit does
     app.switch_page("app_pages/compare/page.py").run()
@@ -119,7 +114,7 @@ def test_the_drawing_outlives_a_change_of_the_page(open_app: Open) -> None:
     assert code(app) == to_code(LOPSIDED)
 
 
-def test_another_input_leaves_the_address_and_the_drawing_comes_back(open_app: Open) -> None:
+def test_another_input_leaves_the_address_and_the_drawing_comes_back(open_app):
     app = open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"), DRAWING.to(to_code(LOPSIDED)))
     for key, elsewhere, back in (("source", "Test digits", "Draw"), ("kind", "Text", "Digit")):
         app.segmented_control(key=key).set_value(elsewhere).run()

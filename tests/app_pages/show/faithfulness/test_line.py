@@ -1,7 +1,6 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -33,7 +32,6 @@ from tests.model.experiments.test_masked_word import log_p
 from viz.export.save import csv
 from viz.faithfulness.map_agreement import score_effect
 
-Open = Callable[..., AppTest]
 TEXT = "not great film a b x"
 # Reads the exported table and nothing else; what it needs comes with Python.
 SCRIPT = """
