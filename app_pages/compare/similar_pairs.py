@@ -107,11 +107,20 @@ def _sum_sentence(first: Side, second: Side, parts: SimilarityParts) -> str:
         f"**Cosine similarity {format_number(parts.total, '.4f')}** is the sum of the {n_rows} × {n_columns} cells. "
         f"The encoder's own number is {format_number(parts.recorded, '.4f')} (difference {gap})."
     )
+    n_tokens = len(parts.a), len(parts.b)
+    if parts.values.shape != n_tokens:
+        own = float(parts.values[: n_tokens[0], : n_tokens[1]].sum())
+        unit = "patches" if first.record.patch_grid else "words"
+        text += (
+            f" Pairs of two {unit} add {format_number(own, '+.4f')} of it, the other rows and columns "
+            f"{format_number(parts.total - own, '+.4f')}."
+        )
     if first.subject == second.subject:
         text += " The two inputs are the same."
     if first.record.has_classes:
         text += (
-            " This encoder answers with classes: compared are its pooled states, which the classifier reads."
+            " This encoder was trained to tell classes apart, not to compare inputs: compared are the pooled states "
+            "that its classifier reads."
         )
     return text
 

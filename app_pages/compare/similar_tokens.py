@@ -18,7 +18,7 @@ from model.similarity.integrated_jacobians import STEPS, IntegratedJacobians, in
 from viz.builders.number_format import format_number
 
 _TEXT = "Integrating along the line from the references …"
-_LARGE_GAP = 0.01
+_LARGE_GAP = 0.01  # or a twentieth of the sum, if that is less
 _REFERENCES = {
     "padding": "that text with padding in place of each word",
     "zeros": "that text with zeros in place of the embedding of each word, since the encoder has no padding",
@@ -78,6 +78,6 @@ def _sum_sentence(parts: IntegratedJacobians) -> str:
     sides = " ".join(f"{name} {term}" for name, term in zip(names, terms, strict=True))
     gap = format_number(parts.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
     text = f"**The cells add up to {total}.** The encoder's own cosines: {sides} = {recorded} (difference {gap})."
-    if parts.gap > _LARGE_GAP:
+    if parts.gap > min(_LARGE_GAP, max(abs(parts.recorded) / 20, 0.001)):
         text += f" {parts.steps} steps are too few here: take more with `integrated_jacobians(..., steps={4 * parts.steps})`."
     return text

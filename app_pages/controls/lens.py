@@ -97,7 +97,7 @@ def draw_lens_description(subject: Subject, lens: Lens) -> None:
     elif lens.name == RELEVANCE and not subject.loaded.config.n_classes:
         sentences += " :gray[Without classes, the gradient is of $p \\cdot p$ with one $p$ held fixed, $p$ the pooled state.]"
     caution = lens.caution if lens.has_heads else f"{lens.caution} One map for all heads of a layer."
-    with st.container(key="draw_lens_description"):
+    with st.container(key="about_lens"):
         st.markdown(sentences, help=caution)
 
 

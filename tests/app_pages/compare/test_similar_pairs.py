@@ -14,6 +14,7 @@ from model.similarity.similarity_parts import similarity_parts
 from tests.app_pages.charts import table
 from tests.model import tiny
 from tests.model.huggingface.sentence_folders import build_sentence_encoder
+from viz.builders.number_format import format_number
 
 SIMILARITY = {"compare_part": "Similarity", "compare_what": "two inputs"}
 OWN = SIMILARITY | {"checkpoint": "own"}
@@ -80,12 +81,16 @@ def test_an_encoder_with_classes_is_said_to_be_compared_by_its_pooled_states(ope
     app = open_compare(
         **SIMILARITY, checkpoint="imdb-pre-ln", text="not great", compare_text="not great film"
     )
-    assert "This encoder answers with classes" in shown_text(app)
+    assert "compared are the pooled states that its classifier reads" in shown_text(app)
     parts = similarity_parts(
         LiveSubject("imdb-pre-ln", Text("not great")).loaded, "not great", "not great film"
     ).by_word()
     np.testing.assert_allclose(cells(app), parts.values.ravel(), atol=1e-6)
     assert "what [CLS] read in the last layer" in shown_text(app).replace("\\", "")
+    of_words = parts.values[: len(parts.a), : len(parts.b)].sum()
+    rest = parts.values.sum() - of_words
+    words, others = (format_number(float(number), "+.4f") for number in (of_words, rest))
+    assert f"Pairs of two words add {words} of it, the other rows and columns {others}." in shown_text(app)
 
 
 def test_a_pooled_state_of_zeros_has_no_cosine(open_compare, checkpoints):
