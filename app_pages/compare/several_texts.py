@@ -49,7 +49,7 @@ def draw_several_texts(slots: Slots, first: Side, second: Side) -> None:
     """
     with slots.more, st.popover("Your own texts", key=f"several_texts_{round_number()}"):
         draw_list_entry(encoders.TEXT, (), MOST_TEXTS)
-    items, whose, notes = _texts_to_rank(second)
+    items, whose, notes = _texts_to_rank(first, second)
     try:
         texts, states, further_notes = _read_texts(first, items)
         source = _ranking_expression(first, texts, states)
@@ -89,8 +89,8 @@ def draw_several_texts(slots: Slots, first: Side, second: Side) -> None:
     _draw_difference(first, texts, result, (one, two))
 
 
-def _texts_to_rank(second: Side) -> tuple[list[Item], str, list[str]]:
-    """The texts to rank (the user's list of this session, or else the second text and the examples), a phrase that names them,
+def _texts_to_rank(first: Side, second: Side) -> tuple[list[Item], str, list[str]]:
+    """The texts to rank (the user's list of this session, or else the second text and the examples but the query), a phrase that names them,
     and notes on texts that were left out.
     """
     listed = entered(encoders.TEXT).listed
@@ -99,7 +99,8 @@ def _texts_to_rank(second: Side) -> tuple[list[Item], str, list[str]]:
         items, notes = [*listed.items], [*listed.notes]
         whose = "your own list, as on Many inputs, without the second text"
     else:
-        texts = [second.model_input, *map(Text, shipped_inputs.sentences().values())]
+        examples = [Text(text) for text in shipped_inputs.sentences().values()]
+        texts = [second.model_input, *(text for text in examples if text != first.model_input)]
         items, notes = [Item(text=text) for text in texts if isinstance(text, Text)], []
         whose = "the second text and the examples"
     different = [Item(text=text) for text in dict.fromkeys(item.text for item in items)]

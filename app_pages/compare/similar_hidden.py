@@ -41,9 +41,9 @@ def draw_hidden_words(_slots: Slots, first: Side, second: Side) -> None:
         f"**Cosine similarity {format_number(effects.recorded, '.4f')}.** {_agreement(first, second, effects)}"
     )
     st.caption(
-        "A cell is how far the cosine similarity falls without the word of the first text, minus how far it falls without it where the word "
-        "of the second is hidden too. Gold: together they make the texts more alike; purple: less alike; no colour: together they do "
-        "nothing. A hidden word keeps its position, but no token attends to it, and pooling leaves it out."
+        "Each word is hidden alone, and each pair together. A cell is the fall of the cosine similarity without the first word, plus that "
+        "without the second, minus that without both: what only the pair does. Gold: the pair makes the texts more alike; purple: less; "
+        "no colour: each word does its part alone. No token attends to a hidden word, and pooling leaves it out."
     )
     draw_cells(
         first,
@@ -52,7 +52,7 @@ def draw_hidden_words(_slots: Slots, first: Side, second: Side) -> None:
         (source.falls[0], source.falls[1]),
         by=("what each word does alone",) * 2,
         what="fall of the cosine similarity without it",
-        effect="effect of both words together",
+        effect="what only the pair does",
     )
 
 

@@ -45,18 +45,17 @@ def draw_input_tokens(_slots: Slots, first: Side, second: Side) -> None:
         return
     st.markdown(_sum_sentence(parts))
     st.caption(
-        "Integrated Jacobians (Moeller et al. 2023): how far the word of the first text and that of the second move the two pooled states "
-        f"alike, along the straight line from a reference to the text, in {parts.steps} steps. The reference r of a text is "
-        f"{_REFERENCES[parts.reference]}; special tokens stay and add nothing. Gold: the pair makes the texts more alike; purple: less "
-        "alike; no colour: neither."
+        f"Both texts are filled in, in {parts.steps} small steps, from a reference to their words: a cell is how far this pair of words moves "
+        f"the two pooled states towards each other (integrated Jacobians, Moeller et al. 2023). A text's reference is "
+        f"{_REFERENCES[parts.reference]}; special tokens stay and add nothing. Gold: the pair makes the texts more alike; purple: less."
     )
     draw_cells(
         first,
         second,
         source,
         sums_of_cells(source, parts),
-        effect="part beyond the references",
-        what="adds beyond the references",
+        effect="what the pair adds to the references",
+        what="adds to what the references have",
     )
 
 
@@ -74,10 +73,10 @@ def _sum_sentence(parts: IntegratedJacobians) -> str:
     total, recorded, *terms = (
         format_number(number, ".4f") for number in (parts.total, parts.recorded, *parts.terms)
     )
-    names = ("s(first, second)", "− s(r, second)", "− s(first, r)", "+ s(r, r)")
+    names = ("both texts", "− first as reference", "− second as reference", "+ both as references")
     sides = " ".join(f"{name} {term}" for name, term in zip(names, terms, strict=True))
     gap = format_number(parts.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
-    text = f"**The cells add up to {total}.** The encoder's own cosines: {sides} = {recorded} (difference {gap})."
+    text = f"**The cells add up to {total}.** The encoder's own cosine similarities: {sides} = {recorded} (difference {gap})."
     if parts.gap > min(_LARGE_GAP, max(abs(parts.recorded) / 20, 0.001)):
         text += f" {parts.steps} steps are too few here: take more with `integrated_jacobians(..., steps={4 * parts.steps})`."
     return text

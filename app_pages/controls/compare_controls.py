@@ -61,7 +61,15 @@ STREAM_PART = Box(
     "are (spread), how much a vector keeps its direction (cosines), and how alike both sides are (representations). Of the heads: "
     "how evenly they spread their weight (entropy). Of the answer: what it would be after each layer, and what it is a sum of.",
 )
-SIMILARITY_VIEW = Box[str]("similarity_view", "Show", width=230)
+SIMILARITY_VIEW = Box[str](
+    "similarity_view",
+    "Show",
+    width=230,
+    help="Of two inputs: the cosine similarity divided exactly among pairs of their last states (pairs). Of texts: what happens without "
+    "a word (hidden words), what words change against padding (input tokens), and one text against many (several texts). These answer "
+    "different questions and need not agree. Of pictures: which patches are alike (one patch, three colours), and which states are "
+    "unusually long (norms).",
+)
 # The index of a patch: those of the second picture come after those of the first.
 PATCH = Box[int]("similar_patch", "Patch", gone=nearest, width=215)
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))
