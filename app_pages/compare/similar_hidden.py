@@ -52,7 +52,7 @@ def draw_hidden_words(_slots: Slots, first: Side, second: Side) -> None:
         (source.falls[0], source.falls[1]),
         by=("what each word does alone",) * 2,
         what="fall of the cosine similarity without it",
-        effect="what only the pair does",
+        effect="effect of the pair beyond each word",
     )
 
 

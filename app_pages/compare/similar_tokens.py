@@ -54,8 +54,8 @@ def draw_input_tokens(_slots: Slots, first: Side, second: Side) -> None:
         second,
         source,
         sums_of_cells(source, parts),
-        effect="what the pair adds to the references",
-        what="adds to what the references have",
+        effect="part beyond the references",
+        what="adds beyond the references",
     )
 
 
