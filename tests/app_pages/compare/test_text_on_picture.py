@@ -1,12 +1,10 @@
 """A picture and texts on Side by side, in made folders of CLIP and SigLIP with random weights."""
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 from streamlit.testing.v1 import AppTest
 
@@ -16,7 +14,7 @@ from model.checkpoint import load
 from model.similarity.text_on_picture import TextOnPicture, text_on_picture
 from tests.app_pages.charts import table
 from tests.model.huggingface.folders import build
-from tests.model.similarity.test_text_on_picture import BOTH
+from tests.model.similarity.test_text_on_picture import build_with_scale
 
 TEXTS = ("the film is not bad", "a long slow story", "me")
 TOGETHER = {"kind": "Picture", "checkpoint": "own/vision_model", "compare_what": "a picture and texts"}
@@ -24,24 +22,15 @@ OWN = TOGETHER | {"compare_texts": "\n".join(TEXTS)}
 COMPARED, PART = "compare_what", "compare_part"
 
 
-def build_both(folder: Path, kind: str = "CLIP") -> None:
-    model = build(folder, f"{kind}Model", **BOTH if kind == "Siglip" else {})
-    with torch.no_grad():
-        model.logit_scale.fill_(math.log(20))
-        if kind == "Siglip":
-            model.logit_bias.fill_(-3)
-    model.save_pretrained(folder)
-
-
 @pytest.fixture(params=["CLIP", "Siglip"])
 def kind(request: pytest.FixtureRequest, checkpoints: Path) -> str:
-    build_both(checkpoints / "own", request.param)
+    build_with_scale(checkpoints / "own", request.param)
     return request.param
 
 
 @pytest.fixture
 def clip(checkpoints: Path) -> Path:
-    build_both(checkpoints / "own")
+    build_with_scale(checkpoints / "own", "CLIP")
     return checkpoints / "own"
 
 
