@@ -13,7 +13,7 @@ from model.capture import activations, capture
 from model.checkpoint import load
 from model.device import find_device
 
-from .beside_peers.encoders import BERT_BASE, MODERN_BERT, Encoders, text
+from .beside_peers.encoder_folders import BERT_BASE, MODERN_BERT, Encoders, text
 
 LENGTHS = (20, 128, 512)
 WARM_UP = 3  # rounds

@@ -7,12 +7,20 @@ import pytest
 import torch
 
 from benchmarks.beside_peers.__main__ import GROUPS, README
-from benchmarks.beside_peers.encoders import OTHER_WORDS, text
+from benchmarks.beside_peers.encoder_folders import OTHER_WORDS, text
 from benchmarks.beside_peers.ours import page
+from benchmarks.beside_peers.random_weights import random_record
+from benchmarks.beside_peers.readme_tables import (
+    difference,
+    merged,
+    ratio,
+    section,
+    slope,
+    table,
+    with_workers,
+)
 from benchmarks.beside_peers.side import interleaved
-from benchmarks.beside_peers.table import difference, merged, ratio, section, slope, table, with_workers
 from benchmarks.beside_peers.training_step import CLASSES, VOCABULARY, Sizes, stepper
-from benchmarks.beside_peers.weights import random_record
 
 
 def test_a_table_has_a_line_for_each_row():

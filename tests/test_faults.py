@@ -15,7 +15,7 @@ import pytest
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.Image_pb2 import ImageList
 
-from benchmarks.faults import uploads
+from benchmarks.faults import uploads_on_small_disk
 from benchmarks.faults.downloads import file_error
 from benchmarks.faults.hostile_checkpoints import promise_of
 from benchmarks.faults.hostile_files import RECORDS, TABLES, objects
@@ -153,9 +153,9 @@ class UploadPage:
     ids=["sentence", "another sentence", "nothing", "room again", "half an encoder"],
 )
 def test_an_upload_on_a_full_disk_is_refused_in_a_sentence_or_whole(page, broken, tmp_path, monkeypatch):
-    monkeypatch.setattr(uploads, "STAYS_FULL", 0)
+    monkeypatch.setattr(uploads_on_small_disk, "STAYS_FULL", 0)
     world = World("http://127.0.0.1:9", [], Ledger(), tmp_path, seconds=1)
-    asyncio.run(uploads.upload_on_full_disk(world, SmallDisk(tmp_path, is_mounted=False), page))
+    asyncio.run(uploads_on_small_disk.upload_on_full_disk(world, SmallDisk(tmp_path, is_mounted=False), page))
     assert [promise for promise, count in world.ledger.counts.items() if count.broken] == broken
     assert not any(key.startswith("remove_") for key in page.widgets)
 

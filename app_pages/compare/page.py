@@ -8,6 +8,7 @@ import streamlit as st
 
 from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
+from app_pages.compare.picture_with_texts import draw_text_on_picture
 from app_pages.compare.sides import (
     KNOCKED_OUT,
     WEIGHTS,
@@ -19,7 +20,6 @@ from app_pages.compare.sides import (
 )
 from app_pages.compare.similarity import draw_similarity
 from app_pages.compare.stream import draw_stream
-from app_pages.compare.text_on_picture import draw_text_on_picture
 from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots, bar

@@ -16,16 +16,16 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from . import capturing, experiments, growth, pages
-from .encoders import Encoders
-from .table import merged
+from . import capturing, growth, head_experiments, waiting_for_charts
+from .encoder_folders import Encoders
+from .readme_tables import merged
 
 README = Path(__file__).parents[1] / "README.md"
 Group = Callable[[str, Encoders, bool], str]
 GROUPS: dict[str, Group] = {
     "capture": capturing.measured,
-    "experiments": experiments.measured,
-    "pages": pages.measured,
+    "experiments": head_experiments.measured,
+    "pages": waiting_for_charts.measured,
     "growth": growth.measured,
 }
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from statistics import median
 
-from .encoders import BERT_BASE, MINI_LM, MODERN_BERT, Encoders, text
+from .encoder_folders import BERT_BASE, MINI_LM, MODERN_BERT, Encoders, text
+from .readme_tables import difference, ratio, section, table
 from .side import CallError, Side, both_sides, interleaved
-from .table import difference, ratio, section, table
 
 CASES = (
     (MINI_LM, 20),

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from .encoders import MINI_LM, Encoders, text, with_heads
+from .encoder_folders import MINI_LM, Encoders, text, with_heads
+from .readme_tables import ratio, section, slope, table, with_workers
 from .side import ROOT, Side, both_sides, interleaved
-from .table import ratio, section, slope, table, with_workers
 from .training_step import Sizes
 
 LENGTHS, HEADS = (32, 64, 128, 256, 512), (3, 6, 12, 24)

@@ -5,7 +5,7 @@ string.
 import streamlit as st
 
 from app_pages.show.linked_view import Choice, linked_view
-from benchmarks.beside_peers.weights import random_record
+from benchmarks.beside_peers.random_weights import random_record
 from viz.builders.palette import TO_ONE
 
 st.set_page_config(layout="wide")

@@ -25,8 +25,8 @@ from model.loaded import Loaded
 from model.transformer import Transformer
 from viz.export.offline_page import offline_page
 
+from .random_weights import random_record
 from .training_step import CLASSES, VOCABULARY, Sizes, stepper
-from .weights import random_record
 
 Arrays = dict[str, np.ndarray]
 ARRAYS = ("scores", "pattern", "q", "k", "v", "z", "residual", "logits_by_layer")

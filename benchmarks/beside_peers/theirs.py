@@ -25,8 +25,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from .random_weights import random_weights, words
 from .training_step import CLASSES, VOCABULARY, Sizes, stepper
-from .weights import random_weights, words
 
 Arrays = dict[str, np.ndarray]
 Hook = Callable[..., Tensor | None]

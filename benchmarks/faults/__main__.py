@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.broken_folders import build, in_child
-from benchmarks.faults import uploads
+from benchmarks.faults import uploads_on_small_disk
 from benchmarks.faults.downloads import downloading
 from benchmarks.faults.hostile_addresses import open_addresses, open_names_outside, write_long_texts
 from benchmarks.faults.hostile_checkpoints import open_broken_checkpoints, open_pickles
@@ -70,7 +70,10 @@ def main() -> int:
             "TMPDIR": str(home / "small"),
         }
         bare, (bare_process,) = stack.enter_context(serving(1, home / "bare", variables=variables))
-        variables |= {"LOUPE_MODELS": str(home / "models"), "LOUPE_UPLOADS_MB": str(uploads.UPLOADS_MB)}
+        variables |= {
+            "LOUPE_MODELS": str(home / "models"),
+            "LOUPE_UPLOADS_MB": str(uploads_on_small_disk.UPLOADS_MB),
+        }
         server, processes = stack.enter_context(
             serving(arguments.processes, home / "logs", variables=variables)
         )
@@ -89,7 +92,7 @@ def main() -> int:
         read_logs(world)
         for process in processes:
             process.stop()
-        remaining = uploads.stored_files(home / "small")
+        remaining = uploads_on_small_disk.stored_files(home / "small")
         ledger.record(UPLOADS, f"after the end there is still {remaining[0]}" if remaining else "")
     print(f"\n{ledger}")
     if ledger.untried:
@@ -121,7 +124,7 @@ async def run_all(
     world.start()
     vanished: Counter[str] = Counter()
     faults: list[Coroutine] = [
-        uploads.upload_encoders(world, disk), replace_checkpoints(world, encoders),
+        uploads_on_small_disk.upload_encoders(world, disk), replace_checkpoints(world, encoders),
         open_broken_checkpoints(world), open_pickles(world), open_broken_files(world), open_addresses(world), open_names_outside(world),
         write_long_texts(world), send_odd_requests(world), ask_for_what_is_off(world, bare, "replaced-own"),
         *(vanish(world.server, world.until, number, vanished) for number in range(VANISHING)),

@@ -1,4 +1,4 @@
-"""python -m benchmarks.answer_effects --data runs/sentences.csv
+"""python -m benchmarks.parts_and_ablation --data runs/sentences.csv
 
 How well the parts of answers agree with ablation, for each shipped encoder over a data set, as the table of
 `docs/encoders.md`: Spearman's correlation between the heads' parts (`answer_parts`) and the effects of ablating the

@@ -19,9 +19,9 @@ from playwright.sync_api import TimeoutError as NotPaintedError
 from tests.browser import chromium
 from tests.browser.server import serve
 
-from .encoders import Encoders
+from .encoder_folders import Encoders
+from .readme_tables import section, table
 from .side import Side, both_sides
-from .table import section, table
 
 SIZES = ("4x4x18", "6x12x30", "6x12x128", "12x12x256", "12x12x512")
 QUICK = ("4x4x18", "6x12x30", "6x12x128")

@@ -5,9 +5,9 @@ beside captum.
 from statistics import median
 from typing import Any, NamedTuple
 
-from .encoders import MINI_LM, OTHER_WORDS, Encoders, text
+from .encoder_folders import MINI_LM, OTHER_WORDS, Encoders, text
+from .readme_tables import difference, ratio, section, table
 from .side import Side, both_sides, interleaved
-from .table import difference, ratio, section, table
 
 NAMES = {
     "ablation": "each head ablated",
