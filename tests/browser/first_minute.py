@@ -14,7 +14,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.browser import chromium, linked
+from tests.browser import chromium, linked_chart
 from tests.browser.watching import ready
 
 OUT = Path(__file__).parents[2] / "docs" / "first_minute.gif"
@@ -45,11 +45,11 @@ def _minute(page: Page) -> Iterator[None]:
     _open(page, "/")
     yield
     for position in POINTED:
-        linked.token(page, position).hover()
+        linked_chart.token(page, position).hover()
         yield from _painted(page)
-    linked.point_at_head(page, 1, 1)
+    linked_chart.point_at_head(page, 1, 1)
     yield from _painted(page)
-    linked.point_at_head(page, 2, 2)
+    linked_chart.point_at_head(page, 2, 2)
     yield from _painted(page)
     for name in LINKS:
         _open(page, "/")
@@ -70,7 +70,7 @@ def _minute(page: Page) -> Iterator[None]:
 
 
 def _painted(page: Page) -> Iterator[None]:
-    linked.told(page)
+    linked_chart.told(page)
     yield
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from playwright.sync_api import Page, expect
 
-from tests.browser import linked
+from tests.browser import linked_chart
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
@@ -122,7 +122,7 @@ def still(page: Page, selector: str) -> None:
 
 
 def _head(page: Page) -> None:
-    linked.click_head(page, 2, 1)
+    linked_chart.click_head(page, 2, 1)
     expect(page).to_have_url(re.compile("layer=2"))
 
 
@@ -132,12 +132,12 @@ def _head_of_overview(page: Page) -> None:
 
 
 def _row(page: Page) -> None:
-    linked.click_row(page, 3)
+    linked_chart.click_row(page, 3)
     expect(page).to_have_url(re.compile("query=3"))
 
 
 def _token(page: Page) -> None:
-    linked.tokens(page).get_by_text("would").click()
+    linked_chart.tokens(page).get_by_text("would").click()
     expect(page).to_have_url(re.compile("would"))
 
 

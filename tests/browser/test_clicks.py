@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.linked import token
+from tests.browser.linked_chart import token
 from tests.browser.test_links import mark
 from tests.browser.watching import ready
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.linked import tokens
+from tests.browser.linked_chart import tokens
 from tests.browser.watching import ready
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser import linked
+from tests.browser import linked_chart
 from tests.browser.watching import eventually, ready
 from viz.builders.palette import WEIGHTS
 
@@ -25,18 +25,18 @@ def test_a_weight_has_one_colour_in_the_text_the_large_map_and_the_small_map(pag
         "/?text=The+plot+is+thin,+but+I+was+never+bored.&checkpoint=imdb-pre-ln&layer=1&head=1&query=4+thin"
     )
     ready(page)
-    expect(linked.tokens(page)).to_have_text(TOKENS)
-    row = _extent(page, linked.point_at_row(page, QUERY), needs="over_key", over_query=QUERY)
-    tile = _extent(page, linked.point_at_head(page, 1, 1), over_layer=1, over_head=1)
+    expect(linked_chart.tokens(page)).to_have_text(TOKENS)
+    row = _extent(page, linked_chart.point_at_row(page, QUERY), needs="over_key", over_query=QUERY)
+    tile = _extent(page, linked_chart.point_at_head(page, 1, 1), over_layer=1, over_head=1)
     page.mouse.move(2, 2)
-    linked.wait_until_told(page, over_layer=None, over_head=None, over_query=None)
+    linked_chart.wait_until_told(page, over_layer=None, over_head=None, over_query=None)
     n = len(TOKENS)
     page_itself = Image.new("RGB", (1, 1), WEIGHTS[0 if color_scheme == "light" else -1]).getpixel((0, 0))
 
     def agree() -> bool:
         seen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), int)
         # Beside the letters of a token, and in the large map beside the frame of the row and the number in the cell.
-        boxes = [linked.token(page, position).bounding_box() for position in range(n)]
+        boxes = [linked_chart.token(page, position).bounding_box() for position in range(n)]
         in_text = np.array([seen[round(box["y"] + box["height"] / 2), round(box["x"]) + 3] for box in boxes])
         in_large = np.array([_at(seen, row, (key + 0.15) / n, 0.25) for key in range(n)])
         in_small = np.array([_at(seen, tile, (key + 0.5) / n, (QUERY + 0.5) / n) for key in range(n)])
@@ -56,13 +56,13 @@ def _extent(
     page: Page, inside: tuple[float, float], *, needs: str = "stamp", **over: int
 ) -> tuple[float, float, float, float]:
     """Left, upper, right and lower end, in pixels of the page, of what answers the pointer with `over`."""
-    box = linked.canvas(page).bounding_box()
+    box = linked_chart.canvas(page).bounding_box()
     assert box is not None
     x, y = box["x"] + inside[0], box["y"] + inside[1]
 
     def answers(x: float, y: float) -> bool:
         page.mouse.move(x, y)
-        values = linked.told(page)
+        values = linked_chart.told(page)
         return needs in values and all(values.get(name) == value for name, value in over.items())
 
     def end(is_inside: Callable[[float], bool], start: float, stop: float) -> float:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.linked import click_head, click_row, wait_until_told
+from tests.browser.linked_chart import click_head, click_row, wait_until_told
 from tests.browser.watching import ready
 
 

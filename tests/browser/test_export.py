@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import new_context
-from tests.browser.linked import canvas
+from tests.browser.linked_chart import canvas
 from tests.browser.watching import Complaints, eventually, ready
 
 TEXT = "/?checkpoint=imdb-pre-ln&layer=1&head=2"

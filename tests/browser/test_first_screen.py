@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.linked import tokens
+from tests.browser.linked_chart import tokens
 from tests.browser.watching import eventually, ready
 
 pytestmark = pytest.mark.slow

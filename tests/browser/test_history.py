@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser import linked
+from tests.browser import linked_chart
 from tests.browser.test_links import mark, press
 from tests.browser.watching import eventually, ready
 
@@ -17,10 +17,10 @@ def test_a_click_that_chooses_layer_and_head_is_one_step_back(page):
     page.goto("/?text=great+film&layer=1&head=1")
     ready(page)
     before = page.evaluate(STEPS)
-    linked.click_head(page, 2, 3)
+    linked_chart.click_head(page, 2, 3)
     expect(page).to_have_url(re.compile(r"layer=2.*head=3|head=3.*layer=2"))
     ready(page)
-    linked.token(page, 2).click()
+    linked_chart.token(page, 2).click()
     expect(page).to_have_url(re.compile("query=2"))
     ready(page)
     assert page.evaluate(STEPS) - before == 2
@@ -37,7 +37,7 @@ def test_a_click_that_chooses_layer_and_head_is_one_step_back(page):
 def test_back_to_a_text_says_again_what_is_seen_of_a_text(page):
     page.goto("/?text=great+film")
     ready(page)
-    linked.token(page, 2).click()
+    linked_chart.token(page, 2).click()
     expect(page).to_have_url(re.compile("query=2"))
     ready(page)
     line = page.locator(".st-key-heading_line")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app_pages.controls.address import LONGEST
-from tests.browser.linked import click_head, click_row, point_at_head, tokens, wait_until_told
+from tests.browser.linked_chart import click_head, click_row, point_at_head, tokens, wait_until_told
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.layout_shift_recorder import GESTURES
-from tests.browser.linked import canvas
+from tests.browser.linked_chart import canvas
 from tests.browser.watching import ready
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import linked
+from tests.browser import linked_chart
 from tests.browser.watching import ready
 
 
@@ -16,7 +16,7 @@ def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page):
     page.get_by_role("option", name="value zeroing", exact=True).click()
     expect(page).to_have_url(re.compile(r"[?&]lens=value\+zeroing"))
     ready(page)
-    linked.click_head(page, 2, 0)
+    linked_chart.click_head(page, 2, 0)
     expect(page).to_have_url(re.compile(r"[?&]layer=2"))
     ready(page)
     page.keyboard.press("ArrowRight")  # there are no heads to step through
@@ -28,7 +28,7 @@ def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page):
     ready(page)
     expect(page.get_by_text("one map a layer, paired by number")).to_be_visible()
     for side in ("first", "second"):
-        linked.wait_until_told(page, f"heads_{side}", layer=3)
+        linked_chart.wait_until_told(page, f"heads_{side}", layer=3)
     ready(page)  # a run that goes on would close the list
     page.get_by_role("button", name="View").click()
     page.locator(".st-key-lens input").click()

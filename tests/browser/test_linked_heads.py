@@ -9,8 +9,16 @@ from playwright.sync_api import Page, WebSocket, expect
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.record import ForwardRecord
-from tests.browser import linked
-from tests.browser.linked import canvas, point_at_head, point_at_row, token, tokens, told, wait_until_told
+from tests.browser import linked_chart
+from tests.browser.linked_chart import (
+    canvas,
+    point_at_head,
+    point_at_row,
+    token,
+    tokens,
+    told,
+    wait_until_told,
+)
 from tests.browser.watching import ready
 from viz.attention.linked_data import TOP
 
@@ -27,7 +35,7 @@ def test_a_chart_that_comes_long_after_its_tokens_hears_clicks(page):
     ready(page)
     page.clock.run_for(10_000)
     page.get_by_role("radio", name="matrix", exact=True).click()
-    linked.click_head(page, 1, 2)
+    linked_chart.click_head(page, 1, 2)
     expect(page).to_have_url(re.compile(r"[?&]layer=1&.*head=2"))
 
 
@@ -60,7 +68,7 @@ def test_pointing_is_answered_without_the_server(page):
 
 def test_a_click_keeps_what_is_pointed_at_and_says_so(page):
     page.goto("/?text=a+great+film&checkpoint=imdb-pre-ln")
-    linked.click_head(page, 2, 1)
+    linked_chart.click_head(page, 2, 1)
     expect(page).to_have_url(re.compile(r"layer=2.*head=1|head=1.*layer=2"))
     wait_until_told(page, layer=2, head=1, query=2)
     says(page, 2, 1, 2)
@@ -68,7 +76,7 @@ def test_a_click_keeps_what_is_pointed_at_and_says_so(page):
     expect(page).to_have_url(re.compile(r"[?&]query=3\+film"))
     says(page, 2, 1, 3)
     expect(token(page, 3)).to_have_attribute("aria-pressed", "true")
-    linked.click_row(page, 2)
+    linked_chart.click_row(page, 2)
     expect(page).to_have_url(re.compile(r"[?&]query=2\+great"))
     says(page, 2, 1, 2)
 
@@ -126,7 +134,7 @@ def test_by_keyboard_alone(page):
     page.keyboard.press("Shift+ArrowRight")
     wait_until_told(page, over_query=2, over_key=1)
     weight = LiveSubject("imdb-pre-ln", Text(SHORT)).record.pattern[1, 1, 2, 1]
-    expect(linked.announced(page)).to_have_text(f"key 1 a, weight {weight:.2f}.")
+    expect(linked_chart.announced(page)).to_have_text(f"key 1 a, weight {weight:.2f}.")
     page.keyboard.press("Escape")
     wait_until_told(page, over_query=None, over_key=None, layer=1, head=1, query=2)
 
@@ -138,7 +146,7 @@ def test_a_patch_of_a_digit_is_pointed_at_and_chosen(page):
     expect(tokens(page)).to_have_text(["[CLS]"])
     point_at_row(page, 15)
     wait_until_told(page, over_query=15)
-    linked.click_row(page, 15)
+    linked_chart.click_row(page, 15)
     expect(page).to_have_url(re.compile(r"[?&]query=r\dc\d"))
     wait_until_told(page, query=15)
     token(page, 0).click()
@@ -175,7 +183,7 @@ def says(page: Page, layer: int, head: int, query: int) -> None:
     weights = maps.pattern[layer, head, query]
     key = int(weights.argmax())
     sentence = f"L{layer} H{head}, query {maps.labels[query]}: {maps.labels[key]} {weights[key]:.2f}"
-    expect(linked.announced(page)).to_contain_text(sentence)
+    expect(linked_chart.announced(page)).to_contain_text(sentence)
 
 
 def agrees(page: Page, text: str) -> None:

@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser import linked
-from tests.browser.linked import token, wait_until_told
+from tests.browser import linked_chart
+from tests.browser.linked_chart import token, wait_until_told
 from tests.browser.watching import eventually, ready
 
 
@@ -19,7 +19,7 @@ def test_a_text(page):
     box.fill("it is not a bad film")
     box.press("Control+Enter")
     expect(token(page, 5)).to_have_text("bad")  # a word that the text before did not have
-    linked.click_head(page, 2, 1)
+    linked_chart.click_head(page, 2, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=2&.*head=1|[?&]head=1&.*layer=2"))
     token(page, 6).click()
     expect(page).to_have_url(re.compile(r"[?&]query=6\+film"))
@@ -53,7 +53,7 @@ def test_a_word_stays_chosen_in_another_text(page):
     box.fill("a film that is good")
     box.press("Control+Enter")
     expect(page).to_have_url(re.compile(r"[?&]query=2\+film"))
-    linked.click_head(page, 2, 1)
+    linked_chart.click_head(page, 2, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=2"))
     ready(page)
     assert parse_qs(urlsplit(page.url).query)["query"] == ["2 film"]
@@ -83,9 +83,9 @@ def test_a_test_digit(page):
     press(page, page.locator(".st-key-gallery [role=graphics-symbol]").nth(5))
     expect(page).to_have_url(re.compile(r"[?&]digit=\d"))
     page.keyboard.press("Escape")
-    linked.click_head(page, 3, 2)
+    linked_chart.click_head(page, 3, 2)
     expect(page).to_have_url(re.compile(r"[?&]layer=3"))
-    linked.click_row(page, 22)
+    linked_chart.click_row(page, 22)
     expect(page).to_have_url(re.compile(r"[?&]query=r3c0"))
     ready(page)
 
@@ -109,7 +109,7 @@ def test_a_drawn_digit(page):
     expect(page).to_have_url(re.compile(r"[?&]drawing="))
     expect(page.locator(".answer")).to_be_visible()
     page.keyboard.press("Escape")
-    linked.click_head(page, 1, 1)
+    linked_chart.click_head(page, 1, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=1"))
     ready(page)
 
@@ -131,7 +131,7 @@ def opened_elsewhere(page: Page) -> Page:
 def shows_the_same(other: Page, page: Page, **chosen: int) -> None:
     """Checks that the linked charts of both windows are of the same weights, and of the chosen head and query."""
     page.mouse.move(2, 2)  # nothing is pointed at
-    stamp = linked.told(page)["stamp"]
+    stamp = linked_chart.told(page)["stamp"]
     for window in (page, other):
         wait_until_told(window, stamp=stamp, over_layer=None, over_query=None, **chosen)
     have_the_same_views(other, page)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app_pages.controls.pages import PRESENTED
-from tests.browser.linked import told, wait_until_told
+from tests.browser.linked_chart import told, wait_until_told
 from tests.browser.test_first_screen import bottom, top
 from tests.browser.watching import eventually, ready
 
