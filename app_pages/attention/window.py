@@ -12,7 +12,7 @@ import streamlit as st
 from app_pages.controls.attention_controls import WINDOW
 from app_pages.show.show import clickable
 from app_pages.toolkit.expression import Expression, call
-from viz.attention.token_heatmaps import small_map
+from viz.attention.token_heatmaps import minimap
 from viz.builders.palette import WeightScale
 
 LARGE = 64  # positions; of a matrix with more queries or keys only a part is shown
@@ -46,7 +46,7 @@ def choose_window(pattern: Expression, shown: tuple[range, range], scale: Weight
         WINDOW.take("-".join(map(str, starts)))
 
     clickable(
-        call(small_map, pattern, shown=shown, top=scale.largest),
+        call(minimap, pattern, framed=shown, top=scale.largest),
         key="small_map",
         chosen=shown,
         selection="place",

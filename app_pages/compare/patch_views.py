@@ -59,7 +59,7 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
         cosines = call(np.block, [[own[0], between], [between.T, own[1]]])
     cosines = named("cosines", cosines, lambda: _patch_cosines(first.subject, second.subject, layer))
     pictures = _pictures(sides)
-    begun = _patch_at_creation([side.subject for side in sides], layer, patch)
+    begun = _initial_patch_of_chart([side.subject for side in sides], layer, patch)
 
     def take(point: dict) -> None:
         st.session_state[_BEGUN] = (*st.session_state[_BEGUN][:2], int(point["index"]))
@@ -176,7 +176,7 @@ def _patch_name(index: int, names: Sequence[str], ends: np.ndarray) -> str:
     return names[index] if len(ends) == 1 else f"{names[index]}, {NAMES[int(index >= ends[0])]}"
 
 
-def _patch_at_creation(subjects: list[LiveSubject], layer: int, patch: int) -> int:
+def _initial_patch_of_chart(subjects: list[LiveSubject], layer: int, patch: int) -> int:
     """The patch that the chart is created with: the chosen patch, unless the choice was a click on the chart itself, which shows
     it already. Then it is the patch of the previous run, so that the unchanged chart is not sent again.
     """

@@ -9,7 +9,7 @@ from app_pages.controls.address import LONGEST
 from app_pages.controls.input_controls import EXAMPLE_PICTURES
 from app_pages.inputs import parse_texts, pictures
 from app_pages.inputs.drawing import PICTURES
-from app_pages.inputs.input_list import InputList, Item, hold
+from app_pages.inputs.input_list import InputList, Item, keep_list
 from app_pages.subject import encoders, shipped_inputs
 from app_pages.toolkit.markdown import plain
 from model.inputs import Picture, Text
@@ -113,7 +113,7 @@ def _take_list(read: Callable[..., InputList], kind: str, *keys: str) -> None:
         st.session_state[_PROBLEM] = plain(str(error))
         return
     st.session_state[_PROBLEM] = None
-    hold(kind, listed)
+    keep_list(kind, listed)
     st.session_state[_ROUND] = round_number() + 1
 
 

@@ -87,7 +87,7 @@ def entered(kind: str) -> EnteredList:
     return st.session_state.setdefault("entered_lists", {}).setdefault(kind, EnteredList())
 
 
-def hold(kind: str, listed: InputList | None) -> None:
+def keep_list(kind: str, listed: InputList | None) -> None:
     """Keeps `listed` as the session's list of this kind of input; None removes it."""
     st.session_state.setdefault("entered_lists", {})[kind] = EnteredList(listed)
 

@@ -78,7 +78,7 @@ def draw() -> None:
 
     def take(number: int) -> None:
         if entered.listed is None:  # the examples are a list like any other once one of them is opened
-            input_list.hold(kind, listed)
+            input_list.keep_list(kind, listed)
             input_list.entered(kind).order = entered.order
         go_to(ATTENTION, *input_list.open_item(kind, number, name))
 

@@ -66,16 +66,16 @@ def draw_sinusoids() -> None:
     )
     with st.expander("Why such waves: like a binary counter", icon=":material/function:"):
         _draw_counter(rows, n, t)
-    with _part("products", "Two positions: what they have in common depends on their distance"):
+    with _titled_section("products", "Two positions: what they have in common depends on their distance"):
         _draw_products(n, d_model)
-    with _part("shift", "One matrix moves every position by the same offset"):
+    with _titled_section("shift", "One matrix moves every position by the same offset"):
         draw_shift(t, d_model, slider)
-    with _part("adding", "Positions are added to the content: what if both were concatenated?"):
+    with _titled_section("adding", "Positions are added to the content: what if both were concatenated?"):
         _draw_adding()
 
 
 @contextmanager
-def _part(name: str, title: str) -> Iterator[None]:
+def _titled_section(name: str, title: str) -> Iterator[None]:
     """Context for a part of the page, under its title; `?figure=positions_name` scrolls to it."""
     with st.container(key=f"positions_{name}"):
         st.markdown(f"## {title}")

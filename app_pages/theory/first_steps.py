@@ -124,14 +124,14 @@ def _draw_stored_runs() -> None:
         return
     figure, words = beside("stored_runs", "about_stored_runs")
     with figure:
-        show(call(warmup_accuracies, _results(runs)), key="theory_stored")
+        show(call(warmup_accuracies, _warmup_cells(runs)), key="theory_stored")
     words.markdown(
         f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {GRID_BATCH_SIZE}. In a "
         "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. All have one seed."
     )
 
 
-def _results(runs: Sequence[WarmupRun]) -> list[RunResult]:
+def _warmup_cells(runs: Sequence[WarmupRun]) -> list[RunResult]:
     return [
         RunResult(
             PLACEMENTS.get(run.norm_placement, run.norm_placement),

@@ -235,8 +235,8 @@ class Measure(ABC):
     shard: int  # examples in a shard
 
     @abstractmethod
-    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        """Result of one shard, arrays by name; calls `step` with the number of examples just measured after each batch.
+    def measure_shard(self, loaded: Loaded, shard: Shard, report: ProgressCallback) -> Arrays:
+        """Result of one shard, arrays by name; calls `report` with the number of examples just measured after each batch.
 
         Raises ValueError, with a one-sentence message, if an example cannot be read.
         """
@@ -265,7 +265,7 @@ class Statistics(MomentsMeasure):
     name: ClassVar[str] = "statistics"
     shard: int = 1024
 
-    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, report: ProgressCallback) -> Arrays:
         moments: dict = {}
         for _, inputs, positions in batches(loaded, shard):
             counts = [
@@ -276,7 +276,7 @@ class Statistics(MomentsMeasure):
                 batch_moments(loaded, inputs, positions)
                 | ({TOKENS: Moments.from_examples(np.array(counts, float))} if counts else {}),
             )
-            step(len(positions))
+            report(len(positions))
         return to_arrays(moments)
 
 

@@ -50,9 +50,9 @@ class Importance(MomentsMeasure):
     name: ClassVar[str] = "importance"
     shard: int = 64
 
-    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, report: ProgressCallback) -> Arrays:
         values = importance(loaded, shard.inputs)
-        step(len(shard))
+        report(len(shard))
         return to_arrays({IMPORTANCE: Moments.from_examples(values)})
 
 
@@ -74,14 +74,14 @@ class Ablation(MomentsMeasure):
         """The measure that replaces outputs by zeros and by these means; their hash identifies its results."""
         return cls(means=means, of_means=hashlib.sha256(means.astype(np.float32).tobytes()).hexdigest())
 
-    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, report: ProgressCallback) -> Arrays:
         original_answers = probabilities(loaded, shard.inputs, answer=LOGITS)[:, 0]
         replacements: dict[str, AblationKind] = {ZERO: "zero", MEAN: self.means}
         effects = {
             name: _ablation_effects(loaded, shard.inputs, original_answers, kind)
             for name, kind in replacements.items()
         }
-        step(len(shard))
+        report(len(shard))
         return to_arrays({name: Moments.from_examples(values) for name, values in effects.items()})
 
 
@@ -96,7 +96,7 @@ class Faithfulness(MomentsMeasure):
     name: ClassVar[str] = "faithfulness"
     shard: int = 8
 
-    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, report: ProgressCallback) -> Arrays:
         values: dict[str, list[np.ndarray]] = {}
         for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
             with naming_example(number):
@@ -111,7 +111,7 @@ class Faithfulness(MomentsMeasure):
             column = TOLD if reason is None else REASONS[reason]
             counts = np.array([float(column == name) for name in COUNTED_COLUMNS])
             values.setdefault(COUNTED, []).append(counts)
-            step(1)
+            report(1)
         return to_arrays({name: Moments.from_examples(np.stack(rows)) for name, rows in values.items()})
 
 
@@ -277,13 +277,13 @@ class MeanParts(MomentsMeasure):
     name: ClassVar[str] = "parts"
     shard: int = 64
 
-    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, report: ProgressCallback) -> Arrays:
         rows = []
         for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
             with naming_example(number):
                 frame = answer_parts(loaded, text_or_image).frame
             rows.append(frame.dropna(subset="layer")["value"])
-            step(1)
+            report(1)
         values = np.array(rows)
         return to_arrays({"value": Moments.from_examples(values), "size": Moments.from_examples(abs(values))})
 

@@ -208,11 +208,11 @@ def _spreads(moments_by_name: Mapping[str, Moments], n: int) -> tuple[dict[str, 
 
 
 def measure_listed_inputs(
-    loaded: Loaded, inputs: Sequence[Input], name: str, command: str, step: ProgressCallback
+    loaded: Loaded, inputs: Sequence[Input], name: str, command: str, report: ProgressCallback
 ) -> HeadResults:
     """The statistics of all heads over `inputs`, as `heads.parquet` holds them; `name` is the title of the inputs on screen.
 
-    `command` is the code that repeats the measurement. Calls `step` with the number of inputs just measured. Raises ValueError,
+    `command` is the code that repeats the measurement. Calls `report` with the number of inputs just measured. Raises ValueError,
     with a one-sentence message, if there are fewer than two inputs or one cannot be read.
     """
     if len(inputs) < 2:
@@ -225,7 +225,7 @@ def measure_listed_inputs(
         n=len(inputs),
         weights=(weights_hash(loaded.folder or loaded.name),),
     )
-    return statistics_results(source, Statistics().measure_shard(loaded, shard, step))[0]
+    return statistics_results(source, Statistics().measure_shard(loaded, shard, report))[0]
 
 
 def _sha256(inputs: Sequence[Input]) -> str:

@@ -42,7 +42,7 @@ class Relations(Measure):
     name: ClassVar[str] = "relations"
     shard: int = 256
 
-    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, report: ProgressCallback) -> Arrays:
         shard = replace(
             shard,
             inputs=tuple(
@@ -64,7 +64,7 @@ class Relations(Measure):
                 counts.add(linked.links, positions[row], strongest[:, row], numbers[row])
                 if isinstance(example := encoded[row], Encoded):
                     counts.tokens += (example.n_read, example.n_unknown)
-            step(len(indices))
+            report(len(indices))
         return counts.arrays()
 
     def merged(self, first: Arrays, second: Arrays) -> Arrays:

@@ -69,10 +69,10 @@ Engine = Callable[[Measure, Loaded, Iterable[Shard], ProgressCallback], Iterator
 
 
 def run_locally(
-    measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
+    measure: Measure, loaded: Loaded, shards: Iterable[Shard], report: ProgressCallback
 ) -> Iterator[tuple[int, Arrays]]:
     """Yields the number and result of each shard, measured in this process one after the other."""
-    return ((shard.number, measure.measure_shard(loaded, shard, step)) for shard in shards)
+    return ((shard.number, measure.measure_shard(loaded, shard, report)) for shard in shards)
 
 
 def run_measure(
@@ -152,7 +152,7 @@ class _RayEngine:
         self.workers = workers
 
     def __call__(
-        self, measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
+        self, measure: Measure, loaded: Loaded, shards: Iterable[Shard], report: ProgressCallback
     ) -> Iterator[tuple[int, Arrays]]:
         """Yields the number and result of each shard, in any order.
 
@@ -177,7 +177,7 @@ class _RayEngine:
             if isinstance(result, str):
                 raise ValueError(result)
             submit(1)
-            step(n_examples)
+            report(n_examples)
             yield number, result
 
 

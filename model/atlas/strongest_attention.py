@@ -32,7 +32,7 @@ class StrongestPairs(Measure):
     shard: int = 1024
     most: int = 5
 
-    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, report: ProgressCallback) -> Arrays:
         numbers = np.array(shard.numbers)
         strongest: Arrays = {}
         for indices, inputs, positions in batches(loaded, shard):
@@ -56,7 +56,7 @@ class StrongestPairs(Measure):
             pairs = {"weight": weight, "number": number, "query": query, "key": key}
             pairs = {name: np.moveaxis(values, 0, -1) for name, values in pairs.items()}
             strongest = self.merged(strongest, pairs) if strongest else self._strongest(pairs)
-            step(len(indices))
+            report(len(indices))
         return strongest
 
     def merged(self, first: Arrays, second: Arrays) -> Arrays:

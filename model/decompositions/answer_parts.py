@@ -95,9 +95,9 @@ def answer_number(
     inputs, _ = prepare(loaded, model_input)
     if isinstance(answer, MaskedWord):
         check_answer(loaded, [model_input], answer)
-        return _word_number(loaded, answer)
+        return _answer_number_of_word(loaded, answer)
     if config.n_classes and not isinstance(answer, Similarity):
-        return _class_number(loaded, model.classify(states, inputs)[0], answer)
+        return _answer_number_of_class(loaded, model.classify(states, inputs)[0], answer)
     if answer is None:
         # the gradient of a length is the direction, as if that were held
         return "length of the pooled state", lambda *of: model.pool(*of).double().norm(dim=-1)
@@ -110,7 +110,7 @@ def answer_number(
     return "cosine similarity", lambda *of: functional.normalize(model.pool(*of).double(), dim=-1) @ v
 
 
-def _word_number(loaded: Loaded, word: MaskedWord) -> tuple[str, OfStates]:
+def _answer_number_of_word(loaded: Loaded, word: MaskedWord) -> tuple[str, OfStates]:
     """The result of `answer_number` for a masked word."""
     assert loaded.tokenizer is not None, "the answer was checked"
     token = loaded.tokenizer.id_to_token(word.token_id)
@@ -122,7 +122,7 @@ def _word_number(loaded: Loaded, word: MaskedWord) -> tuple[str, OfStates]:
     return f"logit of “{token}” minus the mean over the vocabulary", number
 
 
-def _class_number(
+def _answer_number_of_class(
     loaded: Loaded, logits: Float[Tensor, " class"], answer: int | None
 ) -> tuple[str, OfStates]:
     """The result of `answer_number` for the class `answer`, or for that with the largest of `logits`."""

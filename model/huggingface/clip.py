@@ -14,7 +14,7 @@ from ..family_options import Parts, TokenChoice
 from .family_table import FamilyTable, read_text
 from .output_layers import read_classifier
 from .tensor_map import FULLY_CONNECTED, Layout, Reading, fused
-from .vit import read_picture, read_pictures
+from .vit import read_picture, read_picture_encoder
 from .weights import Stored
 
 PATCHES, TOKENS = "embeddings.patch_embedding.weight", "embeddings.token_embedding.weight"
@@ -97,7 +97,7 @@ SIGLIP_PREPROCESSOR = {"resample": 3, "size": {"height": 224, "width": 224}}
 FORMER_END = 2
 
 
-def read_clip_pictures(
+def read_clip_picture_encoder(
     values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None = None
 ) -> Reading:
     """Configuration and tensor map of the encoder of pictures; `preprocessor` is the content of preprocessor_config.json."""
@@ -118,7 +118,7 @@ def read_clip_pictures(
         _map_attention_pooling(layout)
     elif not is_siglip:
         _read_projection(layout, "visual_projection", has_bias=False)
-    reading = read_pictures(layout, table, picture)
+    reading = read_picture_encoder(layout, table, picture)
     if "attention_pooling" in layout.family:
         layout.notes.append(
             "The embedding is read by a learned query that attends to all patches (attention pooling). That attention belongs "

@@ -24,7 +24,7 @@ from .bert import (
     read_nomic,
     read_roberta,
 )
-from .clip import read_clip_pictures, read_clip_texts
+from .clip import read_clip_picture_encoder, read_clip_texts
 from .inner_encoders import TWO_ENCODERS
 from .modernbert import read_esm, read_eurobert, read_modernbert
 from .relative_families import read_deberta, read_mpnet, read_t5
@@ -105,8 +105,8 @@ FAMILIES: dict[str, KnownFamily] = {
     "dinov3_vit": KnownFamily("DINOv3", read_dinov3, "pictures"),
     "beit": KnownFamily("BEiT", read_beit, "pictures"),
     "data2vec-vision": KnownFamily("data2vec-vision", read_beit, "pictures"),
-    "clip_vision_model": KnownFamily("CLIP vision", read_clip_pictures, "pictures"),
-    "siglip_vision_model": KnownFamily("SigLIP vision", read_clip_pictures, "pictures"),
+    "clip_vision_model": KnownFamily("CLIP vision", read_clip_picture_encoder, "pictures"),
+    "siglip_vision_model": KnownFamily("SigLIP vision", read_clip_picture_encoder, "pictures"),
     "clip_text_model": KnownFamily("CLIP text", read_clip_texts),
     "siglip_text_model": KnownFamily("SigLIP text", read_clip_texts),
     MODEL_TYPE: KnownFamily(MODEL_TYPE, read_torch_encoder),

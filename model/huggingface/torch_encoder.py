@@ -55,12 +55,12 @@ def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
     n_layers = sum(
         layout.has_tensor(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS)
     )
-    d_model = _table_shape(stored, layout.prefix + LAYERS.known)[-1]
-    d_ff = _table_shape(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
+    d_model = _shape_with_two_axes(stored, layout.prefix + LAYERS.known)[-1]
+    d_ff = _shape_with_two_axes(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
     embedding_name = outer_names.get("embedding", "embedding.weight")
-    vocab_size, table_shape = _table_shape(stored, embedding_name)[0], None
+    vocab_size, table_shape = _shape_with_two_axes(stored, embedding_name)[0], None
     if "positions" in outer_names:
-        table_shape = _table_shape(stored, outer_names["positions"])
+        table_shape = _shape_with_two_axes(stored, outer_names["positions"])
         if table_shape[-1] != d_model or sum(length > 1 for length in table_shape[:-1]) > 1:
             raise ValueError(
                 f"{outer_names['positions']} has shape {table_shape}, but should hold {d_model} numbers for each position"
@@ -139,7 +139,7 @@ def _map_outer_layer(layout: Layout, layer: str, stored_layer: str) -> None:
         layout.sources[f"{layer}.{parameter}"] = Source(f"{stored_layer}.{parameter}")
 
 
-def _table_shape(stored: Stored, name: str) -> tuple[int, ...]:
+def _shape_with_two_axes(stored: Stored, name: str) -> tuple[int, ...]:
     """Shape of the stored tensor `name`. Raises ValueError if it is missing or a vector."""
     if name not in stored.shapes:
         raise ValueError(f"{name} is missing from the weights")

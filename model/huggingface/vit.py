@@ -174,7 +174,7 @@ def read_picture(
     return PictureSizes(whole, learned, patch, channels, replace(pixels, remainder=one_size(remainder)))
 
 
-def read_pictures(
+def read_picture_encoder(
     layout: Layout, table: FamilyTable, picture: PictureSizes, *, antialias: bool = False
 ) -> Reading:
     """Configuration and tensor map of an encoder of pictures. Raises ValueError if config.json or tensors do not fit the table.
@@ -284,7 +284,7 @@ def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocess
         layout.notes.append(
             "In training most patches were hidden; here all are read, and the decoder is left out."
         )
-    return read_pictures(layout, table, picture)
+    return read_picture_encoder(layout, table, picture)
 
 
 def _set_parts(layout: Layout, **parts: Any) -> None:
@@ -318,7 +318,7 @@ def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preproc
         layout.family |= {"pools_patches": True, "d_pooled": 2 * d_model}
     table = replace(table, block=block, activation=None if is_gated else table.activation)
     picture = read_picture(layout, table, preprocessor)
-    return read_pictures(layout, table, picture, antialias=has_registers)
+    return read_picture_encoder(layout, table, picture, antialias=has_registers)
 
 
 def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
@@ -344,7 +344,7 @@ def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preproc
             if not layout.flag(setting, name != "w_k") and (is_gated or name != "gate")
         ),
     )
-    return read_pictures(layout, table, read_picture(layout, table, preprocessor))
+    return read_picture_encoder(layout, table, read_picture(layout, table, preprocessor))
 
 
 def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
@@ -379,7 +379,7 @@ def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preproces
     }
     picture = read_picture(layout, table, preprocessor)
     _map_bias_tables(layout, table, picture, is_in_memory)
-    reading = read_pictures(layout, table, picture)
+    reading = read_picture_encoder(layout, table, picture)
     layout.notes += [
         note for start, note in LEFT_OUT.items() if any(name.startswith(start) for name in stored.shapes)
     ]

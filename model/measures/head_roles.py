@@ -81,12 +81,14 @@ def _attends_to_first(numbers: HeadNumbers) -> bool:
     return numbers.get("first", 0) >= HALF
 
 
-def _is_even(numbers: HeadNumbers) -> bool:
+def _has_even_weights(numbers: HeadNumbers) -> bool:
     return numbers.get("entropy", 0) >= UNIFORM
 
 
 def _is_sink(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
-    has_other_role = _is_even(numbers) or _attends_to_first(numbers) or numbers.get("separator", 0) >= HALF
+    has_other_role = (
+        _has_even_weights(numbers) or _attends_to_first(numbers) or numbers.get("separator", 0) >= HALF
+    )
     return numbers.get("sink", 0) > max(SINK, TWICE * chance.get("sink", 0)) and not has_other_role
 
 
@@ -120,7 +122,7 @@ _SINK = HeadRole(
 _UNIFORM = HeadRole(
     name="uniform head",
     rule=f"its entropy is at least {UNIFORM} of that of even weights",
-    holds=lambda numbers, _: _is_even(numbers),
+    holds=lambda numbers, _: _has_even_weights(numbers),
 )
 
 

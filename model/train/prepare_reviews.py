@@ -58,7 +58,7 @@ def prepare_reviews(
     make = train_tokenizer if tokenizer is None else lambda *_: tokenizer
     tokenizer, corpus = _tokenizer_and_corpus(table.texts, config, runs.parent, make)
     pieces = corpus.pieces(*PIECE)
-    positive = _soft_labels(table, tokenizer, corpus, pieces, runs.parent)
+    positive = _teacher_probabilities(table, tokenizer, corpus, pieces, runs.parent)
     held_out = tokenize(tokenizer, table.held_out_texts)
     frequent, rare = (TokenMasking(config.vocab_size or 0, share) for share in (0.15, 0.07))
 
@@ -203,7 +203,7 @@ def _tokenizer_and_corpus(
     return Tokenizer.from_file(str(folder / "words.json")), Corpus.read(folder / "ids")
 
 
-def _soft_labels(
+def _teacher_probabilities(
     table: Reviews, tokenizer: Tokenizer, corpus: Corpus, pieces: Corpus, runs: Path
 ) -> dict[str, Tensor]:
     """Probability of being positive, of each review ("by words", "by both") and of each piece ("pieces").

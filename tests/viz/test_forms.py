@@ -55,8 +55,8 @@ from viz.attention.linked_heads import linked_heads
 from viz.attention.token_heatmaps import (
     cross_heatmap,
     difference_heatmap,
+    minimap,
     score_heatmap,
-    small_map,
     weight_heatmap,
 )
 from viz.attention.token_strip import knock_out_bars, row_sums, signed_strip, weight_strip
@@ -125,7 +125,7 @@ def figures() -> dict[str, Figure]:
         ("weights on a picture, by layer", test_layer_pictures.figure_of(layer=2)),
         ("weights on a picture", overlay(query=2)),
         ("knocked-out patches", knocked_out()),
-        ("small map", small_map(pattern(), shown=(range(40), range(40)))),
+        ("small map", minimap(pattern(), framed=(range(40), range(40)))),
         ("weights on a text", weight_strip(text(SENTENCE), even(SENTENCE), query=0)),
         ("row sums", row_sums(SQUARE, TWO, query=0)),
         ("knocked-out tokens", knock_out_bars(TWO, HALF, query=0, limit=1, what="P(a)")),

@@ -290,8 +290,8 @@ def _token_heatmap(
     )
 
 
-def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1.0) -> VegaFigure:
-    """A small map of a pattern [query, key], with a frame around the queries and the keys in `shown`.
+def minimap(pattern: np.ndarray, *, framed: tuple[range, range], top: float = 1.0) -> VegaFigure:
+    """A small map of a pattern [query, key], with a frame around the queries and the keys in `framed`.
 
     The colour scale ends at the weight `top`; each pixel shows the largest of the weights that it covers. A click
     sets the point selection `place`, fields `query` and `key`, to the clicked cell.
@@ -310,7 +310,7 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
         Column("key", key_indices[column], None),
         Column("description", descriptions, "show", in_file=None),
     ]
-    queries, keys = shown
+    queries, keys = framed
     frame = {
         "left": [keys.start * _SIDE / n_keys],
         "right": [keys.stop * _SIDE / n_keys],

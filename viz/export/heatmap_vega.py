@@ -113,8 +113,10 @@ def _panel_view(figure: Heatmap, panel: Panel, width: float) -> dict[str, Any]:
     if panel.x.shown and panel.y.shown:
         mark = _WHOLE | {"width": width, "height": height, "aspect": False, "smooth": False}
         choose = [{"calculate": CHOOSE, "as": "url"}]
-        layers.append(_layer([_cell_pictures(panel)], mark, {"url": {"field": "url"}}, transform=choose))
-    layers.append(_layer([corners], {"type": "rect", "opacity": 0}, encoding))
+        layers.append(
+            _layer_with_data([_cell_pictures(panel)], mark, {"url": {"field": "url"}}, transform=choose)
+        )
+    layers.append(_layer_with_data([corners], {"type": "rect", "opacity": 0}, encoding))
     layers += _mark_layers(figure, panel, width, x, y)
     view: dict[str, Any] = {"width": width, "height": height, "layer": layers}
     if panel.name:
@@ -138,7 +140,7 @@ def _mark_layers(
         size = {"width": cell_width * n_columns, "height": cell_height * n_rows, "clip": True}
         size |= {"x": -cell_width * panel.x.shown.start, "y": -cell_height * panel.y.shown.start}
         mark = _WHOLE | {"aspect": False, "smooth": False} | size
-        layers.append(_layer([{"url": hatching(panel.mask)}], mark, {"url": {"field": "url"}}))
+        layers.append(_layer_with_data([{"url": hatching(panel.mask)}], mark, {"url": {"field": "url"}}))
     if (written := _cell_texts(panel)) and needed_enlargement(figure, panel, width) <= 1:
         largest = panel.colours.largest
         is_strong = f"datum.value > {STRONG * largest!r}"
@@ -146,20 +148,20 @@ def _mark_layers(
             is_strong = f"abs(datum.value) > {SIGNED_STRONG * largest!r}"
         ink = {"expr": f"{is_strong} ? ({OTHER_FULL_INK}) : ({FULL_INK})"}
         mark = {"type": "text", "fontSize": SMALL, "color": ink}
-        layers.append(_layer(written, mark, {"x": x, "y": y, "text": {"field": "text"}}))
+        layers.append(_layer_with_data(written, mark, {"x": x, "y": y, "text": {"field": "text"}}))
     for frame in panel.frames:
         corners = dict(zip(("x", "x2", "y", "y2"), (*frame.x, *frame.y), strict=True))
         box = {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
-        layers += [_layer([corners], mark, box) for mark in _frame_marks(frame)]
+        layers += [_layer_with_data([corners], mark, box) for mark in _frame_marks(frame)]
     if panel.marked is not None:
         points = [{"x": column, "y": -0.5} for column in panel.marked]
         mark = {"type": "point", "filled": True, "opacity": 1, "color": NEUTRAL}
         mark |= {"shape": "triangle-down", "size": MARK_SIZE**2}
-        layers.append(_layer(points, mark, {"x": x, "y": y}))
+        layers.append(_layer_with_data(points, mark, {"x": x, "y": y}))
     return layers
 
 
-def _layer(
+def _layer_with_data(
     rows: list[dict[str, Any]], mark: dict[str, Any], encoding: dict[str, Any], **options: Any
 ) -> dict[str, Any]:
     """A Vega-Lite layer with its own data `rows`."""

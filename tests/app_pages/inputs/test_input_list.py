@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.controls.input_controls import DIGIT, DRAW, OWN_PICTURE, SECOND_PART, SOURCE, TEST_DIGITS, TEXT
 from app_pages.controls.input_controls import DRAWING as DRAWING_CODE
 from app_pages.inputs.drawing.code import BLANK, to_code
-from app_pages.inputs.input_list import InputList, Item, entered, hold, open_item, right_class
+from app_pages.inputs.input_list import InputList, Item, entered, keep_list, open_item, right_class
 from app_pages.inputs.own_picture import HELD
 from app_pages.subject import encoders
 from model.inputs import Picture, Text
@@ -35,12 +35,12 @@ def use(monkeypatch: pytest.MonkeyPatch, config: object) -> None:
 
 def test_a_text_is_opened_with_its_second_part(session, monkeypatch):
     use(monkeypatch, tiny.TEXT)
-    hold("Text", InputList(items=(Item(text=Text("a", "b")), Item(text=Text("c")))))
+    keep_list("Text", InputList(items=(Item(text=Text("a", "b")), Item(text=Text("c")))))
     assert open_item("Text", 0, "any") == [TEXT.to("a"), SECOND_PART.to("b")]
     assert open_item("Text", 1, "any") == [TEXT.to("c")]
     assert (session["text"], session["second"]) == ("c", "")
     assert entered("Text").opened == 1
-    hold("Text", None)
+    keep_list("Text", None)
     assert entered("Text").listed is None
     assert entered("Text").opened is None
 
@@ -53,7 +53,7 @@ def test_only_encoders_of_pairs_are_given_the_second_part():
 
 def test_a_picture_is_opened_as_the_encoder_takes_it(session, monkeypatch):
     item = Item(name="a.png", drawing=to_code(DRAWING), colours=Picture.of(PHOTO))
-    hold("Digit", InputList(items=(item, Item(digit=12, label="3"))))
+    keep_list("Digit", InputList(items=(item, Item(digit=12, label="3"))))
     use(monkeypatch, tiny.DIGIT)
     assert open_item("Digit", 0, "any") == [SOURCE.to(DRAW), DRAWING_CODE.to(to_code(DRAWING))]
     np.testing.assert_array_equal(item.as_input(tiny.DIGIT, reads_pairs=False).array, DRAWING)
@@ -71,7 +71,7 @@ def test_a_picture_is_opened_as_the_encoder_takes_it(session, monkeypatch):
 def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch):
     use(monkeypatch, tiny.TEXT)
     labels = ("Positive", "0", "", "happy")
-    hold("Text", InputList(items=tuple(Item(text=Text("a"), label=label) for label in labels)))
+    keep_list("Text", InputList(items=tuple(Item(text=Text("a"), label=label) for label in labels)))
     assert right_class("Text", "any", Text("a")) is None  # nothing was opened yet
     for number, expected in enumerate((1, 0, None, None)):
         open_item("Text", number, "any")
@@ -85,8 +85,8 @@ def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch
 
 @pytest.mark.usefixtures("session")
 def test_each_kind_has_a_list_of_its_own():
-    hold("Text", InputList(items=(Item(text=Text("a")),)))
-    hold("Digit", InputList(items=(Item(digit=1),)))
+    keep_list("Text", InputList(items=(Item(text=Text("a")),)))
+    keep_list("Digit", InputList(items=(Item(digit=1),)))
     entered("Text").order = [0]
-    hold("Digit", None)
+    keep_list("Digit", None)
     assert entered("Text").listed.items[0].text == Text("a")

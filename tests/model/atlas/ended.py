@@ -16,11 +16,11 @@ def end_at(monkeypatch: pytest.MonkeyPatch, measure: type[Measure], number: int)
     begun: list[int] = []
     measure_shard = measure.measure_shard
 
-    def killed(self, loaded, shard, step):
+    def killed(self, loaded, shard, report):
         begun.append(shard.number)
         if shard.number == number and begun.count(number) == 1:
             raise KilledError
-        return measure_shard(self, loaded, shard, step)
+        return measure_shard(self, loaded, shard, report)
 
     monkeypatch.setattr(measure, "measure_shard", killed)
     return begun

@@ -26,7 +26,7 @@ class Killed(Statistics):
 
     folder: str
 
-    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, report: ProgressCallback) -> Arrays:
         if shard.number == 2:
             try:
                 (Path(self.folder) / "killed").touch(exist_ok=False)
@@ -35,7 +35,7 @@ class Killed(Statistics):
             else:
                 os.kill(os.getpid(), signal.SIGKILL)
         (Path(self.folder) / f"worker-{os.getpid()}").touch()
-        return super().measure_shard(loaded, shard, step)
+        return super().measure_shard(loaded, shard, report)
 
 
 def main() -> None:

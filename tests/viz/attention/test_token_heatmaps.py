@@ -8,8 +8,8 @@ from viz.attention.token_heatmaps import (
     attention_heatmap,
     cross_heatmap,
     difference_heatmap,
+    minimap,
     score_heatmap,
-    small_map,
     weight_heatmap,
 )
 from viz.builders.palette import TO_ONE, WeightScale, weight_scale
@@ -290,7 +290,7 @@ def pattern(n=200):
 
 
 def test_a_lone_weight_stays_in_sight():
-    figure = small_map(pattern(), shown=(range(130, 170), range(10, 50)))
+    figure = minimap(pattern(), framed=(range(130, 170), range(10, 50)))
     image = pixels(figure.frames["picture"]["on_light"][0])[..., :3].sum(axis=-1, dtype=int)
     row, column = np.unravel_index(image.argmin(), image.shape)
     assert abs(row / len(image) - 150 / 200) < 0.01
@@ -298,14 +298,14 @@ def test_a_lone_weight_stays_in_sight():
 
 
 def test_the_frame_stands_around_what_is_shown():
-    _, _, (window,), _ = drawn(small_map(pattern(), shown=(range(100, 150), range(20, 70))))
+    _, _, (window,), _ = drawn(minimap(pattern(), framed=(range(100, 150), range(20, 70))))
     side = 168
     assert (window["y"], window["height"]) == (side / 2, side / 4)
     assert (window["x"], window["width"]) == (side / 10, side / 4)
 
 
 def test_a_click_names_the_position_in_the_middle_of_its_cell():
-    frame = small_map(np.zeros((120, 120), np.float32), shown=(range(40), range(40))).frame
+    frame = minimap(np.zeros((120, 120), np.float32), framed=(range(40), range(40))).frame
     assert len(frame) == 12 * 12
     last = frame.iloc[-1]
     assert (last["query"], last["key"]) == (115, 115)
@@ -313,7 +313,7 @@ def test_a_click_names_the_position_in_the_middle_of_its_cell():
 
 
 def test_a_pattern_need_not_be_square():
-    figure = small_map(np.zeros((120, 60), np.float32), shown=(range(60, 100), range(15, 45)))
+    figure = minimap(np.zeros((120, 60), np.float32), framed=(range(60, 100), range(15, 45)))
     _, _, (window,), _ = drawn(figure)
     assert (window["y"], window["x"], window["width"]) == (168 / 2, 168 / 4, 168 / 2)
     last = figure.frame.iloc[-1]
