@@ -227,12 +227,15 @@ def work() -> None:
 def opened(page: str, query: dict[str, str]) -> AppTest | None:
     """The app at this address, before its first run; None if it has no such page."""
     from streamlit.testing.v1 import AppTest
-    from streamlit.util import calc_hash
 
     if not Path("app_pages", page).exists():
         return None
     app = AppTest.from_file(str(Path.cwd() / "app.py"), default_timeout=120)
-    app._page_hash = calc_hash("" if page == "attention" else page)
+    if page != "attention":
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, f"{page}.py")
+            file.touch()
+            app.switch_page(str(file))  # before the first run it knows a page by the name of a file alone
     for key, value in query.items():
         app.query_params[key] = value
     return app

@@ -18,7 +18,6 @@ from safetensors.numpy import save_file
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
-from streamlit.util import calc_hash
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
@@ -186,9 +185,21 @@ def app_at(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], None]]:
         cache.clear()
 
 
+@pytest.fixture(scope="session")
+def page_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an empty file for each page, called as the page is in the address.
+
+    Before its first run, which costs as much as the page itself, AppTest knows a page by the name of a file alone.
+    """
+    folder = tmp_path_factory.mktemp("pages")
+    for page in PAGES.values():
+        (folder / f"{page.name}.py").touch()
+    return folder
+
+
 @pytest.fixture
 def open_app(
-    request: pytest.FixtureRequest, saved_checkpoints: Path, app_at: Callable[[Path], None]
+    request: pytest.FixtureRequest, saved_checkpoints: Path, app_at: Callable[[Path], None], page_files: Path
 ) -> Callable[..., AppTest]:
     """`open_app(MASKS, MASK.to("Causal"))` returns the app after its first run, at the address of that link.
 
@@ -208,9 +219,7 @@ def open_app(
         app = AppTest.from_file(str(APP))
         page = page if isinstance(page, Page) else FIRST if page is None else PAGES[Path(page).parent.name]
         if page is not FIRST:
-            # `switch_page` knows a page with a `url_path` of its own only after a first run, which costs as
-            # much as the page itself.
-            app._page_hash = calc_hash(page.name)
+            app.switch_page(str(page_files / f"{page.name}.py"))
         for key, value in (session or {}).items():
             app.session_state[key] = value
         return run_at(app, {**link(page, *choices).query, **query}, forgiven=forgiven)

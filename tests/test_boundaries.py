@@ -56,8 +56,6 @@ UNPICKLES = "torch.load(file, map_location='cpu', weights_only=True)"
 BY_NAME = {"import_module", "importlib.import_module", "__import__"}
 # Streamlit's server keeps its limit of memory here and offers no option for it; app_pages/shell/file_transfer.py sets it.
 ALLOWED_BY_NAME = {"starlette.formparsers"}
-# Private names of other libraries that the project leans on: downloads, until Streamlit keeps those that are on their way.
-PRIVATE = {("app_pages/shell/file_transfer.py", "_files_by_id")}
 # What runs in an environment of its own, with benchmarks/requirements.txt.
 PEERS = Path("benchmarks/beside_peers/theirs.py")
 BESIDE_TRANSFORMERS = (PEERS, Path("benchmarks/capture_on_device.py"))
@@ -239,8 +237,7 @@ def own_names(tree: ast.AST) -> set[str]:
     return names
 
 
-def test_private_names_of_other_libraries_are_listed():
-    """A list that can only become shorter: each is a promise to look again at every version that is pinned."""
+def test_no_file_uses_private_names_of_other_libraries():
     sources = {path: parse(path) for path in PYTHON if path.parts[0] in MAY_IMPORT}
     documented = {"_replace", "_make", "_asdict", "_fields", "_field_defaults"}.union(
         *map(own_names, sources.values())
@@ -258,7 +255,7 @@ def test_private_names_of_other_libraries_are_listed():
         for name in imported(tree, path)
         if any(part.startswith("_") and not part.startswith("__") for part in name.split(".")[:-1])
     }
-    assert used == PRIVATE
+    assert not used
 
 
 def test_no_file_unpickles_or_uses_what_is_deprecated():

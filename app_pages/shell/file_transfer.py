@@ -12,15 +12,15 @@ from importlib import import_module
 from threading import Lock, Timer
 
 import streamlit as st
-from streamlit.runtime.media_file_storage import MediaFileKind
+from streamlit.runtime.media_file_storage import MediaFileKind, MediaFileStorageError
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 KEPT = 60  # seconds in which the browser can come for a download
 
 
 def hold_uploads_in_memory() -> None:
-    # Of Streamlit's server: the app itself needs none of it.
     """Keeps uploads in memory while they are received, however large they are."""
+    # Streamlit's server brings Starlette along and has no option for this; the app itself needs none of it.
     parser = import_module("starlette.formparsers").MultiPartParser
     parser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20
 
@@ -66,8 +66,11 @@ def keep_downloads(
 
     @wraps(delete)
     def delete_later(self: MemoryMediaFileStorage, file_id: str) -> None:
-        file = self._files_by_id.get(file_id)
-        if file is not None and file.kind == MediaFileKind.DOWNLOADABLE:
+        try:
+            is_download = self.get_file(file_id).kind == MediaFileKind.DOWNLOADABLE
+        except MediaFileStorageError:  # it is deleted already
+            is_download = False
+        if is_download:
             deletions.delete_later(file_id, lambda: delete(self, file_id))
         else:
             delete(self, file_id)
