@@ -203,7 +203,7 @@ def build(home: Path) -> dict:
 
 def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
     """Damages and opens `arguments.n` folders, and returns a result for each."""
-    locations.use(home / "models")
+    locations.use_models_folder(home / "models")
     patterns = {}
     for name in arguments.folders:
         shutil.copytree(home / "whole" / name, home / "models" / name)

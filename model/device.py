@@ -70,10 +70,10 @@ def available_memory() -> int | None:
     """
     sizes = []
     with suppress(OSError, ValueError, KeyError):
-        sizes.append(1024 * _numbers(MACHINE)["MemAvailable:"])
+        sizes.append(1024 * _read_numbers(MACHINE)["MemAvailable:"])
     with suppress(OSError, ValueError, KeyError):  # "max" is no number: there is no limit
         taken = int(CONTAINER_LIMIT.with_name("memory.current").read_text())
-        of_files = _numbers(CONTAINER_LIMIT.with_name("memory.stat"))["inactive_file"]
+        of_files = _read_numbers(CONTAINER_LIMIT.with_name("memory.stat"))["inactive_file"]
         sizes.append(int(CONTAINER_LIMIT.read_text()) - taken + of_files)
     return min(sizes, default=None)
 
@@ -84,7 +84,7 @@ def available_on_gpu(device: torch.device) -> int:
     return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
-def _numbers(path: Path) -> dict[str, int]:
+def _read_numbers(path: Path) -> dict[str, int]:
     """The number after each name, by name, in a file in which every line is a name and a number."""
     return {name: int(number) for name, number, *_ in map(str.split, path.read_text().splitlines())}
 

@@ -19,7 +19,7 @@ def real_positions(inputs: Tensor, padding_id: int | None) -> Bool[Tensor, "batc
     return None if is_real.all() else is_real
 
 
-def combine(
+def combine_with_padding(
     mask: Mask | None, real: Bool[Tensor, "batch key"] | None, shape: tuple[int, int, int, int, int]
 ) -> FullMask | None:
     """The mask combined with `real`, which is False at padding; None if both are None.

@@ -88,7 +88,7 @@ def _error_sentence(
     got_phrase = f"got {_shortened.repr(value)}"
     allowed_values = [
         allowed_value
-        for member in _members(kind)
+        for member in _types_in_union(kind)
         if get_origin(member) is Literal
         for allowed_value in get_args(member)
     ]
@@ -104,7 +104,7 @@ def _error_sentence(
 
 def _type_at(kind: Any, step: str | int) -> Any:
     """Annotation of the field called `step`, or of the items of a list; None if it is unknown."""
-    for member in _members(kind):
+    for member in _types_in_union(kind):
         if isinstance(step, str) and step in getattr(member, "__annotations__", {}):
             return _annotations(member)[step]
         if isinstance(step, int) and get_origin(member) in (list, tuple):
@@ -112,11 +112,11 @@ def _type_at(kind: Any, step: str | int) -> Any:
     return None
 
 
-def _members(kind: Any) -> Iterator[Any]:
+def _types_in_union(kind: Any) -> Iterator[Any]:
     """Yields the types in a union, or `kind` itself, without the bounds of `Annotated`."""
     if get_origin(kind) in (Annotated, Union, UnionType):
         for member in get_args(kind):
-            yield from _members(member)
+            yield from _types_in_union(member)
     else:
         yield kind
 

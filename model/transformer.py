@@ -15,7 +15,7 @@ from torch.nn import functional
 from .activations import ACTIVATIONS
 from .config import ModelConfig
 from .hooks import HookPoint
-from .masks import FullMask, LayerMask, Mask, combine, real_positions
+from .masks import FullMask, LayerMask, Mask, combine_with_padding, real_positions
 
 States = Float[Tensor, "batch position d_model"]
 # Token ids, or pictures with values from 0 to 1.
@@ -320,7 +320,7 @@ class Transformer(nn.Module):
         n = inputs.shape[1] if config.is_text else config.n_positions
         shape = (len(inputs), config.n_layers, config.n_heads, n, n)
         mask = None if mask is None else mask.to(inputs.device)
-        return combine(mask, real_positions(inputs, config.padding_id), shape)
+        return combine_with_padding(mask, real_positions(inputs, config.padding_id), shape)
 
     def predict_tokens(self, states: Float[Tensor, "masked d_model"]) -> Float[Tensor, "masked vocab"]:
         """Logits over the vocabulary for masked positions. Raises ValueError if the encoder has no masked-token output."""

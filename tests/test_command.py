@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(autouse=True)
 def _no_root() -> Iterator[None]:
     yield
-    locations.use(None)
+    locations.use_models_folder(None)
 
 
 @pytest.fixture

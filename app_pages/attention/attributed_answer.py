@@ -44,7 +44,7 @@ from model.experiments.attribution import (
     integrated_gradients,
 )
 from model.record import AttentionRecord
-from viz.builders.number_format import format_number, told_apart
+from viz.builders.number_format import format_distinct, format_number
 
 _FORWARDS = 3  # that a forward pass with its backward pass takes as long as
 _USUAL_GRADIENTS = 96  # that integrated gradients need where the output changes smoothly
@@ -132,7 +132,7 @@ def _say_whether_knock_outs_agree(
 def _completeness_sentence(attributed: Attributed) -> str:
     """Sentence that compares the sum of the attributions with F(input) - F(baseline), which a complete method sums to."""
     of = attributed.attribution
-    total, difference = told_apart(of.total, of.difference, ".4f")
+    total, difference = format_distinct(of.total, of.difference, ".4f")
     if of.is_complete and attributed.method != GRADIENT:
         total, difference = (format_number(value, ".4f") for value in (of.total, of.difference))
     comparison = f"The sum is {total}; $F$ is {difference} above that of the baseline"
@@ -140,7 +140,7 @@ def _completeness_sentence(attributed: Attributed) -> str:
         comparison = f"The sum is {total}; $F$ minus that of the baseline is {difference}"
     if attributed.method == GRADIENT:
         return f"{comparison}: only for a linear $F$ must they be equal."
-    gap, allowed = told_apart(of.gap, of.allowed, ".1g")
+    gap, allowed = format_distinct(of.gap, of.allowed, ".1g")
     if of.is_complete:
         return (
             f"Complete: {comparison[0].lower()}{comparison[1:]}, {gap} apart, by {of.n_gradients} gradients."

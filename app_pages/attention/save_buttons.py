@@ -15,7 +15,7 @@ from app_pages.subject.subject import Subject
 from model.inputs import preprocessed_picture
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone
-from model.record.record_file import dump, fits_half, n_bytes
+from model.record.record_file import dump, fits_half_precision, n_bytes
 from viz.builders.number_format import format_number
 from viz.export.offline_page import offline_page
 from viz.export.safe_text import file_name
@@ -103,7 +103,7 @@ def _parts(record: AttentionRecord) -> list[Part]:
     parts = [ALL, ALL_HALF]
     if isinstance(record, ForwardRecord):
         parts += [ATTENTION, ATTENTION_HALF]
-    half_fits = fits_half(record), fits_half(attention_alone(record))
+    half_fits = fits_half_precision(record), fits_half_precision(attention_alone(record))
     return [part for part in parts if not part.half or half_fits[part.attention_alone]]
 
 

@@ -20,8 +20,8 @@ from app_pages.toolkit.stoppable import in_steps, progress, until_done
 from model.experiments.faithfulness import (
     N_ORDERS,
     DeletionAreas,
-    area,
     deletion_answers,
+    deletion_area,
     random_orders,
     removal_counts,
     sort_by_score,
@@ -206,8 +206,8 @@ def _draw_falls(subject: LiveSubject, source: Expression, texts: list[tuple[str,
         answers = np.concatenate(in_steps(steps, "Greying more and more patches …", work_key))
     *random, curve = parts.falls(answers)[..., index]
     written = partial(as_python.computed, subject, deletion_answers)
-    areas = DeletionAreas(perfect=0.0, random=area(np.array(random), len(positions)))
-    own_area, bound = float(area(curve, len(positions))), areas.bound
+    areas = DeletionAreas(perfect=0.0, random=deletion_area(np.array(random), len(positions)))
+    own_area, bound = float(deletion_area(curve, len(positions))), areas.bound
     st.markdown(
         f"Each pixel of a greyed patch is the mean of the picture. In the order of its map, patches lower the logit of “{plain(chosen)}” "
         f"**{'sooner' if own_area > bound else 'no sooner'}** than in {N_ORDERS} random orders, whose mean area plus two standard "

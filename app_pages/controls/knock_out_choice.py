@@ -9,7 +9,7 @@ from app_pages.subject import as_python
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import answers_under
 from app_pages.toolkit.expression import Expression, call, named
-from model.experiments.knock_out import KnockOutKind, kinds, knock_out_interventions
+from model.experiments.knock_out import KnockOutKind, knock_out_interventions, knock_out_kinds
 from model.experiments.masked_word import LOGITS, AnswerRead
 from model.experiments.probabilities import probabilities
 
@@ -18,7 +18,7 @@ NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 
 def choose_kind(*subjects: LiveSubject) -> KnockOutKind:
     """Draws the kinds of knock-out that all `subjects` support; returns the chosen kind."""
-    common = set.intersection(*(set(kinds(subject.loaded)) for subject in subjects))
+    common = set.intersection(*(set(knock_out_kinds(subject.loaded)) for subject in subjects))
     return KNOCK_OUTS[KNOCK_OUT.choose([name for name, kind in KNOCK_OUTS.items() if kind in common])]
 
 

@@ -12,7 +12,7 @@ from app_pages.toolkit.expression import call, named
 from model.config import ModelConfig
 from model.theory import cost
 from model.theory.cost import COLUMNS, Variation, n_parameters, variations
-from viz.builders.number_format import abbreviated, percent
+from viz.builders.number_format import format_count, percent
 from viz.cost.length_scaling import length_scaling, part_bars
 
 _SYMBOLS = (
@@ -182,7 +182,7 @@ def fixed_properties_sentence(config: ModelConfig) -> str:
 def _draw_total(key: str, label: str, count: int, remark: str = "") -> None:
     """Draws `count` with three significant digits; its tooltip has all digits and the `remark`."""
     with st.container(key=f"totals_{key}"):
-        st.metric(label, abbreviated(count), width="content", help=f"{count:,}. {remark}")
+        st.metric(label, format_count(count), width="content", help=f"{count:,}. {remark}")
 
 
 def draw_parts(config: ModelConfig) -> None:

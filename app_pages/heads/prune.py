@@ -21,7 +21,7 @@ from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
 from model.checkpoint import read_config
 from model.experiments.pruning import PruningStep, n_removable_heads
-from viz.builders.number_format import head_name, told_apart
+from viz.builders.number_format import format_distinct, head_name
 from viz.heads.part_grids import PruningRun, pruning_curve
 
 MEASURE = "pruning"
@@ -135,11 +135,11 @@ def _removed_head_name(step: PruningStep) -> str:
 
 
 def _accuracy_text(steps: list[PruningStep], index: int) -> str:
-    first, last = told_apart(steps[0].accuracy, steps[index].accuracy, ".1%")
+    first, last = format_distinct(steps[0].accuracy, steps[index].accuracy, ".1%")
     return f"accuracy {first} → {last}, a change of {_change_text(steps[index])}"
 
 
 def _change_text(step: PruningStep) -> str:
-    change, _ = told_apart(100 * step.change, 0.0, "+.1f")
-    error, _ = told_apart(100 * step.standard_error, 0.0, ".1f")
+    change, _ = format_distinct(100 * step.change, 0.0, "+.1f")
+    error, _ = format_distinct(100 * step.standard_error, 0.0, ".1f")
     return f"{change} ± {error} points"

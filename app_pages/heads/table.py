@@ -32,7 +32,7 @@ from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import sentence
 from model.measures.head_roles import HeadRole, possible_roles
-from viz.builders.number_format import head_name, percent, told_apart
+from viz.builders.number_format import format_distinct, head_name, percent
 from viz.heads.head_scatter import head_scatter
 from viz.heads.relation_charts import BestHead, linked_words
 
@@ -252,7 +252,7 @@ def _show_all() -> None:
 
 def beyond_clause(best: BestHead) -> str:
     """Clause with the share of a relation's links that a head follows, and that of the best fixed offset, which is smaller."""
-    share, baseline = told_apart(best.share, best.baseline, ".0%")
+    share, baseline = format_distinct(best.share, best.baseline, ".0%")
     return f"{best.direction}: {share} of {best.n:,} links, where the best fixed offset hits {baseline}"
 
 

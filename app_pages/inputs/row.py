@@ -28,7 +28,7 @@ from model.inputs import Picture, Text
 from model.inputs.text import has_character_vocabulary, space_out_characters
 from model.loaded import Loaded
 from model.sources.names import group_by_seed, split_seed
-from viz.builders.number_format import standard_error, with_error
+from viz.builders.number_format import percent_with_error, standard_error
 
 INVITATION = {
     encoders.TEXT: "Type a sentence above, or choose an example there, to see all heads.",
@@ -299,7 +299,7 @@ def _seed_line(name: str) -> str:
 def _accuracy_row(figures: Figures) -> str:
     """A row of a table in Markdown."""
     p, n = figures["accuracy"], figures["n"]
-    return f"| {n:,} {plain(' '.join(figures['data'].split()))} | {with_error(p, standard_error(p, n))} |"
+    return f"| {n:,} {plain(' '.join(figures['data'].split()))} | {percent_with_error(p, standard_error(p, n))} |"
 
 
 def say_unknown(

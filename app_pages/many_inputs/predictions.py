@@ -26,8 +26,8 @@ from model.experiments.probabilities import probabilities
 from model.inputs import Input
 from model.inputs.text import Encoded
 from model.measures.predicted_classes import class_index_of, hardest_first
-from model.record import read_answers
-from viz.builders.number_format import format_number, percent, share_of
+from model.record import answers_of_logits
+from viz.builders.number_format import format_number, percent, share_below_one
 from viz.builders.token_label import visible
 
 SHOWN = 4  # classes or tokens named in a line
@@ -183,14 +183,14 @@ def _answer_lines(
 
 
 def _class_lines(logits: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
-    label_array, values = np.array(labels, int), read_answers(logits, "choice")
+    label_array, values = np.array(labels, int), answers_of_logits(logits, "choice")
     loss, entropy = losses(logits, label_array), entropies(values)
     predicted = values.argmax(axis=1).tolist()
     lines = [
         {
             "answer": names[index],
             "predicted": index,
-            "probability": share_of(row, index),
+            "probability": share_below_one(row, index),
             "label": label if label >= 0 else None,
             "surprise": float(nats if label >= 0 else other),
         }

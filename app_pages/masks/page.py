@@ -44,7 +44,7 @@ from model.measures.head_statistics import can_depend_on_input
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import MapOptions, attention_heatmap, score_heatmap
 from viz.builders.cells import entropy_change
-from viz.builders.heatmap import compact
+from viz.builders.heatmap import compact_heatmap
 from viz.builders.number_format import format_number, head_name, percent
 from viz.builders.palette import WEIGHTS
 from viz.masks.cell_board import attention_shift, cell_board
@@ -315,7 +315,7 @@ def draw_maps(
         for number, (figure_name, draw) in enumerate(drawn.items(), start=1):
             with st.container(key=f"mask_map_{figure_name}"):
                 show(
-                    call(compact, draw(**on_screen), f"<b>{number} {TITLES[figure_name]}</b>"),
+                    call(compact_heatmap, draw(**on_screen), f"<b>{number} {TITLES[figure_name]}</b>"),
                     key=f"masks_map_{figure_name}",
                     height="stretch",
                     in_file=draw(**whole),

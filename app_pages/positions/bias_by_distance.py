@@ -17,12 +17,12 @@ from model.config import ModelConfig
 from model.experiments.position_kinds import (
     DistanceBias,
     GridBiases,
+    bias_shared_from,
     distance_bias,
     grid_biases,
     is_bias_shared,
-    shared_from,
 )
-from viz.builders.number_format import format_number, head_name, told_apart
+from viz.builders.number_format import format_distinct, format_number, head_name
 from viz.positions.bias_figures import bias_curves, bias_maps, offset_map
 
 
@@ -63,7 +63,7 @@ def _draw_over_distance(subject: LiveSubject, chosen: HeadChoice) -> None:
     remark = "" if is_scaled else " The products are not divided by $\\sqrt{d_k}$."
     st.caption(
         f"Raffel et al. 2020, section 2.1: {config.family.n_relative_buckets} learned numbers a head, half of them for later keys; "
-        f"keys {shared_from(config)} or more positions away share the last one of their side.{remark}"
+        f"keys {bias_shared_from(config)} or more positions away share the last one of their side.{remark}"
     )
 
 
@@ -73,7 +73,7 @@ def extremes_sentence(name: str, offsets: np.ndarray, curve: np.ndarray) -> str:
     """
     if np.ptp(curve) == 0:
         return f"{name} adds **{format_number(curve[0], '+.2f')}** at every offset."
-    most, least = told_apart(curve.max(), curve.min(), "+.2f")
+    most, least = format_distinct(curve.max(), curve.min(), "+.2f")
     end = int(np.abs(offsets).max())
     at_most, at_least = (_offsets_text(offsets[curve == value], end) for value in (curve.max(), curve.min()))
     return f"{name} adds most, **{most}**, at {at_most}, and least, **{least}**, at {at_least}."

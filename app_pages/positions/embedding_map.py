@@ -63,7 +63,9 @@ class DrawnVectors:
         if not self.n_words:
             return []
         pieces, _ = cache.of(embeddings.token_table, self.checkpoint)
-        return [pieces[number].removeprefix(SPACE) for number in embeddings.first_words(pieces, self.n_words)]
+        return [
+            pieces[number].removeprefix(SPACE) for number in embeddings.first_word_ids(pieces, self.n_words)
+        ]
 
 
 class FlatMap(NamedTuple):

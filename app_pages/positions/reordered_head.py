@@ -13,7 +13,7 @@ from model.config import ModelConfig
 from model.record import ForwardRecord
 from model.theory.permutation_equivariance import attend_reordered, reordering_indices
 from viz.builders.number_format import format_number, head_name
-from viz.positions.matrix_equations import permutation
+from viz.positions.matrix_equations import permutation_panels
 
 
 def draw_reordered_head(
@@ -43,7 +43,7 @@ def draw_reordered_head(
     )
     show(
         call(
-            permutation,
+            permutation_panels,
             source.output,
             source.output_of_reordered,
             source.order,

@@ -48,7 +48,7 @@ def name_in_app(name_or_path: str, models: Path | None) -> tuple[str, Path | Non
     A model of the Hugging Face Hub is downloaded unless it is in the cache. Raises ValueError or FileNotFoundError, with a
     one-sentence message, if the encoder cannot be opened.
     """
-    locations.use(models)
+    locations.use_models_folder(models)
     name, folder = checkpoint.find_name_and_folder(name_or_download(name_or_path))
     checkpoint.read_config(folder)
     checkpoint.weights_hash(folder)  # raises where there are no weights; the app asks for it as well
@@ -58,7 +58,7 @@ def name_in_app(name_or_path: str, models: Path | None) -> tuple[str, Path | Non
     root = folder if models is None else models.expanduser().resolve()
     if not folder.is_relative_to(root):
         raise ValueError(f"{name_or_path} is not in the folder of --models: leave that option out")
-    locations.use(root)
+    locations.use_models_folder(root)
     parts = folder.relative_to(root).parts or (root.name,)
     name = "/".join(filter(None, (*parts, inner)))
     return name if _is_named(name, folder / (inner or "")) else f"{locations.MODELS}{name}", root

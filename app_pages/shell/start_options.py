@@ -54,7 +54,7 @@ def read_options(arguments: Sequence[str], environment: Mapping[str, str]) -> Op
         )
     models = Path(parsed.models) if parsed.models else None
     try:
-        locations.use(models)
+        locations.use_models_folder(models)
     except ValueError as error:
         problems.append(sentence(error))
         models = None

@@ -17,7 +17,7 @@ from model.inputs import Picture, preprocessed_picture
 from model.measures.changes import largest_change
 from model.theory.permutation_equivariance import shuffled_picture
 from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.heatmap import compact
+from viz.builders.heatmap import compact_heatmap
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
 
@@ -107,7 +107,7 @@ def draw_changed_maps(
                 beside=True,
             )
         with column:
-            show(call(compact, figure, f"<b>{heading}</b>", height=_HEIGHT), key=f"{key}_{kind}")
+            show(call(compact_heatmap, figure, f"<b>{heading}</b>", height=_HEIGHT), key=f"{key}_{kind}")
     say_visible_window(part, n)
     if "difference" in kinds:
         one, other = head_patterns(before, after, head)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages.toolkit.markdown import plain
 from model.record import ForwardRecord
-from viz.builders.number_format import format_number, percent, share_of
+from viz.builders.number_format import format_number, percent, share_below_one
 
 LIKELIEST = 3  # of many classes so many are shown
 _LAST_BAR = "last_answer_bar"  # in the session: the probability that the second of two bars showed last
@@ -158,7 +158,7 @@ def answer(record: ForwardRecord) -> str:
 
 def _share(values: np.ndarray, index: int) -> str:
     """The probability of the class `index` in `values` [class] as a percentage; 100 % only if all others are 0."""
-    return percent(share_of(values, index), brief=True)
+    return percent(share_below_one(values, index), brief=True)
 
 
 def _class(record: ForwardRecord, label: int) -> str:

@@ -11,12 +11,12 @@ from app_pages.show.heading import shows_figure_alone
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.expression import Expression
 from app_pages.toolkit.gestures import toggles
-from viz.builders.chart import skip_checks
+from viz.builders.chart import skip_altair_checks
 from viz.builders.figure import Figure, VegaFigure
 from viz.builders.heatmap_figure import Heatmap
 from viz.builders.theme import in_theme, page_config
 
-skip_checks()
+skip_altair_checks()
 BY_CLICK = "by a click"
 Size: TypeAlias = Literal["stretch", "content"] | int
 

@@ -19,7 +19,7 @@ from model.claims.verdict import (
     chance_of_separation,
     overall_verdict,
 )
-from viz.builders.number_format import told_apart
+from viz.builders.number_format import format_distinct
 
 _OUTCOMES = list(ClaimOutcome)
 _WORDS = {
@@ -116,5 +116,5 @@ def _numbers_text(judgement: Judgement, rule: Rule) -> str:
     n_seeds = len(measured.seeds)
     text = f"{judgement.n_as_claimed} of {n_seeds} {rule.counted if n_seeds > 1 else rule.counted[:-1]}"
     if judgement.p is not None:
-        text += f", p\u00a0=\u00a0{told_apart(judgement.p, SIGNIFICANT, '.1g')[0]}"
+        text += f", p\u00a0=\u00a0{format_distinct(judgement.p, SIGNIFICANT, '.1g')[0]}"
     return f"{measured.where} ({text})"

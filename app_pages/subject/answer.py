@@ -26,8 +26,14 @@ from model.measures.changes import (
     log_odds,
     total_variation,
 )
-from model.record import AttentionRecord, ForwardRecord, read_answers
-from viz.builders.number_format import format_number, percent, share_of, told_apart, with_error
+from model.record import AttentionRecord, ForwardRecord, answers_of_logits
+from viz.builders.number_format import (
+    format_distinct,
+    format_number,
+    percent,
+    percent_with_error,
+    share_below_one,
+)
 from viz.builders.token_label import label
 
 MOST_POSITIONS = 64  # of more it would take too long
@@ -153,7 +159,7 @@ class ClassAnswer(Answer):
             fall=f"fall of the log-odds of {name}, nats",
             hidden=f"Purple: without this {{unit}}, “{name}” gets less likely; gold: more likely.",
             loss="the cross-entropy with the predicted class (Michel et al. take the right one)",
-            value_clause=f"the encoder says {name} ({percent(share_of(record.probabilities, followed))})",
+            value_clause=f"the encoder says {name} ({percent(share_below_one(record.probabilities, followed))})",
         )
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
@@ -168,11 +174,11 @@ class ClassAnswer(Answer):
     def change_sentence(self, what: str, after: LiveSubject) -> str:
         before, changed = self.record.probabilities, after.record.probabilities
         new_class = int(changed.argmax())
-        old, new = share_of(before, self.followed), share_of(changed, self.followed)
+        old, new = share_below_one(before, self.followed), share_below_one(changed, self.followed)
         former, latter = percent(old), percent(new)
         if new_class != self.followed:
-            new_name, reached = self.record.class_names[new_class], share_of(changed, new_class)
-            most, latter = told_apart(reached, new, ".1%")
+            new_name, reached = self.record.class_names[new_class], share_below_one(changed, new_class)
+            most, latter = format_distinct(reached, new, ".1%")
             return f"{what}, the prediction changes from {self.name} ({former}) to {new_name} ({most}); {self.name} now has {latter}."
         shares = f"{former} before, {latter} after"
         if former == latter:
@@ -188,22 +194,22 @@ class ClassAnswer(Answer):
         )
 
     def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
-        return "the prediction shifts by", percent(mean) if sd is None else with_error(mean, sd)
+        return "the prediction shifts by", percent(mean) if sd is None else percent_with_error(mean, sd)
 
     def without(self, token: str, answers: np.ndarray) -> str:
         now, then = (
-            percent(share_of(read_answers(logits, "choice"), self.followed))
+            percent(share_below_one(answers_of_logits(logits, "choice"), self.followed))
             for logits in (self.record.logits, answers)
         )
         change = format_number(float(self.changes(answers)), "+.2f")
         return f"P({plain(self.name)}) is {now}; without {token} it is {then} ({change} in log-odds)"
 
     def in_table(self, answers: np.ndarray) -> tuple[str, str]:
-        values = read_answers(answers, "choice")
+        values = answers_of_logits(answers, "choice")
         if np.isnan(values).any():
             return "prediction", "none: every probability is NaN"
         top = int(values.argmax())
-        return "prediction", f"{self.record.class_names[top]}, {percent(share_of(values, top), 4)}"
+        return "prediction", f"{self.record.class_names[top]}, {percent(share_below_one(values, top), 4)}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -341,7 +347,7 @@ def change_sentence(what: str, name: str, old: float, new: float) -> str:
     if abs(new - old) <= ROUNDING:
         return f"{what}, log P({name}) stays as it is: {format_number(old, '+.3f')} nats, P {percent(float(np.exp(old)), 2)}."
     direction = "falls" if new < old else "rises"
-    numbers = " to ".join(told_apart(old, new, "+.3f"))
+    numbers = " to ".join(format_distinct(old, new, "+.3f"))
     shares = f"P {percent(float(np.exp(old)), 2)} before, {percent(float(np.exp(new)), 2)} after"
     return f"{what}, log P({name}) {direction}: from {numbers} nats, {format_number(new - old, '+.3f' if abs(new - old) >= 0.0005 else '+.2g')} nats. {shares}."
 

@@ -21,7 +21,7 @@ from model.config import ModelConfig
 from model.inputs import Input, Picture, Text
 from model.inputs.text import Encoded, encode
 from model.lenses import ATTENTION, LENSES, ROLLED_OUT, ROLLOUT, VALUE_ZEROING, Lens, through
-from model.lenses.rollout import roll_out, rollout
+from model.lenses.rollout import record_of_rolled_out_maps, rollout
 from model.lenses.value_zeroing import changes_in_layer, steps, zeroing_record
 from model.loaded import Loaded
 from model.measures.head_measures import head_summary, odd_rows
@@ -292,7 +292,7 @@ def _lens_maps(subject: LiveSubject, lens: str, class_number: int | None) -> Att
     for layer, keys in steps(loaded.config, len(record)):
         by_layer[layer].append(_zeroing_changes(subject, layer, keys))
     maps = zeroing_record(record, np.stack([np.concatenate(changes, axis=1) for changes in by_layer]))
-    return roll_out(maps) if lens == ROLLED_OUT else maps
+    return record_of_rolled_out_maps(maps) if lens == ROLLED_OUT else maps
 
 
 def _zero_values(subject: LiveSubject) -> None:

@@ -30,7 +30,7 @@ from model.measures.word_view import AlignedWords, align_words, distributions
 from model.record import AttentionRecord, ForwardRecord, Span
 from model.theory.permutation_equivariance import restore_order
 from viz.attention.token_heatmaps import difference_heatmap
-from viz.builders.number_format import told_apart
+from viz.builders.number_format import format_distinct
 from viz.builders.palette import largest_absolute
 
 
@@ -141,7 +141,7 @@ def similarity(first: ForwardRecord, second: ForwardRecord) -> str:
     distance = float(cosine_distance(first.pooled, second.pooled))
     if np.isnan(distance):
         return "An embedding of zeros has no direction: there is no cosine similarity."
-    cosine, _ = told_apart(1 - distance, 1.0, ".3f") if distance > ROUNDING_DISTANCE else ("1.000", "")
+    cosine, _ = format_distinct(1 - distance, 1.0, ".3f") if distance > ROUNDING_DISTANCE else ("1.000", "")
     return f"Cosine similarity of the two embeddings: {cosine} (1: the same direction, 0: orthogonal)."
 
 

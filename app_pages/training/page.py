@@ -21,9 +21,9 @@ from app_pages.training.player import draw_player
 from app_pages.training.tasks import explain, judged_on, task_names_text, title_of
 from model.checkpoint.training_history import tasks
 from model.checkpoint.training_log import logged_values, smooth
-from viz.builders.number_format import standard_error, with_error
+from viz.builders.number_format import percent_with_error, standard_error
 from viz.builders.palette import NEUTRAL, side_colours
-from viz.training.run_curves import run_curves, with_errors
+from viz.training.run_curves import run_curves, with_error_columns
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
 MOST = 2000  # points of a curve; of a longer history, means over more entries are drawn, or every so many
@@ -130,7 +130,7 @@ def _curve_expression(name: Checkpoint, value: str, entries: str, n: int, is_smo
     if value == "accuracy":
         counts = call(call(logged_values, history, "n", entries).rename, columns={"value": "n"})
         counts = call(counts.drop_duplicates, ["phase", "step"])
-        table = call(with_errors, call(table.merge, counts, how="left", on=["phase", "step"]))
+        table = call(with_error_columns, call(table.merge, counts, how="left", on=["phase", "step"]))
     titles = [*map(title_of, tasks(cache.loaded(name).history))]
     task = call(table["phase"].map, dict(enumerate(titles)))
     return call(call(table.drop, columns="phase").assign, task=task)
@@ -141,4 +141,4 @@ def _result_text(history: dict) -> str:
     if not figures:
         return "not measured"
     share, n = figures["accuracy"], figures["n"]
-    return f"{with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
+    return f"{percent_with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"

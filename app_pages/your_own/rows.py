@@ -176,7 +176,7 @@ def encoders_in_root() -> Listing:
 
 @st.cache_data(ttl=SECONDS, show_spinner="Looking through the folder …")
 def _in_root(home: Path, _root: Path | None) -> Listing:
-    return locations.below_root(home)
+    return locations.encoders_in_models_folder(home)
 
 
 @st.cache_data(ttl=SECONDS_OF_CACHE, show_spinner="Looking through the Hugging Face cache …")

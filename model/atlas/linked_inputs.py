@@ -84,7 +84,7 @@ def linked_examples(
     return examples.limited(limit)
 
 
-def with_spaces(loaded: Loaded, linked: LinkedText) -> LinkedText:
+def with_spaces_if_needed(loaded: Loaded, linked: LinkedText) -> LinkedText:
     """The text as it is or, if its words are single characters which are tokens of the encoder, with spaces between them."""
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     if any(end - start != 1 for start, end in linked.words) or not has_character_vocabulary(loaded.tokenizer):
@@ -160,7 +160,7 @@ def _linked_sentence(rows: Sequence[tuple[int, list[str]]]) -> LinkedText:
         if len(links) + 1 > last_of_token:
             words.append((len(text), len(text) + len(form)))
             text += form + separator
-        links.append(_dependency(line, len(links), head, label, n_words))
+        links.append(_dependency_link(line, len(links), head, label, n_words))
     return LinkedText(
         text.rstrip(), words=tuple(words), links=tuple(link for link in links if link is not None)
     )
@@ -174,7 +174,7 @@ def _spans_in_token(start: int, form: str, forms: Sequence[str]) -> list[Span]:
     return list(zip([start, *ends[:-1]], ends, strict=True))
 
 
-def _dependency(line: int, word: int, head: str, label: str, n_words: int) -> Link | None:
+def _dependency_link(line: int, word: int, head: str, label: str, n_words: int) -> Link | None:
     """The link of a word to its head; None for the root, for a word without head, and for relations in `LEFT_ASIDE`.
 
     `word` is the word's index from 0, `head` the cell with the number of its head from 1, or 0 for the root.
@@ -197,13 +197,13 @@ def read_texts(csv: Path) -> Iterator[LinkedText]:
         if len(words) == 1:
             start, end = words[0]
             words, kind = tuple((index, index + 1) for index in range(start, end)), "characters"
-        yield LinkedText(text, words=words, links=_links(csv, rows, len(words), kind))
+        yield LinkedText(text, words=words, links=_links_of_rows(csv, rows, len(words), kind))
 
 
 def _read_pictures(csv: Path) -> Iterator[LinkedPicture]:
     for name, rows in _rows_by_input(csv, "picture"):
         picture = Picture.of(read_picture(csv.parent / name))
-        yield LinkedPicture(picture.content, picture.shape, links=_links(csv, rows, None, "patches"))
+        yield LinkedPicture(picture.content, picture.shape, links=_links_of_rows(csv, rows, None, "patches"))
 
 
 def _rows_by_input(csv: Path, column: str) -> Iterator[tuple[str, list[tuple[int, dict[str, str]]]]]:
@@ -213,7 +213,7 @@ def _rows_by_input(csv: Path, column: str) -> Iterator[tuple[str, list[tuple[int
         yield value, list(group)
 
 
-def _links(
+def _links_of_rows(
     csv: Path, rows: Sequence[tuple[int, dict[str, str]]], n: int | None, kind: str
 ) -> tuple[Link, ...]:
     """The links that the rows of one text or picture hold; each end is checked to be from 1 to `n`, unless `n` is None.

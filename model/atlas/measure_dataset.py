@@ -180,9 +180,11 @@ def statistics_results(source: DataSource, arrays: Arrays) -> tuple[HeadResults,
         n_read, n_unknown = moments[TOKENS].mean.tolist()
         source = replace(source, unknown=n_unknown / n_read if n_read else 0.0)
     by_name = moments_with_prefix(arrays, dataset_measure.HEADS)
-    spreads, samples = _spreads({name: by_name[name] for name in STATISTICS if name in by_name}, source.n)
+    spreads, samples = _spread_by_statistic(
+        {name: by_name[name] for name in STATISTICS if name in by_name}, source.n
+    )
     z = moments_with_prefix(arrays, dataset_measure.Z)[""].mean.astype(np.float32)
-    curves, _ = _spreads(moments_with_prefix(arrays, dataset_measure.CURVES), source.n)
+    curves, _ = _spread_by_statistic(moments_with_prefix(arrays, dataset_measure.CURVES), source.n)
     heads = HeadResults(source=replace(source, samples=samples), spreads=spreads, z=z)
     return heads, LayerResults(source=source, curves=curves)
 
@@ -197,7 +199,9 @@ def _examples_for_pruning(
     return split_for_pruning(loaded, examples, sample)
 
 
-def _spreads(moments_by_name: Mapping[str, Moments], n: int) -> tuple[dict[str, Spread], dict[str, int]]:
+def _spread_by_statistic(
+    moments_by_name: Mapping[str, Moments], n: int
+) -> tuple[dict[str, Spread], dict[str, int]]:
     """Mean and standard deviation of each statistic that is defined on at least two examples, by name.
 
     The second dict holds, for each statistic that is defined on fewer than all `n` examples, the number of these.

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Meta
 
-from ..files.content import read_bounded, replacing
+from ..files.content import read_bounded, replacement_file
 from ..files.errors import error_text
 from ..schema import Count, PositiveCount, convert
 
@@ -60,7 +60,7 @@ def write_table(path: Path, source: DataSource, rows: pd.DataFrame, types: Types
     compact_options = {"use_dictionary": False, "write_statistics": False, "store_schema": False}
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
-        replacing(path) as temporary,
+        replacement_file(path) as temporary,
         pq.ParquetWriter(temporary, table.schema, compression="zstd", **compact_options) as writer,
     ):
         writer.write_table(table)

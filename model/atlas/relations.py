@@ -16,7 +16,7 @@ from ..loaded import Loaded
 from ..measures.significance import holm, paired_test, wilson_interval
 from .dataset_examples import Shard
 from .dataset_measure import Measure, ProgressCallback, batches
-from .linked_inputs import DIRECTIONS, Link, LinkedPicture, LinkedText, linked_examples, with_spaces
+from .linked_inputs import DIRECTIONS, Link, LinkedPicture, LinkedText, linked_examples, with_spaces_if_needed
 from .parquet import DataSource
 from .running_moments import Arrays
 from .strongest_words import REASONS, WordPositions, positions_of_words, strongest_by_layer
@@ -46,7 +46,7 @@ class Relations(Measure):
         shard = replace(
             shard,
             inputs=tuple(
-                with_spaces(loaded, linked) if isinstance(linked, LinkedText) else linked
+                with_spaces_if_needed(loaded, linked) if isinstance(linked, LinkedText) else linked
                 for linked in shard.inputs
             ),
         )

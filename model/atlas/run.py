@@ -23,7 +23,7 @@ from tqdm import tqdm
 from .. import checkpoint
 from ..checkpoint import weights_hash
 from ..device import release_memory
-from ..files.content import replacing
+from ..files.content import replacement_file
 from ..loaded import Loaded
 from .dataset_examples import Examples, Shard
 from .dataset_measure import Measure, ProgressCallback
@@ -55,7 +55,7 @@ class PartialResult:
         """Stores the merged result of the first `shards` shards."""
         contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(self.path) as temporary:
+        with replacement_file(self.path) as temporary:
             save_file(contiguous, temporary, {"key": self.key, "shards": str(shards)})
 
     def remove(self) -> None:

@@ -88,12 +88,12 @@ def strongest_rows(loaded: Loaded, examples: Examples, pairs: Arrays) -> pd.Data
         row = {"layer": layer, "head": head, "rank": rank, "weight": weight, "number": number}
         row |= {"query": query, "key": key}
         row |= {"query_token": positions.tokens[query], "key_token": positions.tokens[key]}
-        table_rows.append(row | _context(loaded, inputs[number], query, key))
+        table_rows.append(row | _text_around_tokens(loaded, inputs[number], query, key))
     column_names = ("layer", "head", "rank", "weight", "number", "query", "key", "query_token", "key_token")
     return pd.DataFrame(table_rows, columns=[*column_names, "before", "between", "after"])
 
 
-def _context(loaded: Loaded, text_or_image: object, query: int, key: int) -> dict[str, str]:
+def _text_around_tokens(loaded: Loaded, text_or_image: object, query: int, key: int) -> dict[str, str]:
     """The text before, between and after the tokens `query` and `key`, shortened; empty for a picture."""
     if not isinstance(text_or_image, Text):
         return dict.fromkeys(("before", "between", "after"), "")

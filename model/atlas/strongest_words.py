@@ -14,7 +14,7 @@ from ..inputs import prepare
 from ..loaded import Loaded
 from ..record import Positions
 from .dataset_measure import measure_patterns
-from .linked_inputs import TO_HEAD, LinkedText, Span, with_spaces
+from .linked_inputs import TO_HEAD, LinkedText, Span, with_spaces_if_needed
 
 # Why a word has no positions of its own: a token that it shares with another word, its end cut off with the end of the text,
 # no token at all.
@@ -147,7 +147,7 @@ def strongest_words(loaded: Loaded, linked: LinkedText) -> Int[np.ndarray, "laye
 
     It is -1 if one of the two words has no positions of its own, or if several words get the most attention.
     """
-    linked = with_spaces(loaded, linked)
+    linked = with_spaces_if_needed(loaded, linked)
     inputs, encoded = prepare(loaded, linked)
     positions = positions_of_words(loaded, linked, encoded)
     strongest = strongest_by_layer(loaded, inputs, [positions], [1])[:, 0]
@@ -177,7 +177,7 @@ def link_cells(loaded: Loaded, linked: LinkedText, direction: str = TO_HEAD) -> 
     All links are left out if the text's words are characters that the tokenizer reads only with spaces between them.
     """
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
-    if with_spaces(loaded, linked) is not linked:
+    if with_spaces_if_needed(loaded, linked) is not linked:
         return ()
     positions = word_positions(loaded.tokenizer, linked.text, linked.words)
     strongest = strongest_words(loaded, linked)

@@ -1,6 +1,6 @@
 """Captures chosen activations of a batch, or one whole forward pass as a `ForwardRecord`.
 
-Tensors are copied from a GPU faster than by torch (`to_host`). Most of the time goes into the first write to new memory of the
+Tensors are copied from a GPU faster than by torch (`to_cpu`). Most of the time goes into the first write to new memory of the
 machine. So numpy allocates it in large pages, to which several threads write at once; the GPU writes to two small buffers of pinned
 memory in turn, from which the threads copy. For 417 MB on an H100, `Tensor.cpu` took 265 ms, memory of numpy alone 112, this way
 with four threads 45 and with eight 32. Pinning a whole record took 170.
@@ -65,7 +65,7 @@ def activations(
     torch.Size([1, 6, 128])
     """
     intervention = intervention or Intervention()
-    batch = _batch(loaded, [intervention.prepare(loaded, model_input)[0] for model_input in inputs])
+    batch = _padded_batch(loaded, [intervention.prepare(loaded, model_input)[0] for model_input in inputs])
     with torch.inference_mode(not gradients), torch.set_grad_enabled(gradients):
         mask = intervention.mask(loaded.model, batch)
         return _activations(loaded.model, batch, intervention, mask, names)
@@ -92,9 +92,9 @@ def capture(
     model = loaded.model
     inputs, positions = intervention.prepare(loaded, model_input)
     positions = intervention.positions_as_read(positions)
-    shapes = _shapes(model.config, len(positions))
+    shapes = _array_shapes(model.config, len(positions))
     flat_buffer = _flat_buffer(shapes, loaded.device)
-    buffers = _by_name(flat_buffer, shapes)
+    buffers = _buffer_views(flat_buffer, shapes)
     buffer_by_hook = _buffers_by_hook(buffers)
     with torch.inference_mode():
         mask = intervention.mask(model, inputs)
@@ -113,14 +113,14 @@ def capture(
         pooled = model.pool(states[-1:], inputs)
     if mask is None or intervention.masking.method == "ignored":
         mask = torch.ones(1, 1, 1, 1, 1, dtype=torch.bool)
-    arrays = {name: view.numpy() for name, view in _by_name(to_host(flat_buffer), shapes).items()}
+    arrays = {name: view.numpy() for name, view in _buffer_views(to_cpu(flat_buffer), shapes).items()}
     return ForwardRecord(
         config=model.config,
-        mask=to_host(mask[0]).expand(shapes["pattern"]).numpy(),
-        logits=to_host(logits[0]).numpy(),
-        logits_by_layer=to_host(logits_by_layer).numpy(),
-        pooled=to_host(pooled[-1]).numpy(),
-        token_logits=to_host(captured["token_logits"][0]).numpy() if "token_logits" in captured else None,
+        mask=to_cpu(mask[0]).expand(shapes["pattern"]).numpy(),
+        logits=to_cpu(logits[0]).numpy(),
+        logits_by_layer=to_cpu(logits_by_layer).numpy(),
+        pooled=to_cpu(pooled[-1]).numpy(),
+        token_logits=to_cpu(captured["token_logits"][0]).numpy() if "token_logits" in captured else None,
         **fields_of(positions) | arrays,
     )
 
@@ -138,7 +138,7 @@ def evaluation_mode(model: nn.Module) -> Iterator[None]:
             model.train()
 
 
-def _batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
+def _padded_batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
     """Concatenates input tensors of one example each into a batch; shorter texts are padded at their end.
 
     Raises ValueError for texts of different lengths if the encoder has no padding token.
@@ -202,7 +202,7 @@ def _activations(
     return {name: captured[name] for name in names}
 
 
-def _shapes(config: ModelConfig, n: int) -> dict[str, tuple[int, ...]]:
+def _array_shapes(config: ModelConfig, n: int) -> dict[str, tuple[int, ...]]:
     """Shapes, by name, of those arrays of a record of `n` positions that are filled during the forward pass."""
     layers, heads = config.n_layers, config.n_heads
     return {
@@ -221,14 +221,14 @@ def _flat_buffer(shapes: Mapping[str, tuple[int, ...]], device: torch.device) ->
     n_numbers = sum(map(math.prod, shapes.values()))
     layers, heads, n, _ = shapes["pattern"]
     what = f"{n:,} positions in {layers} × {heads} heads"
-    _need_memory(FLOAT * n_numbers, what, device)
+    _check_memory(FLOAT * n_numbers, what, device)
     if device.type != "cpu":
         return torch.empty(n_numbers, device=device)
     # numpy asks the system for large pages, which come faster than many small ones
     return torch.from_numpy(np.empty(n_numbers, np.float32))
 
 
-def _by_name(
+def _buffer_views(
     flat_buffer: Float[Tensor, " number"], shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, Tensor]:
     """Views of the buffer, by array name, that have these `shapes`."""
@@ -236,7 +236,7 @@ def _by_name(
     return {name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
 
 
-def _need_memory(n_bytes: int, what: str, device: torch.device) -> None:
+def _check_memory(n_bytes: int, what: str, device: torch.device) -> None:
     """Raises MemoryError if `n_bytes`, and what is computed besides, do not fit into free memory, OutOfMemory if not on the GPU.
 
     Without this check the system would kill the process: it grants more memory than there is, and runs out on the first write.
@@ -265,7 +265,7 @@ def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return views_by_hook
 
 
-def to_host(values: Shaped[Tensor, "*axes"]) -> Shaped[Tensor, "*axes"]:
+def to_cpu(values: Shaped[Tensor, "*axes"]) -> Shaped[Tensor, "*axes"]:
     """The tensor copied to the CPU; the tensor itself if it is on the CPU."""
     if values.device.type != "cuda" or values.nbytes < LEAST:
         return values.cpu()

@@ -18,7 +18,7 @@ from ..files.errors import single_line
 from ..record import AttentionRecord
 from ..record.from_arrays import EAGER, from_arrays, positions
 from .model_tokens import picture_positions, token_positions, tokenizer_encoding
-from .returned_weights import model_inside, refuse_blocks, weights_between_positions
+from .returned_weights import inner_model_sentence, refuse_block_sparse_attention, weights_between_positions
 
 # Arguments whose first axis is that of the inputs.
 _OF_ONE_INPUT = (
@@ -61,20 +61,20 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
     >>> from_transformers(model, tokenizer, "A gripping film.")  # doctest: +SKIP
     ModelRecord(6 tokens '[CLS] a gripping film . [SEP]', 12 layers × 12 heads)
     """
-    _check_kinds(model, tokenizer)
+    _check_model_and_tokenizer(model, tokenizer)
     part, name = _encoder_for(model, model_input), type(model).__name__
-    arguments = _arguments(part, tokenizer, model_input)
+    arguments = _forward_arguments(part, tokenizer, model_input)
 
-    refuse_blocks(model)
+    refuse_block_sparse_attention(model)
 
     def first_states(arguments: Mapping[str, Any]) -> Any:
         return part(**arguments, output_hidden_states=True, return_dict=True).hidden_states[0]
 
-    with _eager(model), _evaluating(model), torch.no_grad():
+    with _eager_attention(model), _in_evaluation_mode(model), torch.no_grad():
         try:
             outputs = part(**arguments, output_attentions=True, output_hidden_states=True, return_dict=True)
         except (RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
-            if inner := model_inside(model):
+            if inner := inner_model_sentence(model):
                 raise ValueError(inner) from error
             sizes = ", ".join(
                 f"{key} {list(value.shape) if isinstance(value, Tensor) else value}"
@@ -98,7 +98,7 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
     )
 
 
-def _check_kinds(model: Any, tokenizer: Any) -> None:
+def _check_model_and_tokenizer(model: Any, tokenizer: Any) -> None:
     """Raises ValueError unless these are a model and a tokenizer or image processor of transformers, as far as can be told."""
     if not isinstance(model, nn.Module) or isinstance(model, nn.Sequential):
         raise ValueError(
@@ -132,13 +132,13 @@ def _is_text(model_input: Any) -> bool:
     )
 
 
-def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, Any]:
+def _forward_arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, Any]:
     """The arguments by name of the `forward` of `part`: tensors on its device, and Boolean flags."""
     if isinstance(model_input, Mapping):
         arguments = dict(model_input)
     elif _is_text(model_input):
         texts = (model_input,) if isinstance(model_input, str) else model_input
-        arguments = _prepared(tokenizer, *texts)
+        arguments = _tokenizer_output(tokenizer, *texts)
     elif isinstance(model_input, list | tuple):
         raise ValueError(
             f"a record is of one input, got {len(model_input)}: call from_transformers for each; "
@@ -150,7 +150,7 @@ def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, A
             "for a picture pass the image processor in place of the tokenizer"
         )
     else:
-        arguments = _prepared(tokenizer, model_input)
+        arguments = _tokenizer_output(tokenizer, model_input)
     parameters = inspect.signature(part.forward).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     device = next((parameter.device for parameter in part.parameters()), None)
@@ -163,7 +163,7 @@ def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, A
         if name in tensors and len(tensors[name]) != 1:
             raise ValueError(f"a record is of one input, but {name} holds {len(tensors[name])}")
     if not tensors:
-        if inner := model_inside(part):
+        if inner := inner_model_sentence(part):
             raise ValueError(inner)
         if any(isinstance(value, Tensor) for value in arguments.values()):
             raise ValueError(
@@ -183,7 +183,7 @@ def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, A
     return tensors | flags
 
 
-def _prepared(tokenizer: Any, *inputs: Any) -> dict[str, Any]:
+def _tokenizer_output(tokenizer: Any, *inputs: Any) -> dict[str, Any]:
     """The output of the tokenizer, or of the image or audio processor, for the input. Raises ValueError if it cannot read it."""
     try:
         return dict(tokenizer(*inputs, return_tensors="pt"))
@@ -194,7 +194,7 @@ def _prepared(tokenizer: Any, *inputs: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def _eager(model: Any) -> Iterator[None]:
+def _eager_attention(model: Any) -> Iterator[None]:
     """Context manager in which the model uses eager attention, the only implementation that returns attention weights."""
     before = getattr(getattr(model, "config", None), "_attn_implementation", None)
     if before in (None, "eager") or not hasattr(model, "set_attn_implementation"):
@@ -211,7 +211,7 @@ def _eager(model: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
+def _in_evaluation_mode(model: nn.Module) -> Iterator[None]:
     """Context manager in which all parts of the model are in evaluation mode."""
     training = [module for module in model.modules() if module.training]
     model.eval()

@@ -48,7 +48,7 @@ def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | Non
         for name, role in _SPECIAL_TOKENS
         if (token := getattr(tokenizer, name, None)) is not None
     }
-    backend = _backend(tokenizer)
+    backend = _underlying_tokenizer(tokenizer)
     spelling = _spelling(tokenizer)
     texts, _, prefix = read_spelling(pieces, special_roles, spelling, added)
     _, roles, _ = read_spelling(names, special_roles, spelling, added)
@@ -74,7 +74,7 @@ def tokenizer_encoding(tokenizer: Any, model_input: Any, ids: Sequence[int]) -> 
 
     If the input is given as ids alone, they are decoded to a text first.
     """
-    backend = _backend(tokenizer)
+    backend = _underlying_tokenizer(tokenizer)
     if backend is None:
         return None
     if isinstance(model_input, Mapping):
@@ -87,7 +87,7 @@ def tokenizer_encoding(tokenizer: Any, model_input: Any, ids: Sequence[int]) -> 
     return encodings[0] if encodings and encodings[0].ids == list(ids) else None
 
 
-def _backend(tokenizer: Any) -> Tokenizer | None:
+def _underlying_tokenizer(tokenizer: Any) -> Tokenizer | None:
     """The tokenizer of the library `tokenizers` in one of transformers; None where that is written in Python."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     return backend if isinstance(backend, Tokenizer) else None
@@ -95,7 +95,7 @@ def _backend(tokenizer: Any) -> Tokenizer | None:
 
 def _spelling(tokenizer: Any) -> Spelling | None:
     """How the tokenizer spells text in its pieces; None where only the pieces can tell."""
-    backend = _backend(tokenizer)
+    backend = _underlying_tokenizer(tokenizer)
     if backend is not None:
         return spelling_of(backend)
     pieces, letter = _BYTES_OF_A_LETTER
@@ -104,7 +104,7 @@ def _spelling(tokenizer: Any) -> Spelling | None:
     return Spelling(byte_level=True) if byte_level else None
 
 
-def numbered(n: int) -> Positions:
+def numbered_positions(n: int) -> Positions:
     """`n` positions whose tokens are the numbers from 0."""
     roles: list[Role] = ["word"] * n
     return Positions(tokens=tuple(map(str, range(n))), roles=tuple(roles))
@@ -117,17 +117,17 @@ def picture_positions(
     n: int,
     states: Any,
 ) -> Positions:
-    """The `n` positions of a picture: patches on a grid with the positions before and after them, or else numbers (`numbered`).
+    """The `n` positions of a picture: patches on a grid with the positions before and after them, or else numbers (`numbered_positions`).
 
     `states` are the hidden states that the model returned for `arguments`, and `first_states` returns the first of them,
     [1, position, d_model], for other arguments.
     """
     pixels, size = arguments.get("pixel_values"), _patch_size(getattr(part, "config", None))
     if not isinstance(pixels, Tensor) or pixels.ndim != 4 or size is None:
-        return numbered(n)
+        return numbered_positions(n)
     rows, columns = (side // patch for side, patch in zip(pixels.shape[-2:], size, strict=True))
     if not 0 < rows * columns <= n or not states or tuple(states[0].shape[:2]) != (1, n):
-        return numbered(n)
+        return numbered_positions(n)
     corners = sorted({(0, 0), (0, columns - 1), (rows - 1, columns - 1)})
     changed = pixels.clone()
     for row, column in corners:
@@ -138,11 +138,11 @@ def picture_positions(
     moves = (first_states({**arguments, "pixel_values": changed}) - states[0]).float().abs().amax(dim=-1)[0]
     moved = torch.nonzero(moves > _MOVED * moves.max()).flatten().tolist()
     if not moved or moved != [moved[0] + row * columns + column for row, column in corners]:
-        return numbered(n)  # not row by row, or not one position a patch
+        return numbered_positions(n)  # not row by row, or not one position a patch
     n_after = n - moved[0] - rows * columns
     if n_after < 0:
-        return numbered(n)
-    before, after_patches = _before(part, moved[0]), _after(part, n_after)
+        return numbered_positions(n)
+    before, after_patches = _roles_before_patches(part, moved[0]), _roles_after_patches(part, n_after)
     patches: list[tuple[str, Role]] = [
         (f"r{row}c{column}", "patch") for row in range(rows) for column in range(columns)
     ]
@@ -157,7 +157,7 @@ def _patch_size(config: Any) -> tuple[int, int] | None:
     return sides if len(sides) == 2 and all(type(side) is int and side > 0 for side in sides) else None
 
 
-def _before(part: nn.Module, n: int) -> list[tuple[str, Role]]:
+def _roles_before_patches(part: nn.Module, n: int) -> list[tuple[str, Role]]:
     """Name and role of each of the `n` positions before the first patch."""
     n_registers = getattr(getattr(part, "config", None), "num_register_tokens", None) or 0
     learned = {name.rpartition(".")[2] for name, _ in part.named_parameters()}
@@ -173,7 +173,7 @@ def _before(part: nn.Module, n: int) -> list[tuple[str, Role]]:
     return named + [(f"[{index}]", "special") for index in range(len(named), n)]
 
 
-def _after(part: nn.Module, n: int) -> list[tuple[str, Role]]:
+def _roles_after_patches(part: nn.Module, n: int) -> list[tuple[str, Role]]:
     """Name and role of each of the `n` positions after the last patch."""
     n_detection = getattr(getattr(part, "config", None), "num_detection_tokens", None)
     name = "detection" if n_detection == n else "after"

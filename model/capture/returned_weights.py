@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ..record.from_arrays import EAGER
 
 
-def model_inside(model: nn.Module) -> str | None:
+def inner_model_sentence(model: nn.Module) -> str | None:
     """Sentence that names the model of transformers inside a module of another kind; None if the module is such a model or holds none."""
     if hasattr(model, "set_attn_implementation"):
         return None
@@ -34,9 +34,9 @@ def weights_between_positions(
     """
     name, attentions = type(model).__name__, getattr(outputs, "attentions", None)
     if not attentions or any(layer is None for layer in attentions):
-        if inner := model_inside(model):
+        if inner := inner_model_sentence(model):
             raise ValueError(inner)
-        raise ValueError(_no_weights(name, attentions, outputs))
+        raise ValueError(_no_weights_sentence(name, attentions, outputs))
     layers = [layer for layer in attentions if isinstance(layer, Tensor)]
     groups = max((len(layer) for layer in layers), default=0)
     # each is an element of the batch: windows in Swin, frames in TimeSformer, channels in PatchTST
@@ -48,7 +48,9 @@ def weights_between_positions(
     half_windows = (getattr(module, "one_sided_attn_window_size", None) for module in part.modules())
     windows = [2 * half for half in half_windows if half is not None]
     if windows:
-        layers = _from_windows(name, layers, windows, arguments, getattr(outputs, "global_attentions", None))
+        layers = _weights_from_windows(
+            name, layers, windows, arguments, getattr(outputs, "global_attentions", None)
+        )
     if len(layers) < len(attentions) or any(
         layer.ndim != 4 or layer.shape[2] != layer.shape[3] or layer.shape[2] != layers[0].shape[2]
         for layer in layers
@@ -66,7 +68,7 @@ def weights_between_positions(
     return layers
 
 
-def _no_weights(name: str, attentions: Any, outputs: Any) -> str:
+def _no_weights_sentence(name: str, attentions: Any, outputs: Any) -> str:
     """Sentence on a model of transformers that returned no attention weights, or not those of each layer."""
     n_layers = len(attentions or ())
     if n_without := sum(layer is None for layer in attentions or ()):
@@ -83,7 +85,7 @@ def _in_some_layers(name: str, n_with: int, n_layers: int) -> str:
     return f"{name} has attention weights in {n_with} of its {n_layers} layers alone, and a record needs those of each"
 
 
-def refuse_blocks(model: nn.Module) -> None:
+def refuse_block_sparse_attention(model: nn.Module) -> None:
     """Raises ValueError for BigBird's block-sparse attention, which returns some weights once and counts them twice."""
     if not any(getattr(module, "attention_type", None) == "block_sparse" for module in model.modules()):
         return
@@ -98,7 +100,7 @@ def refuse_blocks(model: nn.Module) -> None:
     )
 
 
-def _from_windows(
+def _weights_from_windows(
     name: str, layers: list[Tensor], windows: list[int], arguments: Mapping[str, Any], global_weights: Any
 ) -> list[Tensor]:
     """The weights of each layer between all positions, from those within its window."""
@@ -107,7 +109,7 @@ def _from_windows(
     is_read = torch.ones(n, dtype=torch.bool, device=layers[0].device) if mask is None else mask[0] > 0
     try:
         return [
-            between_positions(
+            layer_weights_from_window(
                 layer[0], window, None if global_weights is None else global_weights[index][0], is_read
             )[None]
             for index, (layer, window) in enumerate(zip(layers, windows, strict=True))
@@ -118,7 +120,7 @@ def _from_windows(
         ) from error
 
 
-def between_positions(
+def layer_weights_from_window(
     weights: Float[Tensor, "head query column"],
     window: int,
     global_weights: Float[Tensor, "head position global"] | None,

@@ -28,7 +28,7 @@ from torch import Tensor
 from .. import huggingface
 from ..config import MOST_PATTERNS, ModelConfig
 from ..device import find_device, torch_seed
-from ..files.content import file_state, folder_and_name, new_folder, read_object, replacing
+from ..files.content import file_state, folder_and_name, new_folder, read_object, replacement_file
 from ..files.encoder_files import CONFIG, HISTORY, PREDICTIONS, READ, RECORDING, TOKENIZER, WEIGHTS
 from ..files.errors import errors_in_one_sentence
 from ..files.tokenizer_check import open_tokenizer
@@ -62,7 +62,7 @@ def available() -> list[str]:
     >>> "imdb-pre-ln" in available()
     True
     """
-    return locations.shipped(CHECKPOINTS)
+    return locations.shipped_names(CHECKPOINTS)
 
 
 def read_config(name_or_path: str | Path) -> ModelConfig:
@@ -240,7 +240,7 @@ def record_figures(
     """
     folder = _find_folder(name_or_path)
     if by_example is not None:
-        with replacing(folder / PREDICTIONS) as new_path:
+        with replacement_file(folder / PREDICTIONS) as new_path:
             save_arrays(by_example, new_path)
             shutil.copymode(folder / CONFIG, new_path)
     history = _read_history(folder)
@@ -251,7 +251,7 @@ def record_figures(
         other_figures = [entry for entry in other_figures if entry.get("data") != figures.get("data")] + [
             figures
         ]
-    with replacing(folder / HISTORY) as new_path:
+    with replacement_file(folder / HISTORY) as new_path:
         _write_json(
             new_path,
             history

@@ -92,7 +92,7 @@ def load_checkpoint(name_or_path: str, device: str) -> Loaded:
     Encoders in the folder given by the environment variable `LOUPE_MODELS` can be named, too. Raises FileNotFoundError if
     there is no such checkpoint, and ValueError if the checkpoint or that folder cannot be read.
     """
-    locations.use_variable(os.environ)
+    locations.use_environment_variable(os.environ)
     return load_or_download(name_or_path, device)
 
 

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from ..checkpoint.load_or_download import exit_with_one_sentence
-from ..files.content import replacing
+from ..files.content import replacement_file
 from ..files.encoder_files import INDEX, PICKLES, WEIGHTS
 
 
@@ -73,7 +73,7 @@ def convert(pickles: Sequence[Path], path: Path) -> int:
             raise ValueError(f"{file.name} does not hold tensors by name")
         # Copies: two names of one tensor, such as of tied embeddings, are not stored as such.
         tensors |= {name: tensor.clone().contiguous() for name, tensor in content.items()}
-    with replacing(path) as new_path:
+    with replacement_file(path) as new_path:
         save_file(tensors, new_path, metadata={"format": "pt"})
         shutil.copymode(pickles[0], new_path)
     return len(tensors)

@@ -13,7 +13,7 @@ from ..experiments.attribution import Explained, OfStates, Similarity
 from ..experiments.masked_word import MaskedWord, check_answer
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from .state_parts import POOLING_FEED_FORWARD, divide, forward_pass, frame
+from .state_parts import POOLING_FEED_FORWARD, divide_among_parts, forward_pass, frame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,9 @@ def answer_parts(
         states = model.final_norm(forward.states(n_layers))[None]
         quantity, number = answer_number(loaded, model_input, states, answer)
         recorded = float(number(states, forward.inputs))
-        parts, values = divide(forward, n_layers, lambda x: number(model.final_norm(x)[None], forward.inputs))
+        parts, values = divide_among_parts(
+            forward, n_layers, lambda x: number(model.final_norm(x)[None], forward.inputs)
+        )
     return AnswerParts(
         quantity, frame(parts, forward.positions, values[:, 0].cpu().double().numpy()), recorded
     )

@@ -14,7 +14,7 @@ from ..capture import evaluation_mode
 from ..hooks import hook_points
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from .state_parts import ForwardPass, Part, States, divide, forward_pass, frame
+from .state_parts import ForwardPass, Part, States, divide_among_parts, forward_pass, frame
 
 OTHERS = "all others"
 Vectors = Float64[np.ndarray, "part d_k"]
@@ -41,8 +41,8 @@ class ScoreParts:
     def strongest(self, max_parts: int) -> pd.DataFrame:
         """`frame` with at most `max_parts` parts of query and key; the sum of all others is the last row and the last column."""
         return (
-            _strongest(self.query, self.query_vectors, max_parts)
-            @ _strongest(self.key, self.key_vectors, max_parts).T
+            _strongest_vectors(self.query, self.query_vectors, max_parts)
+            @ _strongest_vectors(self.key, self.key_vectors, max_parts).T
         )
 
     @property
@@ -129,7 +129,7 @@ def _side_parts(
         # rotations are by the position, in a text of this length
         return point(of_heads.expand(-1, -1, len(x), -1))[0, head, position]
 
-    return divide(forward, layer, vector)
+    return divide_among_parts(forward, layer, vector)
 
 
 def _relative_position(
@@ -153,7 +153,7 @@ def _relative_position(
     return torch.cat((vectors, more[:, None]), dim=1)
 
 
-def _strongest(side: pd.DataFrame, vectors: Vectors, max_parts: int) -> pd.DataFrame:
+def _strongest_vectors(side: pd.DataFrame, vectors: Vectors, max_parts: int) -> pd.DataFrame:
     """The vectors of the `max_parts` parts of one side with the largest |value|, by name, and the sum of all others."""
     order = np.argsort(-side["value"].abs().to_numpy(), kind="stable")
     rows = pd.DataFrame(vectors[order], side["part"].to_numpy()[order])

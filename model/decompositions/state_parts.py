@@ -106,7 +106,7 @@ def _hook_after(n_layers: int) -> str:
 def forward_pass(
     loaded: Loaded, model_input: InputLike, n_layers: int, names: Collection[str] = (), *, by_token: bool
 ) -> ForwardPass:
-    """Records the activations that `divide` needs of the first `n_layers` layers, and those at `names`, where the encoder has them."""
+    """Records the activations that `divide_among_parts` needs of the first `n_layers` layers, and those at `names`, where the encoder has them."""
     of_block = ["attention.z", "attention_out", "feed_forward_out"] + [
         "attention.pattern",
         "attention.v",
@@ -129,7 +129,7 @@ def frame(parts: list[Part], positions: Positions, values: Float64[np.ndarray, "
     return pd.DataFrame({"part": names, "kind": columns["kind"], **numbers, "value": values})
 
 
-def divide(
+def divide_among_parts(
     forward: ForwardPass, n_layers: int, function: OfStates
 ) -> tuple[list[Part], Float[Tensor, "part number"]]:
     """Divides numbers, a `function` of the states after the first `n_layers` layers, among the parts of these states.
@@ -151,7 +151,7 @@ def divide(
     with torch.enable_grad(), Linearised(one), watch(model, watchers):
         (g,) = torch.autograd.grad(function(last).sum(), last)
         positions = g.any(dim=-1).nonzero()[:, 0]  # that are read
-        parts, bias = _embedding(forward, positions)
+        parts, bias = _embedding_parts(forward, positions)
         x = model.embedding.norm(sum(parts.values()) + one * bias)
         for layer, block in enumerate(model.blocks[:n_layers]):
             b_o = bias_by_head(block.attention.w_o)
@@ -188,7 +188,7 @@ def divide(
     return divided, torch.cat(values)
 
 
-def _embedding(
+def _embedding_parts(
     forward: ForwardPass, positions: Int[Tensor, " position"]
 ) -> tuple[dict[Part, Float[Tensor, "position width"]], Tensor | float]:
     """Parts of the embedding at `positions`, before its norm, and the bias of the patch projection in it, 0 for text."""

@@ -33,7 +33,7 @@ BATCH = 64
 LENGTHS = 32  # batches are padded to a multiple of it: many different lengths would fragment the memory
 
 
-def classification(
+def classification_metrics(
     logits: Float[Tensor, "example class"], labels: Int[Tensor, " example"]
 ) -> dict[str, int | float]:
     """Number of examples `n`, `accuracy` from 0 to 1, and `loss`, the mean cross-entropy in nats."""
@@ -129,7 +129,7 @@ def main(words: Sequence[str] | None = None, program: str = f"python -m {__packa
     with exit_with_one_sentence(program):
         loaded = load_checkpoint(arguments.checkpoint, arguments.device)
         logits, labels = evaluate(loaded, arguments.csv)
-        figures = classification(logits, labels)
+        figures = classification_metrics(logits, labels)
         print(json.dumps({"checkpoint": loaded.name, **figures}), flush=True)
         if arguments.record:
             # What the app sorts digits by: the class predicted, and the loss in nats.

@@ -75,7 +75,7 @@ def explained_answer(loaded: Loaded, model_input: InputLike, answer: Explained =
     does not have.
     """
     model, config = loaded.model, loaded.config
-    answer = given_answer(config, answer)
+    answer = answer_or_similarity(config, answer)
     if isinstance(answer, MaskedWord):
         word = answer
         check_answer(loaded, [model_input], word)
@@ -94,7 +94,7 @@ def explained_answer(loaded: Loaded, model_input: InputLike, answer: Explained =
     return lambda states, inputs: _log_odds(model.classify(states, inputs), class_index)
 
 
-def given_answer(config: ModelConfig, answer: Explained) -> Explained:
+def answer_or_similarity(config: ModelConfig, answer: Explained) -> Explained:
     """The `answer`; if it is None and the encoder has no classes, `Similarity()`."""
     return Similarity() if answer is None and not _has_classes(config) else answer
 
@@ -191,7 +191,7 @@ def gradient_times_input(loaded: Loaded, model_input: InputLike, answer: Explain
     >>> gradient_times_input(load("checkpoints/imdb-pre-ln"), "A gripping film.").values.shape
     (6,)
     """
-    read_answer = given_answer(loaded.config, answer)
+    read_answer = answer_or_similarity(loaded.config, answer)
     if isinstance(read_answer, Similarity) and read_answer.other is None:
         raise ValueError(
             "at the input the similarity with its own pooled state is largest, so its gradient is 0: "
@@ -216,9 +216,9 @@ def integrated_gradients(
     >>> integrated_gradients(load("checkpoints/imdb-pre-ln"), "A gripping film.").is_complete
     True
     """
-    is_cosine = isinstance(given_answer(loaded.config, answer), Similarity)
+    is_cosine = isinstance(answer_or_similarity(loaded.config, answer), Similarity)
     path = answer_path(loaded, model_input, answer, baseline)
-    return integrate(path, COSINE if is_cosine else NATS)
+    return integrate_along_path(path, COSINE if is_cosine else NATS)
 
 
 def explained_positions(positions: Positions, answer: Explained = None) -> tuple[int, ...]:
@@ -227,7 +227,7 @@ def explained_positions(positions: Positions, answer: Explained = None) -> tuple
     return tuple(position for position in removable_positions(positions) if position != kept)
 
 
-def integrate(path: Path, least: float = NATS) -> Attribution:
+def integrate_along_path(path: Path, least: float = NATS) -> Attribution:
     """Attribution by the integral of `PathPoints.products` along the path, refined until the values sum to F(x) - F(x').
 
     Each interval of α is integrated by the Gauss-Lobatto rule, whose points include both ends, so that the error of the
@@ -343,7 +343,7 @@ class _Part(NamedTuple):
 def _integrate_parts(
     path: Path, starts: Float[np.ndarray, " part"], ends: Float[np.ndarray, " part"]
 ) -> list[_Part]:
-    points, weights = _lobatto(_N_POINTS)
+    points, weights = _gauss_lobatto_rule(_N_POINTS)
     alphas = starts[:, None] + (ends - starts)[:, None] * points
     outputs, products = path(alphas.ravel())
     outputs = outputs.reshape(alphas.shape)
@@ -354,7 +354,7 @@ def _integrate_parts(
     ]
 
 
-def _lobatto(n: int) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
+def _gauss_lobatto_rule(n: int) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
     """The `n` points and weights of the Gauss-Lobatto rule on [0, 1]: 0, 1 and the roots of P'_{n-1}; 1 / (n (n-1) P²_{n-1})."""
     legendre = np.polynomial.Legendre.basis(n - 1)
     points = np.concatenate(([-1.0], np.sort(legendre.deriv().roots().real), [1.0]))

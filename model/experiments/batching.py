@@ -63,7 +63,7 @@ def repeated(batch: Tensor, n: int) -> Tensor:
     return batch.repeat(n, *(1,) * (batch.ndim - 1))
 
 
-def answers_from(
+def answers_from_block(
     model: Transformer,
     first: int,
     states: Float[Tensor, "variant_and_input position d_model"],
@@ -74,7 +74,7 @@ def answers_from(
     """Answers to several variants of the same `inputs`, computed from the `states` that enter block `first`.
 
     `states` holds all inputs of the first variant, then all inputs of the second, and so on. The batch axis of `mask` is as
-    long as that of `inputs`, for all variants alike, or as that of `states`. The answers are those of `read_answers`.
+    long as that of `inputs`, for all variants alike, or as that of `states`. The answers are those of `answers_of_final_states`.
     """
     n_variants, last = len(states) // len(inputs), model.config.n_layers - 1
     if first <= last:
@@ -83,7 +83,7 @@ def answers_from(
         states = model.run_blocks(states, mask, first, last)
         attended = model.blocks[last].attend(states, None if mask is None else mask[:, last])
         return answers_after_attention(model, last, states, attended, inputs, mask, answer)
-    answers = read_answers(model, states, repeated(inputs, n_variants), answer)
+    answers = answers_of_final_states(model, states, repeated(inputs, n_variants), answer)
     return answers.unflatten(0, (n_variants, len(inputs)))
 
 
@@ -96,21 +96,21 @@ def answers_after_attention(
     mask: FullMask | None,
     answer: AnswerRead | OfStates = None,
 ) -> Float[Tensor, "variant input answer"]:
-    """Like `answers_from`, computed from the input `x` of block `layer` and the output `attended` of its attention.
+    """Like `answers_from_block`, computed from the input `x` of block `layer` and the output `attended` of its attention.
 
     In the last block, if the answer depends on the state of one position alone, such as the class token's, the feed-forward
     is computed for this position alone, unless an activation behind the attention is watched.
     """
-    position = _position_read(model, answer) if layer == model.config.n_layers - 1 else None
+    position = _only_position_read(model, answer) if layer == model.config.n_layers - 1 else None
     if position is not None and not is_watched(model, _points_after_attention(model, layer)):
         x, attended = x[:, position, None], attended[:, position, None]
         inputs = inputs[:, position, None] if model.config.is_text else inputs
         answer = replace(answer, position=0) if isinstance(answer, MaskedWord) else answer
     states = model.blocks[layer].after_attention(x, attended)
-    return answers_from(model, layer + 1, states, inputs, mask, answer)
+    return answers_from_block(model, layer + 1, states, inputs, mask, answer)
 
 
-def _position_read(model: Transformer, answer: AnswerRead | OfStates) -> int | None:
+def _only_position_read(model: Transformer, answer: AnswerRead | OfStates) -> int | None:
     """The only position on whose final state the answer depends, such as the class token's; None if it depends on several."""
     if isinstance(answer, MaskedWord):
         return answer.position
@@ -134,7 +134,7 @@ def _points_after_attention(model: Transformer, layer: int) -> Iterator[str]:
     )
 
 
-def read_answers(
+def answers_of_final_states(
     model: Transformer,
     states: Float[Tensor, "input position d_model"],
     inputs: Tensor,

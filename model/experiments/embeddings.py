@@ -170,7 +170,7 @@ def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch
     return pictures
 
 
-def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
+def first_word_ids(pieces: tuple[str, ...], n: int) -> list[int]:
     """Ids of the first `n` of the vocabulary's `pieces` that begin a word and have three letters or more.
 
     They are frequent words, since WordPiece training forms frequent pieces first; some are only beginnings of words
@@ -191,7 +191,7 @@ def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
 def vectors(
     loaded: Loaded, text_or_image: InputLike, *, positioned: bool, n_words: int = 0
 ) -> Float32[np.ndarray, "vector d_model"]:
-    """Content vectors of the input's positions, then the embeddings of `n_words` tokens of the vocabulary (`first_words`).
+    """Content vectors of the input's positions, then the embeddings of `n_words` tokens of the vocabulary (`first_word_ids`).
 
     If `positioned`, the position vectors are added to those of the input. Raises ValueError as `model.capture.capture`
     does, and for an encoder of images if `n_words` is not 0.
@@ -201,7 +201,7 @@ def vectors(
     if not n_words:
         return input_vectors
     tokens, embeddings = token_table(loaded)
-    return np.concatenate((input_vectors, embeddings[first_words(tokens, n_words)]))
+    return np.concatenate((input_vectors, embeddings[first_word_ids(tokens, n_words)]))
 
 
 def n_distinct_vectors(vectors: Float[np.ndarray, "vector d_model"]) -> int:

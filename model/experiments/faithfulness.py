@@ -40,7 +40,7 @@ from ..loaded import Loaded
 from ..measures.changes import ROUNDING, ROUNDING_DISTANCE, cosine_distance, total_variation
 from ..record import AttentionRecord, Positions
 from .attribution import explained_positions
-from .knock_out import KnockOutKind, falls, knock_out, knock_out_interventions
+from .knock_out import KnockOutKind, knock_out, knock_out_interventions, log_odds_falls
 from .masked_word import LOGITS, MaskedWord, answer_changes, answer_falls
 from .probabilities import probabilities
 
@@ -223,7 +223,7 @@ def deletion_answers(
     return answers[rows].reshape(len(orders), len(counts), -1)
 
 
-def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, "*curves"]:
+def deletion_area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, "*curves"]:
     """Area under each deletion curve of `n` positions, by the trapezoidal rule over the removed share, from 0 to 1."""
     return np.asarray(np.trapezoid(curve, np.array(removal_counts(n)) / max(n, 1), axis=-1))
 
@@ -356,8 +356,8 @@ def verdict(
     reason = Undecidable.TOO_FEW if n < FEWEST else None
     if curve is not None and perfect is not None and random is not None:
         map_area, deletion_areas = (
-            float(area(curve, n)),
-            DeletionAreas(float(area(perfect, n)), area(random, n)),
+            float(deletion_area(curve, n)),
+            DeletionAreas(float(deletion_area(perfect, n)), deletion_area(random, n)),
         )
         reason = undecidable_reason(effect, deletion_areas)
     return Verdict(
@@ -403,7 +403,7 @@ def faithfulness(
     """
     record = capture(loaded, model_input)
     positions = list(explained_positions(record, None))
-    effect = falls(record, knock_out(loaded, model_input, kind, positions, LOGITS))
+    effect = log_odds_falls(record, knock_out(loaded, model_input, kind, positions, LOGITS))
     effect = rounded_effects(effect, in_nats=loaded.config.chooses_class)
     agreements = {name: agreement(scores[..., positions], effect) for name, scores in maps.items()}
     readable = {
@@ -420,7 +420,7 @@ def faithfulness(
         ]
         perfect_order = sort_by_score(dict(zip(positions, effect.tolist(), strict=True)), positions)
         candidate_orders = [sort_by_score(maps[name][tuple(index)], positions) for name, *index in candidates]
-        areas = area(
+        areas = deletion_area(
             deletion(
                 loaded, model_input, (*random_orders(positions), perfect_order, *candidate_orders), kind
             ),

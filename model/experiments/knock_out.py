@@ -23,7 +23,7 @@ from .probabilities import probabilities
 KnockOutKind = Literal["keys", "mask", "unknown", "grey"]
 
 
-def kinds(loaded: Loaded) -> tuple[KnockOutKind, ...]:
+def knock_out_kinds(loaded: Loaded) -> tuple[KnockOutKind, ...]:
     """The kinds of knock-out that the encoder supports; "mask" and "unknown" need [MASK] and [UNK] in its vocabulary."""
     if loaded.tokenizer is None:
         return ("keys", "grey")
@@ -101,7 +101,7 @@ def knock_out(
     return probabilities(loaded, [model_input], interventions, answer)[0]
 
 
-def falls(
+def log_odds_falls(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
     """Fall of the log-odds of the predicted class from `before` to `answers` (logits), in nats; negative if they rise.
@@ -133,7 +133,7 @@ def replacement_token_id(loaded: Loaded, kind: KnockOutKind) -> int | None:
 def _check_positions(
     loaded: Loaded, positions: Positions, sets: Sequence[Sequence[int]], kind: KnockOutKind
 ) -> None:
-    if kind not in (supported_kinds := kinds(loaded)):
+    if kind not in (supported_kinds := knock_out_kinds(loaded)):
         raise ValueError(
             f"{loaded.name} can be asked with {' and '.join(supported_kinds)}, not with {kind!r}"
         )

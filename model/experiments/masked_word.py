@@ -137,7 +137,7 @@ def _token_id(tokenizer: Tokenizer, word: str) -> int:
     unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
     # Behind a space first: byte-level and sentencepiece vocabularies write the beginning of a word in another way.
     without_mark = word[1:] if word.startswith(SPACE) else word
-    ids_of_spellings = [_ids(tokenizer, text) for text in (f" {without_mark}", word)]
+    ids_of_spellings = [_token_ids(tokenizer, text) for text in (f" {without_mark}", word)]
     for ids in ids_of_spellings:
         if len(ids) == 1 and ids[0] != unknown:
             return ids[0]
@@ -152,7 +152,7 @@ def _token_id(tokenizer: Tokenizer, word: str) -> int:
     raise ValueError(f"“{word}” is {len(ids)} tokens, {pieces}: choose a word of one token")
 
 
-def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
+def _token_ids(tokenizer: Tokenizer, text: str) -> list[int]:
     """Ids of a text without special tokens and without padding."""
     encoding = tokenizer.encode(text, add_special_tokens=False)
     return [

@@ -25,7 +25,14 @@ from ..loaded import Loaded
 from ..masks import FullMask
 from ..transformer import Transformer
 from .ablation import FRACTION
-from .batching import answers_after_attention, answers_from, batch_size, chunks, read_answers, repeated
+from .batching import (
+    answers_after_attention,
+    answers_from_block,
+    answers_of_final_states,
+    batch_size,
+    chunks,
+    repeated,
+)
 from .masked_word import AnswerRead, check_answer, n_answers
 from .residual_stream import residual_stream
 
@@ -155,18 +162,18 @@ def _patch_layers(
         source_x = model.run_blocks(model.embed(source_inputs), source_mask, 0, layers.start)
         for layer in layers:
             name, z_name = f"blocks.{layer}.{_HOOKS[part]}", f"blocks.{layer}.attention.z"
-            (source_part,), next_source_x = _watched(model, source_x, source_mask, layer, [name])
+            (source_part,), next_source_x = _record_activations(model, source_x, source_mask, layer, [name])
 
             def replace(activation: Tensor, source_part: Tensor = source_part) -> Tensor:
                 activation = activation.clone()
                 activation[..., list(pairs.input), :] = source_part[..., list(pairs.source), :]
                 return activation
 
-            (z,), next_x = _watched(model, x, mask, layer, [z_name])
+            (z,), next_x = _record_activations(model, x, mask, layer, [z_name])
             with watch(model, {name: replace}):
-                (patched_z,), patched_x = _watched(model, x, mask, layer, [z_name])
+                (patched_z,), patched_x = _record_activations(model, x, mask, layer, [z_name])
             if part == FEED_FORWARD:
-                result = answers_from(model, layer + 1, patched_x, inputs, mask, answer)[:, 0]
+                result = answers_from_block(model, layer + 1, patched_x, inputs, mask, answer)[:, 0]
             else:
                 result = _answers_by_part(
                     model, layer, x, z, patched_z, n_parts(model.config, part), inputs, answer
@@ -175,7 +182,7 @@ def _patch_layers(
             x, source_x = next_x, next_source_x
 
 
-def _watched(
+def _record_activations(
     model: Transformer, x: Tensor, mask: FullMask | None, layer: int, names: Sequence[str]
 ) -> tuple[list[Tensor], Tensor]:
     """The activations at the hook points `names` of a layer for its input `x`, and the layer's output."""
@@ -256,7 +263,7 @@ def patch_positions_in_steps(
         equal_positions = [pairs.input[index] for index in is_equal.nonzero().flatten().tolist()]
         if equal_positions:
             with torch.inference_mode(), evaluation_mode(model):
-                unpatched_answer = read_answers(model, states[-1:], inputs, answer).cpu().numpy()
+                unpatched_answer = answers_of_final_states(model, states[-1:], inputs, answer).cpu().numpy()
             yield StageAnswers(
                 stage, equal_positions, np.repeat(unpatched_answer, len(equal_positions), axis=0)
             )
@@ -285,4 +292,4 @@ def _answers_from_stage(
         block_input = repeated(states[stage - 1 : stage], len(patched))
         with watch(model, {f"blocks.{layer}.resid_mid": lambda _: patched}):
             patched = model.blocks[layer].after_attention(block_input, torch.zeros_like(block_input))
-    return answers_from(model, layer + 1, patched, inputs, model.full_mask(inputs), answer)[:, 0]
+    return answers_from_block(model, layer + 1, patched, inputs, model.full_mask(inputs), answer)[:, 0]

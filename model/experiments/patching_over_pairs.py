@@ -103,7 +103,7 @@ def is_too_small(
     return not abs(whole) >= least[of_mean]
 
 
-def as_read(loaded: Loaded, first: InputLike, second: InputLike) -> tuple[bytes, bytes]:
+def input_bytes_of_pair(loaded: Loaded, first: InputLike, second: InputLike) -> tuple[bytes, bytes]:
     """The bytes of both input tensors of a pair, by which equal pairs are recognised. Raises as `model.inputs.prepare` does."""
     first_input, second_input = (prepare(loaded, model_input)[0] for model_input in (first, second))
     return first_input.cpu().numpy().tobytes(), second_input.cpu().numpy().tobytes()
@@ -205,7 +205,7 @@ def effects_of_patches(
     config, effects, n_equal, pairs_read = loaded.config, [], 0, set()
     for index, (first, second) in enumerate(pairs):
         try:
-            if (pair_read := as_read(loaded, first, second)) in pairs_read:
+            if (pair_read := input_bytes_of_pair(loaded, first, second)) in pairs_read:
                 continue
             pairs_read.add(pair_read)
             answer = None if answer_of is None else answer_of(first)

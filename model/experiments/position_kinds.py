@@ -107,7 +107,7 @@ def rotary_score(
     With each pair of rotated components as one complex number, a pair of frequency ω adds Re(q k̄ e^(−iωδ)) / sqrt(d_k) at the
     offset δ (Su et al. 2021, eq. 12 and 16). `head` is (layer, head). Raises ValueError as `model.capture.capture` does.
     """
-    products, not_rotated, frequencies = _products(loaded, model_input, head, query, key)
+    products, not_rotated, frequencies = _rotary_products(loaded, model_input, head, query, key)
     furthest = max(furthest_offset(loaded.config), abs(key - query))
     offsets = np.arange(-furthest, furthest + 1)
     return _score_over(offsets, key - query, products, frequencies, not_rotated)
@@ -126,7 +126,7 @@ def grid_score(
     n_rows, n_columns = config.patch_grid
     if min(query, key) < config.n_before_patches:
         raise ValueError(f"position {min(query, key)} is no patch: it is not rotated")
-    products, not_rotated, frequencies = _products(loaded, model_input, head, query, key)
+    products, not_rotated, frequencies = _rotary_products(loaded, model_input, head, query, key)
     (query_row, query_column), (key_row, key_column) = (
         divmod(position - config.n_before_patches, n_columns) for position in (query, key)
     )
@@ -167,7 +167,7 @@ def moved_scores(
     """
     layer, _ = head
     config, attention = loaded.config, loaded.model.blocks[layer].attention
-    q, k = _contents(loaded, model_input, head, query, key)
+    q, k = _unrotated_query_and_key(loaded, model_input, head, query, key)
     n = min(config.n_positions, max(LONGEST, query + 1, key + 1)) if config.is_text else config.n_positions
     with torch.inference_mode():
         rotated_q = attention.q(q.expand(1, 1, n, -1))[0, 0]
@@ -195,7 +195,7 @@ def _placements(
     return queries, queries + down * n_columns + right
 
 
-def _contents(
+def _unrotated_query_and_key(
     loaded: Loaded, model_input: InputLike, head: tuple[int, int], query: int, key: int
 ) -> tuple[Float[Tensor, " d_k"], Float[Tensor, " d_k"]]:
     """q and k of one head at two positions before they are rotated."""
@@ -206,7 +206,7 @@ def _contents(
     return q[query], k[key]
 
 
-def _products(
+def _rotary_products(
     loaded: Loaded, model_input: InputLike, head: tuple[int, int], query: int, key: int
 ) -> tuple[np.ndarray, float, Float[np.ndarray, " pair"]]:
     """The scaled complex products q k̄ of all rotated pairs, the sum of the other components' products, and the frequencies."""
@@ -214,7 +214,8 @@ def _products(
     rotated = attention.q
     assert isinstance(rotated, Rotated)
     q, k = (
-        vector.cpu().numpy().astype(np.float64) for vector in _contents(loaded, model_input, head, query, key)
+        vector.cpu().numpy().astype(np.float64)
+        for vector in _unrotated_query_and_key(loaded, model_input, head, query, key)
     )
     frequencies = rotated.frequencies().detach().cpu().numpy().astype(np.float64)
     # the numbers of a pair are neighbours, or half a width apart
@@ -256,16 +257,16 @@ class GridBiases(NamedTuple):
 
 
 def distance_bias(loaded: Loaded, layer: int) -> DistanceBias:
-    """The bias that `layer` adds to the scores of a text at all offsets up to `furthest_offset`, or to `shared_from` if that is
+    """The bias that `layer` adds to the scores of a text at all offsets up to `furthest_offset`, or to `bias_shared_from` if that is
     larger.
     """
     config = loaded.config
-    furthest = min(config.n_positions - 1, max(FURTHEST, shared_from(config)))
-    bias = _bias(loaded, layer, 2 * furthest + 1)
+    furthest = min(config.n_positions - 1, max(FURTHEST, bias_shared_from(config)))
+    bias = _bias_on_scores(loaded, layer, 2 * furthest + 1)
     return DistanceBias(np.arange(-furthest, furthest + 1), bias[:, furthest].copy())
 
 
-def shared_from(config: ModelConfig) -> int:
+def bias_shared_from(config: ModelConfig) -> int:
     """The distance from which on all keys before the query share one bias, and all after it another."""
     family = config.family
     assert family.n_relative_buckets is not None, "an encoder without such a bias"
@@ -278,7 +279,7 @@ def grid_biases(loaded: Loaded, layer: int) -> GridBiases:
     assert config.patch_grid is not None, "an encoder of texts"
     n_rows, n_columns = config.patch_grid
     n_before = config.n_before_patches
-    bias = _bias(loaded, layer, config.n_positions)
+    bias = _bias_on_scores(loaded, layer, config.n_positions)
     down, right = np.meshgrid(
         np.arange(1 - n_rows, n_rows), np.arange(1 - n_columns, n_columns), indexing="ij"
     )
@@ -296,7 +297,7 @@ def is_bias_shared(config: ModelConfig) -> bool:
     return not family.parts.grid_bias_by_layer
 
 
-def _bias(loaded: Loaded, layer: int, n: int) -> Float[np.ndarray, "head query key"]:
+def _bias_on_scores(loaded: Loaded, layer: int, n: int) -> Float[np.ndarray, "head query key"]:
     """The bias that `layer` adds to the scores of an input of `n` positions."""
     no_scores = torch.zeros(1, loaded.config.n_heads, n, n, device=loaded.device)
     with torch.inference_mode():

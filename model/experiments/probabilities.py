@@ -15,7 +15,7 @@ from ..hooks import Watcher, watch
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..transformer import Transformer
-from .batching import answers_from, batch_size, batches, chunks, repeated
+from .batching import answers_from_block, batch_size, batches, chunks, repeated
 from .masked_word import AnswerRead, check_answer, n_answers
 
 UNCHANGED = (Intervention(),)
@@ -96,7 +96,7 @@ def _answers_in_one_batch(
     ]
     with watch(model, _split_watchers(watchers)):
         states = model.embed(repeated(inputs, n)) if states is None else repeated(states, n)
-        return answers_from(model, first_layer, states, inputs, _stack_masks(masks, inputs), answer)
+        return answers_from_block(model, first_layer, states, inputs, _stack_masks(masks, inputs), answer)
 
 
 def _stack_masks(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:

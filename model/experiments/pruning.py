@@ -24,7 +24,7 @@ from .ablation import (
     check_ablation,
     check_labels,
 )
-from .batching import answers_from, batches
+from .batching import answers_from_block, batches
 from .masked_word import LOGITS
 
 BAND = 2.0  # standard errors; below it a difference may be chance
@@ -160,7 +160,7 @@ class _LabelledBatches:
         with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(removed, means):
             for batch, labels in self.batches:
                 states, mask = self.model.embed(batch), self.model.full_mask(batch)
-                answers = answers_from(self.model, 0, states, batch, mask, LOGITS)[0].cpu()
+                answers = answers_from_block(self.model, 0, states, batch, mask, LOGITS)[0].cpu()
                 is_right.append(answers.argmax(dim=-1) == labels)
                 loss += _loss(answers, labels).sum().item()
         return torch.cat(is_right).numpy(), loss / self.n_inputs

@@ -12,7 +12,7 @@ from jaxtyping import Float, Float32, UInt8
 from ..capture import activations
 from ..inputs import InputLike
 from ..loaded import Loaded
-from ..record import ForwardRecord, read_answers
+from ..record import ForwardRecord, answers_of_logits
 from ..transformer import Transformer
 
 SUBLAYERS = ("attention", "feed_forward")
@@ -108,7 +108,7 @@ def predicted_probability(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
 
     It is the softmax of `logits_by_layer` at the class with the largest of `logits`; only for encoders with classes.
     """
-    return read_answers(record.logits_by_layer, "choice")[:, record.logits.argmax()]
+    return answers_of_logits(record.logits_by_layer, "choice")[:, record.logits.argmax()]
 
 
 def cosine_by_stage(

@@ -111,7 +111,7 @@ def folder_and_name(path: Path) -> str:
 def replace_text(path: Path, text: str) -> None:
     """Replaces the content of a text file. Raises OSError if it cannot be written; the old content is then kept."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
+    with replacement_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -122,7 +122,7 @@ _RANDOM = "[a-z0-9_]{8}"  # as `tempfile` names folders
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacement_file(path: Path) -> Iterator[Path]:
     """Context manager that yields the path of a temporary file, which replaces the file at `path` at the end.
 
     After an error the file at `path` is unchanged.
@@ -133,7 +133,7 @@ def replacing(path: Path) -> Iterator[Path]:
     resolved_path = path.resolve()  # where a link leads to
     temporary = resolved_path.with_name(f"{resolved_path.name}.{NEW}")
     try:
-        with os_errors(path):
+        with disk_errors(path):
             yield temporary
             temporary.replace(resolved_path)
     finally:
@@ -151,7 +151,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
     _delete_left_behind(folder)
     with (
         tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch,
-        os_errors(folder),
+        disk_errors(folder),
     ):
         empty_folder = Path(scratch, NEW)
         empty_folder.mkdir()
@@ -159,7 +159,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def os_errors(path: Path) -> Iterator[None]:
+def disk_errors(path: Path) -> Iterator[None]:
     """Context manager that turns disk errors, also those of safetensors and tokenizers, into an OSError that names `path`."""
     try:
         yield

@@ -12,7 +12,7 @@ from typing import Any
 from ..family_options import NO_PARTS, LinearMap, Parts
 from .family_table import FamilyTable, read_by_table, read_text, refuse_decoder, rotary
 from .output_layers import BERT_OUTPUTS, PREDICTIONS, ROBERTA_OUTPUTS, MaskedTokenLayers, OutputNames
-from .tensor_map import FULLY_CONNECTED, GATED, QKV, Layout, Reading, fused
+from .tensor_map import FULLY_CONNECTED, GATED, QKV, Layout, Reading, fused_rows
 from .weights import Stored
 
 BLOCK = {
@@ -116,7 +116,7 @@ NOMIC = replace(
     embedding_norm="emb_ln",
     blocks="encoder.layers",
     block={
-        **fused("attn.Wqkv.", QKV),
+        **fused_rows("attn.Wqkv.", QKV),
         "attention.w_o": "attn.out_proj",
         "norm_attention": "norm1",
         "norm_feed_forward": "norm2",
@@ -130,11 +130,11 @@ GTE = replace(
     ROTARY_BERT,
     name="GTE",
     block={
-        **fused("attention.qkv_proj.", QKV),
+        **fused_rows("attention.qkv_proj.", QKV),
         "attention.w_o": "attention.o_proj",
         "norm_attention": "attn_ln",
         "norm_feed_forward": "mlp_ln",
-        **fused("mlp.up_gate_proj.", ("feed_forward.gate", "feed_forward.expand")),
+        **fused_rows("mlp.up_gate_proj.", ("feed_forward.gate", "feed_forward.expand")),
         "feed_forward.contract": "mlp.down_proj",
     },
 )
@@ -145,7 +145,7 @@ JINA = replace(
     embedding_norm="emb_ln",
     blocks="encoder.layers",
     block={
-        **fused("mixer.Wqkv.", QKV),
+        **fused_rows("mixer.Wqkv.", QKV),
         **FULLY_CONNECTED,
         "attention.w_o": "mixer.out_proj",
         "norm_attention": "norm1",

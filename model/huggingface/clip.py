@@ -13,8 +13,8 @@ from typing import Any
 from ..family_options import Parts, TokenChoice
 from .family_table import FamilyTable, read_text
 from .output_layers import read_classifier
-from .tensor_map import FULLY_CONNECTED, Layout, Reading, fused
-from .vit import read_picture, read_picture_encoder
+from .tensor_map import FULLY_CONNECTED, Layout, Reading, fused_rows
+from .vit import read_picture_encoder, read_picture_sizes
 from .weights import Stored
 
 PATCHES, TOKENS = "embeddings.patch_embedding.weight", "embeddings.token_embedding.weight"
@@ -108,7 +108,7 @@ def read_clip_picture_encoder(
         preprocessor = {**(SIGLIP_PREPROCESSOR if is_siglip else CLIP_PREPROCESSOR), **preprocessor}
         if type(size := preprocessor["size"]) is int:  # that of the shorter side
             preprocessor["size"] = {"shortest_edge": size}
-    picture = read_picture(layout, table, preprocessor)
+    picture = read_picture_sizes(layout, table, preprocessor)
     if layout.output_tensor_name("classifier.weight"):
         read_classifier(layout)
         if not is_siglip:  # it reads the patches' mean
@@ -169,7 +169,7 @@ def _map_attention_pooling(layout: Layout) -> None:
     d_model, pooling = layout.whole_number("hidden_size"), "attention_pooling"
     layout.family[pooling] = True
     layout.map_tensor(f"{pooling}.attention.probe", "head.probe")
-    for ours, rows in fused("head.attention.in_proj_", ("w_q", "w_k", "w_v")).items():
+    for ours, rows in fused_rows("head.attention.in_proj_", ("w_q", "w_k", "w_v")).items():
         layout.map_rows(f"{pooling}.attention.{ours}", rows, (d_model, d_model))
     layout.map_linear(f"{pooling}.attention.w_o", "head.attention.out_proj")
     layout.map_linear(f"{pooling}.norm", "head.layernorm")

@@ -35,7 +35,7 @@ from .families import (
     refuse_unsupported_tensors,
     wrong_shape,
 )
-from .inner_encoders import TWO_ENCODERS, one_encoder, split_path
+from .inner_encoders import TWO_ENCODERS, select_encoder, split_path
 from .output_layers import TIED
 from .sentence_transformers import (
     SentenceModules,
@@ -151,7 +151,7 @@ def find(folder: Path) -> EncoderFolder:
     tensors = stored_weights(encoder_folder).renamed(_current_name)
     refuse_unsupported_tensors(tensors.shapes)
     if model_type in TWO_ENCODERS:
-        values, tensors = one_encoder(values, tensors, inner)
+        values, tensors = select_encoder(values, tensors, inner)
     family = FAMILIES[values["model_type"]]
     preprocessor = _read_preprocessor(encoder_folder) if family.input_kind == "pictures" else None
     if sentence_modules is None:

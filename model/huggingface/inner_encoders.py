@@ -70,7 +70,7 @@ def folder_name(path: Path) -> str:
     return folder.name if inner is None else f"{folder.name}/{inner}"
 
 
-def one_encoder(
+def select_encoder(
     values: Mapping[str, Any], stored: Stored, inner: str | None
 ) -> tuple[dict[str, Any], Stored]:
     """The configuration and the tensors of one of two encoders, which `inner` names: "vision_model" or "text_model".

@@ -12,7 +12,7 @@ from ..family_options import NO_PARTS, LinearMap, Parts
 from .bert import BERT, BLOCK
 from .family_table import FamilyTable, read_text, refuse_decoder, rotary, rotary_base
 from .output_layers import ROBERTA_OUTPUTS, read_classifier, read_token_classifier
-from .tensor_map import GATED, QKV, Layout, Reading, fused
+from .tensor_map import GATED, QKV, Layout, Reading, fused_rows
 from .weights import Stored
 
 MODERNBERT = FamilyTable(
@@ -32,10 +32,10 @@ MODERNBERT = FamilyTable(
     embedding_norm="embeddings.norm",
     blocks="layers",
     block={
-        **fused("attn.Wqkv.", QKV),
+        **fused_rows("attn.Wqkv.", QKV),
         "attention.w_o": "attn.Wo",
         "norm_attention": "attn_norm",
-        **fused("mlp.Wi.", ("feed_forward.expand", "feed_forward.gate")),
+        **fused_rows("mlp.Wi.", ("feed_forward.expand", "feed_forward.gate")),
         "feed_forward.contract": "mlp.Wo",
         "norm_feed_forward": "mlp_norm",
     },

@@ -127,7 +127,7 @@ GATED = {
 }
 
 
-def fused(stored_name: str, layers: Sequence[str]) -> dict[str, Rows]:
+def fused_rows(stored_name: str, layers: Sequence[str]) -> dict[str, Rows]:
     """For each of `layers` its part of the rows of the layer `stored_name`, in which they are concatenated in this order."""
     return {layer: Rows(stored_name, part, len(layers)) for part, layer in enumerate(layers)}
 

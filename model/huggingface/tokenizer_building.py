@@ -61,7 +61,7 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
 
     Raises ValueError, with a one-sentence message, if the file is damaged, or if its vocabulary is not for Unigram.
     """
-    model = _parse(path)
+    model = _parse_message(path)
     try:
         names = [piece.piece.decode() for piece in model.pieces]
     except UnicodeDecodeError:
@@ -79,7 +79,7 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
     )
 
 
-def _parse(path: Path) -> Any:
+def _parse_message(path: Path) -> Any:
     """The protobuf message in the file at `path`.
 
     Raises ValueError if the file is damaged or too large, or if its vocabulary is not for Unigram.

@@ -93,8 +93,8 @@ def read_settings(folder: Path, added_by_file: Any, n_ids: int) -> TokenizerSett
     `added_by_file` are the added tokens in its tokenizer.json, None if there is none; `n_ids` is the size of the embedding.
     Raises ValueError, with a one-sentence message, if a file is damaged.
     """
-    options = _read(folder / TOKENIZER_CONFIG)
-    class_name = options.get("tokenizer_class") or _read(folder / CONFIG).get("tokenizer_class")
+    options = _read_json_object(folder / TOKENIZER_CONFIG)
+    class_name = options.get("tokenizer_class") or _read_json_object(folder / CONFIG).get("tokenizer_class")
     if not class_name and "word_tokenizer_type" in options:  # which no other class has
         class_name = "BertJapaneseTokenizer"
     if not isinstance(class_name, str | None):
@@ -108,7 +108,7 @@ def read_settings(folder: Path, added_by_file: Any, n_ids: int) -> TokenizerSett
             if index[:9].isdecimal() and (token := _as_token(value)):
                 listed[int(index[:9])] = token
     else:
-        for key, value in _read(folder / SPECIAL_TOKENS).items():
+        for key, value in _read_json_object(folder / SPECIAL_TOKENS).items():
             if key == EXTRA and isinstance(value, list) and isinstance(options.get(EXTRA), list):
                 options[EXTRA] = [*options[EXTRA], *value]
             else:
@@ -118,7 +118,7 @@ def read_settings(folder: Path, added_by_file: Any, n_ids: int) -> TokenizerSett
         settings = TokenizerSettings(class_name, options, {}, n_ids)
         special = {token.content for token in settings.named_tokens({}).values()}
         special |= {token.content for token in settings.extra_tokens()} if EXTRA in options else set()
-        for name, index in _read(folder / ADDED_TOKENS).items():
+        for name, index in _read_json_object(folder / ADDED_TOKENS).items():
             if type(index) is int:
                 is_special = name in special
                 listed[index] = AddedToken(name, special=is_special, normalized=not is_special)
@@ -128,7 +128,7 @@ def read_settings(folder: Path, added_by_file: Any, n_ids: int) -> TokenizerSett
     return TokenizerSettings(class_name, options, listed, n_ids)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_json_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file; empty if there is no file."""
     return read_object(path, path.name) if path.is_file() else {}
 

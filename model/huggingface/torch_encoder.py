@@ -19,7 +19,7 @@ from ..family_options import Family, LinearMap, Parts
 from ..files.errors import single_line
 from ..schema import convert
 from .family_table import FamilyTable
-from .tensor_map import MOST_LAYERS, QKV, Layout, Reading, Source, fused
+from .tensor_map import MOST_LAYERS, QKV, Layout, Reading, Source, fused_rows
 from .weights import Stored
 
 MODEL_TYPE = "torch.nn.TransformerEncoder"
@@ -32,7 +32,7 @@ LAYERS = FamilyTable(
     defaults={"activation": "relu", "layer_norm_eps": 1e-5, "n_positions": 512},
     blocks="layers",
     block={
-        **fused("self_attn.in_proj_", QKV),
+        **fused_rows("self_attn.in_proj_", QKV),
         "attention.w_o": "self_attn.out_proj",
         "feed_forward.expand": "linear1",
         "feed_forward.contract": "linear2",

@@ -25,7 +25,7 @@ from .tensor_map import (
     PositionTable,
     Reading,
     Rows,
-    fused,
+    fused_rows,
 )
 from .weights import Stored
 
@@ -69,7 +69,7 @@ WITH_REGISTERS = replace(
     defaults={**DINOV2.defaults, "patch_size": 16, "num_register_tokens": 4},
 )
 DINOV2_GATED: Mapping[str, str | Rows] = {
-    **fused("mlp.weights_in.", ("feed_forward.expand", "feed_forward.gate")),
+    **fused_rows("mlp.weights_in.", ("feed_forward.expand", "feed_forward.gate")),
     "feed_forward.contract": "mlp.weights_out",
 }
 LARGEST_RATIO = 64  # of the feed-forward's width to d_model
@@ -143,7 +143,7 @@ class PictureSizes(NamedTuple):
         return Grid.of(self.learned_sides, self.patch_sides)
 
 
-def read_picture(
+def read_picture_sizes(
     layout: Layout, table: FamilyTable, preprocessor: Mapping[str, Any] | None, *, any_size: bool = True
 ) -> PictureSizes:
     """Sizes of the pictures that an encoder reads: those in `preprocessor` if it can read `any_size`, else those of its training.
@@ -152,7 +152,7 @@ def read_picture(
     note says. Raises ValueError for invalid values.
     """
     patch, learned = (
-        two_sides(layout, name, square=name in table.squares) for name in ("patch_size", "image_size")
+        sides_from_config(layout, name, square=name in table.squares) for name in ("patch_size", "image_size")
     )
     channels = layout.whole_number("num_channels", 3)
     if channels not in (1, 3):
@@ -227,7 +227,7 @@ def read_picture_encoder(
     return reading
 
 
-def two_sides(layout: Layout, name: str, *, square: bool) -> tuple[int, int]:
+def sides_from_config(layout: Layout, name: str, *, square: bool) -> tuple[int, int]:
     """Height and width, in pixels, which config.json has under `name` as two numbers, or as one for both.
 
     Raises ValueError for other values, and if `square` for two sides that differ.
@@ -278,7 +278,7 @@ def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocess
         layout.map_linear("pooler", "pooler.dense")
         layout.family["pooler"] = "tanh"
     _set_parts(layout)
-    picture = read_picture(layout, table, preprocessor, any_size=False)
+    picture = read_picture_sizes(layout, table, preprocessor, any_size=False)
     if model_type == "vit_mae":
         layout.family["name"] = "ViT-MAE"
         layout.notes.append(
@@ -317,7 +317,7 @@ def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preproc
         read_classifier(layout)
         layout.family |= {"pools_patches": True, "d_pooled": 2 * d_model}
     table = replace(table, block=block, activation=None if is_gated else table.activation)
-    picture = read_picture(layout, table, preprocessor)
+    picture = read_picture_sizes(layout, table, preprocessor)
     return read_picture_encoder(layout, table, picture, antialias=has_registers)
 
 
@@ -344,7 +344,7 @@ def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preproc
             if not layout.flag(setting, name != "w_k") and (is_gated or name != "gate")
         ),
     )
-    return read_picture_encoder(layout, table, read_picture(layout, table, preprocessor))
+    return read_picture_encoder(layout, table, read_picture_sizes(layout, table, preprocessor))
 
 
 def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
@@ -377,7 +377,7 @@ def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preproces
             without_bias=("w_k",),
         ),
     }
-    picture = read_picture(layout, table, preprocessor)
+    picture = read_picture_sizes(layout, table, preprocessor)
     _map_bias_tables(layout, table, picture, is_in_memory)
     reading = read_picture_encoder(layout, table, picture)
     layout.notes += [

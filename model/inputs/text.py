@@ -89,7 +89,7 @@ def encode(
 
 def spelling_of(tokenizer: Tokenizer) -> Spelling:
     """How the tokenizer writes bytes and spaces in its pieces, found by encoding a letter outside ASCII and a space."""
-    text = "".join(_split(tokenizer, "ж ж"))
+    text = "".join(_split_into_words(tokenizer, "ж ж"))
     byte_level = "Ð¶" in text  # its two bytes, as letters of Latin-1
     space = BYTE_LEVEL_SPACE if byte_level else SENTENCEPIECE_SPACE
     return Spelling(
@@ -99,7 +99,7 @@ def spelling_of(tokenizer: Tokenizer) -> Spelling:
     )
 
 
-def _split(tokenizer: Tokenizer, text: str) -> list[str]:
+def _split_into_words(tokenizer: Tokenizer, text: str) -> list[str]:
     """The words into which the tokenizer splits a text before its model divides them into pieces."""
     if tokenizer.normalizer is not None:
         text = tokenizer.normalizer.normalize_str(text)
@@ -127,7 +127,7 @@ def continues_word(tokenizer: Tokenizer, encoding: Encoding, spelling: Spelling)
     continuations ("##") continues a word even if the pieces before it were left out.
     """
     prefix = continuing_prefix(tokenizer)
-    is_split = not spelling.space or len(_split(tokenizer, "ж ж")) > 1
+    is_split = not spelling.space or len(_split_into_words(tokenizer, "ж ж")) > 1
     words = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
     texts = [] if is_split else spelling.decode(encoding.tokens)
     continues = []

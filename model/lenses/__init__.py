@@ -13,7 +13,7 @@ from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import AttentionRecord, ForwardRecord
 from .norms import alti, norm_weighted, with_residual_and_norm
-from .rollout import gradient_weighted_attention, relevance, roll_out, rollout
+from .rollout import gradient_weighted_attention, record_of_rolled_out_maps, relevance, rollout
 from .value_zeroing import changes_of_layers, zeroing_record
 
 ATTENTION, NORM_WEIGHTED, WITH_RESIDUAL = "attention", "norm-weighted", "residual and LayerNorm"
@@ -164,10 +164,10 @@ def through(
         return with_residual_and_norm(loaded.model, record)
     if lens in (ALTI, ALTI_ROLLED_OUT):
         map_by_layer = alti(loaded.model, record)
-        return roll_out(map_by_layer) if lens == ALTI_ROLLED_OUT else map_by_layer
+        return record_of_rolled_out_maps(map_by_layer) if lens == ALTI_ROLLED_OUT else map_by_layer
     if lens in (VALUE_ZEROING, ROLLED_OUT):
         map_by_layer = zeroing_record(record, changes_of_layers(loaded.model, record))
-        return roll_out(map_by_layer) if lens == ROLLED_OUT else map_by_layer
+        return record_of_rolled_out_maps(map_by_layer) if lens == ROLLED_OUT else map_by_layer
     if lens == ROLLOUT:
         return rollout(record)
     if lens == RELEVANCE:

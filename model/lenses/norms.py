@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from ..parts.block import linear_norm
 from ..record import AttentionRecord, ForwardRecord
-from ..record.from_arrays import LEAST, any_head_mask, as_record, normalise_rows
+from ..record.from_arrays import LEAST, any_head_mask, normalise_rows, record_with_map
 from ..transformer import Block, Transformer
 
 NUMBERS_AT_ONCE = 2**23  # components of the vectors t_ij in memory together
@@ -35,12 +35,12 @@ ROUNDING = 1e-6  # of |y_i|, below which a difference of two lengths in single p
 
 def norm_weighted(model: Transformer, record: ForwardRecord) -> AttentionRecord:
     """Record of the norms ‖A_ij f(x_j)‖ (`vector_norms`), each row divided by its sum; a row of zeros stays zeros."""
-    return as_record(record, normalise_rows(vector_norms(model, record)), record.mask)
+    return record_with_map(record, normalise_rows(vector_norms(model, record)), record.mask)
 
 
 def with_residual_and_norm(model: Transformer, record: ForwardRecord) -> AttentionRecord:
     """Record of the norms of `vector_norms_with_residual`, one map per layer, each row divided by its sum."""
-    return as_record(
+    return record_with_map(
         record, normalise_rows(vector_norms_with_residual(model, record)), mask_with_diagonal(record)
     )
 
@@ -161,7 +161,7 @@ def alti(model: Transformer, record: ForwardRecord) -> AttentionRecord:
     """Record of the ALTI contributions c_ij, one map per layer; a row in which no t_ij is nearer to y_i than zero is zeros."""
     layers = range(model.config.n_layers)
     closeness = np.stack([closeness_in_layer(model, record, layer)[None] for layer in layers])
-    return as_record(record, normalise_rows(closeness), mask_with_diagonal(record))
+    return record_with_map(record, normalise_rows(closeness), mask_with_diagonal(record))
 
 
 def closeness_in_layer(

@@ -12,7 +12,7 @@ from ..capture import activations
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import AttentionRecord
-from ..record.from_arrays import LEAST, any_head_mask, as_record, normalise_rows
+from ..record.from_arrays import LEAST, any_head_mask, normalise_rows, record_with_map
 
 
 def rollout(record: AttentionRecord) -> AttentionRecord:
@@ -27,15 +27,17 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
         )
     identity = np.eye(len(record))
     factors = normalise_rows(record.pattern.astype(np.float64).mean(axis=1) / 2 + identity / 2)
-    return as_record(record, products_over_layers(factors), reachable_keys(record))
+    return record_with_map(record, products_over_layers(factors), reachable_keys(record))
 
 
-def roll_out(maps: AttentionRecord) -> AttentionRecord:
+def record_of_rolled_out_maps(maps: AttentionRecord) -> AttentionRecord:
     """Record of the product C_l … C_0 for each layer l, where the `maps` C_l are those of ALTI or value zeroing.
 
     Unlike in `rollout` no identity is added, since these maps include the residual connection.
     """
-    return as_record(maps, products_over_layers(maps.pattern[:, 0].astype(np.float64)), reachable_keys(maps))
+    return record_with_map(
+        maps, products_over_layers(maps.pattern[:, 0].astype(np.float64)), reachable_keys(maps)
+    )
 
 
 def products_over_layers(
@@ -108,4 +110,6 @@ def relevance(
     identity = np.eye(len(record))
     gained_relevance = products_over_layers(weighted_attention + identity) - identity
     largest_values = gained_relevance.max(axis=(1, 2, 3), keepdims=True)
-    return as_record(record, gained_relevance / np.maximum(largest_values, LEAST), reachable_keys(record))
+    return record_with_map(
+        record, gained_relevance / np.maximum(largest_values, LEAST), reachable_keys(record)
+    )

@@ -9,7 +9,7 @@ from torch.nn import functional
 from ..config import ModelConfig
 from ..parts.block import LinearNorm, linear_norm
 from ..record import AttentionRecord, ForwardRecord
-from ..record.from_arrays import any_head_mask, as_record, normalise_rows
+from ..record.from_arrays import any_head_mask, normalise_rows, record_with_map
 from ..transformer import Block, Transformer
 from .norms import to_model_device, transformed_values
 
@@ -23,7 +23,7 @@ def zeroing_record(record: ForwardRecord, changes: Float[np.ndarray, "layer quer
 
     Zeroing the value of a position does not change the attention weights. A row without any change is zeros.
     """
-    return as_record(record, normalise_rows(changes, ROUNDING)[:, None], any_head_mask(record))
+    return record_with_map(record, normalise_rows(changes, ROUNDING)[:, None], any_head_mask(record))
 
 
 def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query key"]:

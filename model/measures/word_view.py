@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 
 from ..record import AttentionRecord, Positions, Role, Span
 from ..record.from_arrays import positions
-from ..record.pieces import joined
+from ..record.pieces import join_pieces
 
 # [MASK] and [UNK] stand for a word of the text, and stay.
 SPECIAL: tuple[Role, ...] = ("class", "register", "separator", "padding", "special")
@@ -115,7 +115,7 @@ class _Words:
         merged = [word.stop - first > 1 for first, word in words]
         return Positions(
             tokens=tuple(
-                joined(texts[word], pieces[word]) if is_merged else read.tokens[first]
+                join_pieces(texts[word], pieces[word]) if is_merged else read.tokens[first]
                 for (first, word), is_merged in zip(words, merged, strict=True)
             ),
             pieces=tuple(
@@ -195,7 +195,7 @@ def align_words(
     """
     sides = _words(first, first_spans), _words(second, second_spans)
     clusters = _clusters([[word.span for word in side] for side in sides])
-    joined = [_joined(side, cluster) for side, cluster in zip(sides, clusters, strict=True)]
+    joined = [_join_words(side, cluster) for side, cluster in zip(sides, clusters, strict=True)]
     first_index, second_index = (
         {key: index for index, (_, key) in reversed([*enumerate(side)]) if key is not None} for side in joined
     )
@@ -254,7 +254,7 @@ def _clusters(sides: Sequence[Sequence[Span | None]]) -> list[list[_Key | None]]
     return keys
 
 
-def _joined(words: Sequence[_Word], clusters: Sequence[_Key | None]) -> list[tuple[int, _Key | None]]:
+def _join_words(words: Sequence[_Word], clusters: Sequence[_Key | None]) -> list[tuple[int, _Key | None]]:
     """First position and cluster of each word of one tokenizer, with adjacent words of the same cluster joined."""
     joined: list[tuple[int, _Key | None]] = []
     for word, cluster in zip(words, clusters, strict=True):

@@ -127,7 +127,7 @@ def _short_text(positions: Positions) -> str:
     return f"{len(positions)} {positions.unit if len(positions) == 1 else positions.units} {shortened!r}"
 
 
-def read_answers(
+def answers_of_logits(
     logits: Float32[np.ndarray, "*axes class"], kind: Answers
 ) -> Float32[np.ndarray, "*axes class"]:
     """Probabilities from logits: softmax for the `kind` "choice", the logistic function for "each"; "numbers" stay unchanged."""
@@ -250,8 +250,8 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def probabilities(self) -> Float32[np.ndarray, " class"]:
-        """Class probabilities; plain numbers if the encoder is a regression (`read_answers`)."""
-        return read_answers(self.logits, self.config.family.answers)
+        """Class probabilities; plain numbers if the encoder is a regression (`answers_of_logits`)."""
+        return answers_of_logits(self.logits, self.config.family.answers)
 
     @property
     def token_class_names(self) -> tuple[str, ...]:
@@ -262,7 +262,7 @@ class ForwardRecord(AttentionRecord):
         """Class probabilities of each token; None for an encoder that does not classify tokens."""
         if self.token_logits is None:
             return None
-        return read_answers(self.token_logits, self.config.family.token_answers)
+        return answers_of_logits(self.token_logits, self.config.family.token_answers)
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Makes records from attention weights of other programs (`from_arrays`), and from other maps of a record (`as_record`)."""
+"""Makes records from attention weights of other programs (`from_arrays`), and from other maps of a record (`record_with_map`)."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -134,7 +134,7 @@ def _checked_pattern(values: Any) -> np.ndarray:
     if isinstance(values, list | tuple):
         layers = [_to_array(layer) for layer in values]
         if layers and layers[0].ndim == 4 and len(layers[0]) > 1:
-            raise ValueError(_several_inputs(len(layers[0])))
+            raise ValueError(_several_inputs_message(len(layers[0])))
         layers = [layer[0] if layer.ndim == 4 else layer for layer in layers]
         if not layers or len({layer.shape for layer in layers}) > 1 or layers[0].ndim != 3:
             raise ValueError(
@@ -145,7 +145,7 @@ def _checked_pattern(values: Any) -> np.ndarray:
     values = _to_array(values)
     if values.ndim == 5:
         if values.shape[1] != 1:
-            raise ValueError(_several_inputs(values.shape[1]))
+            raise ValueError(_several_inputs_message(values.shape[1]))
         values = values[:, 0]
     if values.dtype.kind not in "fiub" or values.ndim != 4 or not values.size:
         axes = {
@@ -166,7 +166,7 @@ def _checked_pattern(values: Any) -> np.ndarray:
     return pattern
 
 
-def _several_inputs(n: int) -> str:
+def _several_inputs_message(n: int) -> str:
     return (
         f"pattern holds a batch of {n} inputs; a record is of one: pass [layer[:1] for layer in attentions]"
     )
@@ -316,7 +316,7 @@ def _patch_labels_and_roles(
     return tokens, roles
 
 
-def as_record(
+def record_with_map(
     record: AttentionRecord,
     pattern: Float[np.ndarray, "layer head query key"],
     mask: Bool[np.ndarray, "layer head query key"],

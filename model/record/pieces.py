@@ -46,7 +46,7 @@ class Spelling:
             for piece, is_added in zip(pieces, added or [False] * len(pieces), strict=True)
         ]
         texts = [content for content in contents if isinstance(content, str)]
-        return texts if len(texts) == len(contents) else _decoded(contents)
+        return texts if len(texts) == len(contents) else _decode_pieces(contents)
 
     def entry(self, piece: str, *, added: bool = False) -> str:
         """A piece of the vocabulary as shown outside a text, with "·" for a space before it or for the end of its word."""
@@ -112,14 +112,14 @@ def marked(text: str) -> str:
     return "".join(map(_marked_letter, _LINE_ENDS.sub(LINE_END, text)))
 
 
-def joined(texts: Sequence[str], pieces: Sequence[str]) -> str:
+def join_pieces(texts: Sequence[str], pieces: Sequence[str]) -> str:
     """The word whose consecutive `pieces` are shown as `texts`; letters that were split into pieces are whole in it."""
     if len(texts) > 1 and texts[0] == SPACE and pieces[0] in (SENTENCEPIECE_SPACE, BYTE_LEVEL_SPACE, " "):
         texts = texts[1:]
     return marked(_LETTER_IN_PARTS.sub(lambda parts: chr(int(parts[1], 16)), "".join(texts)))
 
 
-def _decoded(contents: Sequence[str | bytes]) -> list[str]:
+def _decode_pieces(contents: Sequence[str | bytes]) -> list[str]:
     """The texts of consecutive pieces, given as text or bytes; a letter split over pieces appears in each as its code point."""
     with suppress(UnicodeDecodeError):  # most often no letter is in several pieces
         return [content if isinstance(content, str) else content.decode() for content in contents]

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..config import ModelConfig
 from ..files.arrays_file import LARGEST, Contents, read_arrays, write_arrays
-from ..files.content import read_bounded, replacing
+from ..files.content import read_bounded, replacement_file
 from ..files.errors import errors_in_one_sentence
 from ..schema import convert_closed
 from ..version import VERSION
@@ -68,7 +68,7 @@ def save(
     >>> save_record(record, "record.npz", {"text": "A gripping film."})  # doctest: +SKIP
     """
     content = dump(record, settings, picture, Path(path).suffix.lower())
-    with replacing(Path(path)) as temporary_path:
+    with replacement_file(Path(path)) as temporary_path:
         temporary_path.write_bytes(content)
 
 
@@ -83,10 +83,10 @@ def dump(
     """The record as the bytes of a file, of the format `kind` (".npz" or ".safetensors"), in half precision if `half`, else
     float32.
 
-    Raises as `save` does, and ValueError for numbers too large for half precision (`fits_half`).
+    Raises as `save` does, and ValueError for numbers too large for half precision (`fits_half_precision`).
     """
     arrays = _arrays(record)
-    if half and not fits_half(record):
+    if half and not fits_half_precision(record):
         raise ValueError(f"it holds numbers above {_LARGEST_HALF:,.0f}, which half precision does not have")
     if half:
         arrays = {
@@ -129,7 +129,7 @@ def n_bytes(record: AttentionRecord, *, half: bool = False) -> int:
     return sum(n_values.values()) * (2 if half else 4) + mask // 100 + _TEXT_BYTES
 
 
-def fits_half(record: AttentionRecord) -> bool:
+def fits_half_precision(record: AttentionRecord) -> bool:
     """Whether all numbers of the record are small enough for half precision."""
     floats = (values for values in _arrays(record).values() if values.dtype.kind == "f" and values.size)
     return all(max(values.max(), -values.min()) <= _LARGEST_HALF for values in floats)

@@ -26,7 +26,7 @@ from ..experiments.batching import batch_size, repeated
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..record import Positions
-from .pooled_state import in_words, pooled_length, word_positions
+from .pooled_state import merge_into_words, pooled_length, word_positions
 from .similarity_parts import SimilarityParts
 
 
@@ -93,7 +93,7 @@ def hidden_words(
     for side in sides:
         pooled = []
         for hidden in side.hidden.split(batch_size(loaded.config, side.hidden.shape[1])):
-            pooled.append(_directions(loaded, side.inputs, hidden))
+            pooled.append(_unit_pooled_states(loaded, side.inputs, hidden))
             done += len(hidden)
             if progress is not None:
                 progress(done / n_forwards)
@@ -120,7 +120,7 @@ class _Variants(NamedTuple):
     def of(cls, loaded: Loaded, model_input: InputLike) -> "_Variants":
         inputs, read = prepare(loaded, model_input)
         in_word = word_positions(loaded, read)
-        words = in_words(read, hidden=True)
+        words = merge_into_words(read, hidden=True)
         hidden = torch.zeros(1 + len(words), len(read), dtype=torch.bool, device=inputs.device)
         hidden[[1 + words.position_of(position) for position in in_word], in_word] = True
         if hidden.all(dim=1).any():
@@ -130,7 +130,7 @@ class _Variants(NamedTuple):
         return cls(inputs, words, hidden)
 
 
-def _directions(
+def _unit_pooled_states(
     loaded: Loaded, inputs: Tensor, hidden: Bool[Tensor, "variant position"]
 ) -> Float64[np.ndarray, "variant d_pooled"]:
     """The pooled states of the variants, each divided by its length."""

@@ -39,7 +39,7 @@ def patch_similarity(
     (49, 49)
     """
     a, b = (_states(side, layer) for side in (record, other or record))
-    _need_one_width(a, b)
+    _check_same_width(a, b)
     return cosine_similarities(a, b)
 
 
@@ -83,7 +83,7 @@ def _colours_by_layer(record: ForwardRecord, other: ForwardRecord | None) -> Ite
     before = None
     for layer in range(record.config.n_layers):
         states = [_states(side, layer) for side in (record, other) if side is not None]
-        _need_one_width(*states)
+        _check_same_width(*states)
         components, explained = _principal_components(np.concatenate(states))
         farthest = np.take_along_axis(components, np.abs(components).argmax(axis=0)[None], axis=0)[0]
         agreement = farthest if before is None else (components * before).sum(axis=0)
@@ -128,7 +128,7 @@ def _states(record: ForwardRecord, layer: int) -> Float64[np.ndarray, "patch d_m
     return record.residual[2 + 2 * layer][record.patches].astype(np.float64)
 
 
-def _need_one_width(a: np.ndarray, b: np.ndarray | None = None) -> None:
+def _check_same_width(a: np.ndarray, b: np.ndarray | None = None) -> None:
     if b is not None and a.shape[1] != b.shape[1]:
         raise ValueError(
             f"states of {a.shape[1]} and of {b.shape[1]} numbers cannot be compared: are both of one encoder?"

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..capture import evaluation_mode
 from ..decompositions.state_parts import Part
-from ..experiments.batching import answers_from, batches
+from ..experiments.batching import answers_from_block, batches
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..measures.word_view import SPECIAL, view
@@ -24,7 +24,7 @@ def pooled_states(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.nda
     with torch.inference_mode(), evaluation_mode(model):
         for rows, batch in batches(loaded, inputs):
             mask = model.full_mask(batch)
-            (pooled,) = answers_from(model, 0, model.embed(batch), batch, mask, model.pool)
+            (pooled,) = answers_from_block(model, 0, model.embed(batch), batch, mask, model.pool)
             states |= zip(rows, pooled.cpu().numpy(), strict=True)
     return np.stack([states[row] for row in range(len(inputs))])
 
@@ -53,7 +53,7 @@ def sum_by_source(
     return summed.index_add_(0, torch.tensor(sources, device=values.device), values).double().cpu().numpy()
 
 
-def in_words(read: Positions, *, hidden: bool = False) -> Positions:
+def merge_into_words(read: Positions, *, hidden: bool = False) -> Positions:
     """The positions with the pieces of each word merged; with `hidden` those of words alone, without special tokens."""
     blank = np.zeros((1, 1, len(read), len(read)), np.float32)
     return view(

@@ -21,12 +21,12 @@ import torch
 from jaxtyping import Float64
 
 from ..capture import evaluation_mode
-from ..decompositions.state_parts import POOLING_FEED_FORWARD, Linearised, divide, forward_pass
+from ..decompositions.state_parts import POOLING_FEED_FORWARD, Linearised, divide_among_parts, forward_pass
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import Positions
-from .pooled_state import in_words, pooled_length, sum_by_source
+from .pooled_state import merge_into_words, pooled_length, sum_by_source
 
 OWN_STATE, BIASES = "its own state", "biases"
 MOST_NUMBERS = 2**22  # of gradients that are held at once
@@ -62,7 +62,7 @@ class SimilarityParts:
 
     def by_word(self) -> "SimilarityParts":
         """The same sum by words: the cells of all pieces of a word are added up."""
-        a, b = in_words(self.a), in_words(self.b)
+        a, b = merge_into_words(self.a), merge_into_words(self.b)
         rows, columns = (
             [*(whole.position_of(side.number(index)) for index in range(len(side))), *range(len(whole), n)]
             for side, whole, n in zip((a, b), (self.a, self.b), self.values.shape, strict=True)
@@ -160,7 +160,7 @@ def _sum_of_head_reads(loaded: Loaded, model_input: InputLike, side: _PooledSum)
     model, n_layers = loaded.model, loaded.config.n_layers
     forward = forward_pass(loaded, model_input, n_layers, by_token=True)
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
-        parts, values = divide(
+        parts, values = divide_among_parts(
             forward, n_layers, lambda x: model.pool(model.final_norm(x)[None], forward.inputs)[0]
         )
     n = len(side.positions)

@@ -16,13 +16,13 @@ import torch
 from jaxtyping import Float, Float32, Float64
 
 from ..capture import activations, evaluation_mode
-from ..decompositions.state_parts import POOLING_FEED_FORWARD, divide, forward_pass
+from ..decompositions.state_parts import POOLING_FEED_FORWARD, divide_among_parts, forward_pass
 from ..family_options import Answers
 from ..huggingface.inner_encoders import TEXT, VISION, split_path
 from ..huggingface.weights import stored_weights
 from ..inputs import InputLike
 from ..loaded import Loaded
-from ..record import Positions, read_answers
+from ..record import Positions, answers_of_logits
 from .pooled_state import pooled_length, sum_by_source
 
 POOLING_PATTERN = "attention_pooling.attention.pattern"
@@ -58,7 +58,7 @@ class TextOnPicture:
     @property
     def probabilities(self) -> Float32[np.ndarray, " text"]:
         """Probability of each text: softmax over the texts, or a logistic function for each of them, by `kind`."""
-        return read_answers(self.recorded.astype(np.float32), self.kind)
+        return answers_of_logits(self.recorded.astype(np.float32), self.kind)
 
     def falls(self, pooled: Float[np.ndarray, "*pictures d_pooled"]) -> Float64[np.ndarray, "*pictures text"]:
         """`recorded` minus the logits of the texts for other pooled states of pictures, such as those of changed pictures."""
@@ -84,7 +84,7 @@ def text_on_picture(
     >>> text_on_picture(pictures, texts, picture, ["a cat", "a dog"]).maps.shape  # doctest: +SKIP
     (2, 49)
     """
-    scale, bias, kind = _scale(pictures, texts)
+    scale, bias, kind = _logit_scale_and_bias(pictures, texts)
     if not 1 <= len(sentences) <= MOST_TEXTS:
         raise ValueError(f"1 to {MOST_TEXTS} sentences are compared with a picture, got {len(sentences)}")
     directions = []
@@ -100,7 +100,7 @@ def text_on_picture(
     with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
         pooled = forward.activations["logits"].clone()  # of an encoder without classes it is the pooled state
         factors = scale * torch.stack(directions).to(pooled) / pooled_length(pictures, pooled)
-        parts, values = divide(
+        parts, values = divide_among_parts(
             forward, n_layers, lambda x: factors @ model.pool(model.final_norm(x)[None], forward.inputs)[0]
         )
     shares = sum_by_source(parts, values, len(forward.positions)).T
@@ -118,7 +118,7 @@ def text_on_picture(
     )
 
 
-def _scale(pictures: Loaded, texts: Loaded) -> tuple[float, float, Answers]:
+def _logit_scale_and_bias(pictures: Loaded, texts: Loaded) -> tuple[float, float, Answers]:
     """Scale s and bias b of the logits, and how logits become probabilities: "choice" (softmax) or "each" (logistic function)."""
     (folder, first), (other, second) = (split_path(loaded.folder or Path()) for loaded in (pictures, texts))
     is_pair = folder == other and (first, second) == (VISION, TEXT)

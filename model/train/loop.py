@@ -23,7 +23,16 @@ from .estimate import n_steps as steps_of
 from .recipes import Phase, Recipe
 from .run_state import Progress, load_state, phase_of, save_state
 from .snapshot import take_snapshot
-from .step import PRECISIONS, Precision, autocast, batches, gradients, make_optimizers, rank, set_rate
+from .step import (
+    PRECISIONS,
+    Precision,
+    autocast,
+    batches,
+    gradients,
+    make_optimizers,
+    process_index,
+    set_rate,
+)
 from .task import Task, device_of
 from .training_setup import TrainingSetup
 
@@ -48,7 +57,7 @@ def faster_precision(task: Task, model: Transformer, seed: int, batch_size: int)
     chosen_precision = [min(PRECISIONS, key=shortest_seconds.__getitem__)]
     if distributed.is_initialized():
         distributed.broadcast_object_list(chosen_precision)
-    if rank() == 0:
+    if process_index() == 0:
         times = " and ".join(f"{1000 * shortest_seconds[name]:.3g} ms in {name}" for name in PRECISIONS)
         print(f"precision {chosen_precision[0]}: the gradients of a step take {times}", file=sys.stderr)
     return chosen_precision[0]
@@ -90,14 +99,14 @@ def train(
         )
     if announced and progress.phase < len(recipe.phases):
         estimate_text = estimate(recipe, setup.tasks, model, progress.precision, progress.phase)
-        if rank() == 0:
+        if process_index() == 0:
             print(estimate_text, file=sys.stderr)
     while progress.phase < len(recipe.phases):
         _run_phase(recipe, recipe.phases[progress.phase], setup, loaded, optimizers, progress)
         progress.phase, progress.step = progress.phase + 1, 0
         # the moments of the optimisers start anew in each phase
         optimizers = make_optimizers(model, recipe, _phase_index(recipe, progress.phase))
-        if rank() == 0:
+        if process_index() == 0:
             save_state(setup.state, progress, model, optimizers)
     return model, progress
 
@@ -151,15 +160,15 @@ def _run_phase(
         desc=f"{recipe.preset}: {phase.task}",
         initial=progress.step,
         total=n_steps,
-        disable=rank() > 0,
+        disable=process_index() > 0,
         mininterval=1,
     )
     seed = recipe.seed + progress.phase  # so that two phases with one task have different batches
     for step, batch in zip(progress_bar, batches(task, seed, steps, batch_size), strict=True):
         current_rate = learning_rate(step, n_steps, phase.learning_rate, warmup, falls=phase.falls)
         set_rate(optimizers, current_rate, phase.weight_decay)
-        loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, rank()), precision)
-        if rank() == 0 and step in snapshot_steps:
+        loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, process_index()), precision)
+        if process_index() == 0 and step in snapshot_steps:
             accuracy = evaluate(task, model, n_glance, precision)["accuracy"]
             progress.add_snapshot(take_snapshot(loaded, setup.probes, progress.phase, step, accuracy))
         gradient_norm = clip_grad_norm_(
@@ -176,10 +185,10 @@ def _run_phase(
             )
             progress_bar.set_postfix(loss=f"{loss.item():.3f}")
         progress.step = step + 1
-        if rank() == 0 and step in evaluation_steps:
+        if process_index() == 0 and step in evaluation_steps:
             progress.evaluations.append(location | evaluate(task, model, n_check, precision))
             progress_bar.write(str(progress.evaluations[-1]), file=sys.stderr)
-        if rank() == 0 and (recipe.quick or time.monotonic() - last_saved > SAVE_EVERY_S):
+        if process_index() == 0 and (recipe.quick or time.monotonic() - last_saved > SAVE_EVERY_S):
             save_state(setup.state, progress, model, optimizers)
             last_saved = time.monotonic()
 

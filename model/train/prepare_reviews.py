@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from ..config import ModelConfig
-from ..files.content import new_folder, replacing
+from ..files.content import new_folder, replacement_file
 from ..inputs.text import train_tokenizer, train_word_tokenizer
 from .corpus import Corpus, tokenize
 from .datasets import edited_reviews, phrases, reviews
@@ -108,7 +108,7 @@ def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.dev
     tenth_texts, texts = (
         [table.texts[index] for index in indices] for indices in (tenth_indices, training_indices)
     )
-    with replacing(runs.parent / "imdb-random-tenth.csv") as file:
+    with replacement_file(runs.parent / "imdb-random-tenth.csv") as file:
         pd.DataFrame({"label": table.labels[tenth_indices], "text": tenth_texts}).to_csv(file, index=False)
     tokenizer, corpus = _tokenizer_and_corpus(texts, config, runs.parent, train_word_tokenizer)
     task = TrueLabels(
@@ -137,7 +137,7 @@ def split_reviews(data: Path, folder: Path, excluded: Iterable[str] = ()) -> Rev
     is_excluded = table.text.map(review_opening).isin(set(map(review_opening, excluded)))
     train_indices = np.flatnonzero(~(is_held_out | is_excluded))
     folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / "imdb-held-out.csv") as file:
+    with replacement_file(folder / "imdb-held-out.csv") as file:
         table.loc[held_out].to_csv(file, index=False)
     return Reviews(
         table.text[train_indices].tolist(),
@@ -218,15 +218,15 @@ def _teacher_probabilities(
 
         from .teacher import document_teacher, word_teacher
 
-        review_texts = _decoded(tokenizer, corpus)
+        review_texts = _decoded_texts(tokenizer, corpus)
         truncation = tokenizer.truncation
         assert truncation is not None, "tokenizers of encoders truncate long texts"
-        ends = _decoded(tokenizer, corpus, truncation["max_length"] - 2)
+        ends = _decoded_texts(tokenizer, corpus, truncation["max_length"] - 2)
         words, documents = (fit(review_texts, table.labels) for fit in (word_teacher, document_teacher))
         by_words = words.log_odds(ends)
         by_both = (by_words + documents.log_odds(ends)) / 2
         positive = {
-            "pieces": expit(words.log_odds(_decoded(tokenizer, pieces))),
+            "pieces": expit(words.log_odds(_decoded_texts(tokenizer, pieces))),
             "by words": np.where(table.labels < 0, expit(by_words), table.labels),
             "by both": np.where(table.labels < 0, expit(by_both), table.labels),
         }
@@ -254,7 +254,7 @@ def _cached_folder(runs: Path, inputs: Iterable[str], name: str, fill: Callable[
     return folder
 
 
-def _decoded(tokenizer: Tokenizer, corpus: Corpus, n_tokens: int | None = None) -> list[str]:
+def _decoded_texts(tokenizer: Tokenizer, corpus: Corpus, n_tokens: int | None = None) -> list[str]:
     """Text of each review or piece, or of its last `n_tokens` tokens, as the teachers read it."""
     rows = (corpus[index] for index in range(len(corpus)))
     ids = [(row if n_tokens is None else end_of_review(row, n_tokens)).tolist() for row in rows]

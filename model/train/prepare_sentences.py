@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 from tokenizers import Tokenizer
 
-from ..files.content import replacing
+from ..files.content import replacement_file
 from .corpus import tokenize
 from .negation import HELD_OUT_SENTENCES, NEGATION, negation_sentences
 from .task_reviews import Sentiment, TokenMasking
@@ -162,7 +162,7 @@ def development_sentences(treebank: pd.DataFrame) -> pd.DataFrame:
 def write_evaluation_sets(folder: Path, held_out: dict[str, pd.DataFrame]) -> None:
     """Writes each evaluation set as a CSV that `python -m model.evaluate` reads."""
     for name, table in held_out.items():
-        with replacing(folder / f"{name.replace(' ', '-')}.csv") as file:
+        with replacement_file(folder / f"{name.replace(' ', '-')}.csv") as file:
             table[["text", "label"]].to_csv(file, index=False)
 
 

@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from ..files.content import replacing
+from ..files.content import replacement_file
 from .snapshot import Snapshots, join_snapshots
 from .step import Precision
 
@@ -56,7 +56,7 @@ def save_state(path: Path, progress: Progress, model: nn.Module, optimizers: lis
     metadata = {name: getattr(progress, name) for name in JSON_FIELDS}
     contiguous_tensors = {name: value.contiguous() for name, value in tensors.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
+    with replacement_file(path) as temporary:
         save_file(contiguous_tensors, temporary, {"progress": json.dumps(metadata)})
 
 

@@ -84,7 +84,7 @@ def gradients(
     """Loss of one batch; its gradient is stored in the parameters. `seed` determines the dropout."""
     device = device_of(model)
     # A process takes its share of the batch that a single one would take whole.
-    batch = tuple(values[rank() :: world_size()].to(device) for values in batch)
+    batch = tuple(values[process_index() :: world_size()].to(device) for values in batch)
     torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1)[0]))
     model.zero_grad()
     with autocast(device, precision):
@@ -143,7 +143,7 @@ def mean_over_processes(n: Tensor) -> Tensor:
     return n
 
 
-def rank() -> int:
+def process_index() -> int:
     """Index of this process, from 0; 0 if there is only one."""
     return distributed.get_rank() if distributed.is_initialized() else 0
 

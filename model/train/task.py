@@ -37,7 +37,7 @@ class Task(Protocol):
         ...
 
 
-def generator(*numbers: int) -> Generator:
+def seeded_generator(*numbers: int) -> Generator:
     """A random generator that is seeded by all the numbers together."""
     return Generator().manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
 

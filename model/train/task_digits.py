@@ -7,10 +7,10 @@ from jaxtyping import Float, Int
 from torch import Generator, Tensor
 from torch.nn import functional
 
-from ..evaluate.__main__ import classification
+from ..evaluate.__main__ import classification_metrics
 from ..theory.digit_training import steps_per_epoch
 from ..transformer import Transformer
-from .task import Batch, device_of, generator
+from .task import Batch, device_of, seeded_generator
 
 ROTATION, SHEAR, SCALE, SHIFT, WAVE = math.radians(15), 0.2, 0.15, 0.16, 0.08
 
@@ -68,7 +68,7 @@ class Digits:
         images, labels = (values[indices] for values in self.train)
         if not self.strength:
             return images, labels
-        return augment(images, generator(seed, step, 1), self.strength), labels
+        return augment(images, seeded_generator(seed, step, 1), self.strength), labels
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         """Mean cross-entropy in nats, with label smoothing."""
@@ -77,7 +77,7 @@ class Digits:
 
     def evaluate(self, model: Transformer, max_examples: int) -> dict[str, int | float]:
         images, labels = (values[:max_examples] for values in self.held_out)
-        return classification(
+        return classification_metrics(
             torch.cat([model(batch.to(device_of(model))).cpu() for batch in images.split(500)]), labels
         )
 
@@ -88,5 +88,5 @@ def epoch_examples(
     """Indices of the examples in the batch of one step; every epoch is a new random order in which each example occurs once."""
     size = min(size, n_examples)
     epoch, index = divmod(step, steps_per_epoch(n_examples, size, drop_last=drop_last))
-    order = torch.randperm(n_examples, generator=generator(seed, epoch))
+    order = torch.randperm(n_examples, generator=seeded_generator(seed, epoch))
     return order[index * size : (index + 1) * size]

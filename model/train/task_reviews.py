@@ -9,11 +9,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from ..evaluate.__main__ import classification
+from ..evaluate.__main__ import classification_metrics
 from ..transformer import Transformer
 from .corpus import Corpus, pad_rows, similar_lengths
 from .step import mean_over_processes, world_size
-from .task import Batch, device_of, generator
+from .task import Batch, device_of, seeded_generator
 
 IGNORED = -100  # target where nothing is masked, as in torch.nn.functional.cross_entropy
 PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5  # token ids, as in model.inputs.text.SPECIAL_TOKENS
@@ -49,7 +49,7 @@ class MaskedTokens:
     def batch(self, seed: int, step: int, size: int) -> Batch:
         random = np.random.default_rng((seed, step))
         rows = [self._window(self.train[index], random) for index in self._batches(seed, step, size)]
-        return self.masking.hide(pad_rows(rows, PAD), generator(seed, step, 2))
+        return self.masking.hide(pad_rows(rows, PAD), seeded_generator(seed, step, 2))
 
     def _window(self, ids: np.ndarray, random: np.random.Generator) -> np.ndarray:
         start = random.integers(max(0, len(ids) - (self.window - 2)) + 1)
@@ -67,11 +67,11 @@ class MaskedTokens:
                 with_class_and_separator(self.held_out[index][: self.window - 2])
                 for index in range(start, min(start + 50, n))
             ]
-            tokens, hidden = self.masking.hide(pad_rows(rows, PAD), generator(start))
+            tokens, hidden = self.masking.hide(pad_rows(rows, PAD), seeded_generator(start))
             states = model.encode(tokens.to(device_of(model)))[(hidden != IGNORED).to(device_of(model))]
             logits.append(model.predict_tokens(states).float().cpu())
             targets.append(hidden[hidden != IGNORED])
-        return classification(torch.cat(logits), torch.cat(targets))
+        return classification_metrics(torch.cat(logits), torch.cat(targets))
 
 
 class Sentiment:
@@ -99,7 +99,7 @@ class Sentiment:
     def batch(self, seed: int, step: int, size: int) -> Batch:
         indices = self._batches(seed, step, size)
         tokens = pad_ends([self.corpus[index] for index in indices], self.n_positions)
-        return *self.masking.hide(tokens, generator(seed, step, 3)), self.labels[indices]
+        return *self.masking.hide(tokens, seeded_generator(seed, step, 3)), self.labels[indices]
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         tokens, hidden, labels = batch
@@ -174,7 +174,7 @@ def classify_reviews(
     logits = [
         model(pad([corpus[index] for index in batch]).to(device_of(model))).float().cpu() for batch in batches
     ]
-    return classification(torch.cat(logits), labels[order])
+    return classification_metrics(torch.cat(logits), labels[order])
 
 
 class EpochBatches:

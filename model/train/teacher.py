@@ -33,7 +33,7 @@ class Teacher:
         batches = (texts[start : start + BATCH_SIZE] for start in range(0, len(texts), BATCH_SIZE))
         return np.concatenate(
             [
-                self.classifier.decision_function(_weighted(self.words.transform(batch), self.weights))
+                self.classifier.decision_function(_weighted_counts(self.words.transform(batch), self.weights))
                 for batch in batches
             ]
         )
@@ -51,10 +51,12 @@ def word_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Teache
     for _ in range(ROUNDS):
         log_ratios = log_count_ratio(counts[is_counted], positive[is_counted])
         classifier = LogisticRegression(C=0.1, solver="liblinear", dual=True, random_state=0)
-        classifier.fit(_weighted(counts[is_labelled], log_ratios), labels[is_labelled])
+        classifier.fit(_weighted_counts(counts[is_labelled], log_ratios), labels[is_labelled])
         if is_labelled.all():
             break
-        positive[~is_labelled] = classifier.predict_proba(_weighted(counts[~is_labelled], log_ratios))[:, 1]
+        positive[~is_labelled] = classifier.predict_proba(_weighted_counts(counts[~is_labelled], log_ratios))[
+            :, 1
+        ]
         is_counted = np.ones_like(is_labelled)
     return Teacher(counter, log_ratios, classifier)
 
@@ -76,7 +78,7 @@ def document_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Te
         StandardScaler(),
     )
     is_labelled = labels >= 0
-    documents = vectors.fit_transform(_weighted(counts, rarity))
+    documents = vectors.fit_transform(_weighted_counts(counts, rarity))
     linear_classifier = LogisticRegression(C=0.01, max_iter=1000).fit(
         documents[is_labelled], labels[is_labelled]
     )
@@ -104,5 +106,5 @@ def _counter(min_reviews: int) -> CountVectorizer:
     )
 
 
-def _weighted(counts: csr_matrix, weights: Float[np.ndarray, " feature"]) -> csr_matrix:
+def _weighted_counts(counts: csr_matrix, weights: Float[np.ndarray, " feature"]) -> csr_matrix:
     return counts @ diags_array(weights)

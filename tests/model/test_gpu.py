@@ -69,7 +69,7 @@ def test_a_record_has_its_own_copy_of_what_lies_on_the_device(monkeypatch):
                 values.zero_()
         return copy
 
-    monkeypatch.setattr(module, "to_host", copy_and_destroy)
+    monkeypatch.setattr(module, "to_cpu", copy_and_destroy)
     record = capture(encoder, "great film")
     for name in ("scores", "pattern", "q", "k", "v", "z", "residual", "logits", "mask"):
         assert (getattr(record, name) == getattr(expected, name)).all(), name
@@ -83,7 +83,7 @@ def test_a_record_has_its_own_copy_of_what_lies_on_the_device(monkeypatch):
 def test_a_gpu_with_too_little_memory_says_so(monkeypatch, free):
     monkeypatch.setattr(module, "available_memory", lambda: 10**12)
     monkeypatch.setattr(module, "available_on_gpu", lambda device: free if device == GPU else 10**12)
-    shapes = module._shapes(tiny.TEXT, 4096)
+    shapes = module._array_shapes(tiny.TEXT, 4096)
     with pytest.raises(torch.OutOfMemoryError, match=r"4,096 positions .* GB are free on the GPU"):
         module._flat_buffer(shapes, GPU)
 
@@ -91,6 +91,6 @@ def test_a_gpu_with_too_little_memory_says_so(monkeypatch, free):
 def test_a_gpu_is_not_asked_where_the_machine_itself_has_no_room(monkeypatch):
     # the record ends up in the machine's memory
     monkeypatch.setattr(module, "available_memory", lambda: 10**6)
-    shapes = module._shapes(tiny.TEXT, 4096)
+    shapes = module._array_shapes(tiny.TEXT, 4096)
     with pytest.raises(MemoryError, match=r"0\.0 GB are free$"):
         module._flat_buffer(shapes, GPU)

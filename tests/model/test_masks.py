@@ -4,7 +4,7 @@ from model.masks import (
     blocked_cells,
     blocked_keys,
     causal,
-    combine,
+    combine_with_padding,
     local_window,
     patch_window,
     real_positions,
@@ -18,7 +18,7 @@ def rows(mask: torch.Tensor) -> list[str]:
 
 def test_nobody_attends_to_padding():
     real = real_positions(torch.tensor([[5, 6, 0, 0], [5, 0, 7, 8]]), padding_id=0)
-    mask = combine(None, real, (2, 3, 1, 4, 4))
+    mask = combine_with_padding(None, real, (2, 3, 1, 4, 4))
     assert mask.shape == (2, 3, 1, 1, 4)
     assert rows(mask[:, 0, 0, 0]) == ["xx..", "x.xx"]
 

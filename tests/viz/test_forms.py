@@ -73,7 +73,7 @@ from viz.inside.vector_rows import value_bars, vector_rows
 from viz.masks.cell_board import attention_shift, cell_board
 from viz.norm_placement.placement_diagram import placement_diagram
 from viz.norm_placement.seed_effects import effect_axis, effect_strip, seed_strip
-from viz.positions.matrix_equations import permutation, sum_of_maps
+from viz.positions.matrix_equations import permutation_panels, sum_of_maps
 from viz.positions.position_curves import error_curves, neighbour_bars, norm_curves, offset_curve, shift_curve
 from viz.positions.position_heatmaps import (
     learned_positions,
@@ -182,7 +182,7 @@ def figures() -> dict[str, Figure]:
             )
             for measure in ("variance", "entropy", "gradient")
         ),
-        ("permutation", permutation(SQUARE, SQUARE, np.array([1, 0]), TWO, query=0, is_equal=True)),
+        ("permutation", permutation_panels(SQUARE, SQUARE, np.array([1, 0]), TWO, query=0, is_equal=True)),
         ("shift of attention", attention_shift(HALF, HALF, TWO, allowed=HALF > 0)),
         ("cells", cell_board(SQUARE, TWO, mask=SQUARE > 0.25, query=0)),
         ("seeds", seed_strip(lines, **test_seed_effects.TITLES)),

@@ -8,8 +8,8 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import casing_layer, frame_channels, head_axis
-from ..builders.chart import Column, as_json, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, need_shape
+from ..builders.chart import Column, as_vega_lite, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, check_shapes
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
 from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, map_pictures
@@ -61,7 +61,7 @@ def head_overview(
     """
     n_layers, n_heads, _, n_keys = record.pattern.shape
     measures = measures or {}
-    need_shape((n_layers, n_heads), **measures)
+    check_shapes((n_layers, n_heads), **measures)
     if by_layer:
         step, largest = _HEIGHT // max(n_layers, 1), _HEIGHT // 4
     else:
@@ -119,8 +119,8 @@ def head_overview(
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
     x_axis = None if by_layer else head_axis("H", orient="top")
     position = {
-        "x": as_json(alt.X("head:O", title=None, scale=band, axis=x_axis)),
-        "y": as_json(alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left"))),
+        "x": as_vega_lite(alt.X("head:O", title=None, scale=band, axis=x_axis)),
+        "y": as_vega_lite(alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left"))),
     }
     # In full screen Streamlit stretches the chart: maps and frames grow with it, and stay square.
     size = alt.expr("round(min(bandwidth('x'), bandwidth('y')))")

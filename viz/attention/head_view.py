@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.chart import Column, Rows, chart, layer, selection
-from ..builders.figure import VegaFigure, either, need_shape, tip, value
+from ..builders.figure import VegaFigure, check_shapes, either, tip, value
 from ..builders.palette import ACCENT, CATEGORIES, TO_ONE, WeightScale
 from ..builders.picture_marks import PIXEL_BOX, pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, SMALL, lines_above
@@ -64,7 +64,7 @@ def weight_lines(
     if not 1 <= len(weights) <= MOST_HEADS:
         raise ValueError(f"lines are drawn for 1 to {MOST_HEADS} heads, got {len(weights)}")
     n_queries, n_keys = len(record), len(record.attended)
-    need_shape((n_queries, n_keys), **weights)
+    check_shapes((n_queries, n_keys), **weights)
     names, patterns = tuple(weights), np.stack(list(weights.values()))
     is_drawn = np.ones(n_queries, bool) if query is None else np.arange(n_queries) == query
     drawn_weights = np.where(is_drawn[:, None], patterns, 0)

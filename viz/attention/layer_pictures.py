@@ -14,7 +14,7 @@ from ..builders.chart import layer as marks
 from ..builders.figure import VegaFigure
 from ..builders.heatmap import attention_scale, heatmap, position_labels
 from ..builders.heatmap_figure import Heatmap
-from ..builders.number_format import format_number, two_digits
+from ..builders.number_format import format_number, format_weight
 from ..builders.palette import ROUNDING, TO_ONE, WeightScale, map_pictures
 from ..builders.picture_marks import PIXEL_BOX, image_at, picture_ink, text_at, weight_table
 from ..builders.theme import ON_DARK, heading
@@ -54,14 +54,14 @@ def layer_heatmap(
     name = position_labels(record.tokens, record.numbers)[query]
     title = f"What “{name}” attends to in each layer{f', {what}' * bool(what)}"
     strongest = ", ".join(
-        f"L{index} {_strongest(row, keys)} {format_number(float(row.max()), '.2f')}"
+        f"L{index} {_strongest_key_name(row, keys)} {format_number(float(row.max()), '.2f')}"
         for index, row in enumerate(weights)
         if row.size
     )
     names = round(_LETTER * max(map(width_in_letters, keys), default=0))
     texts = None
     if n_keys <= MOST_WRITTEN:
-        texts = np.array([[two_digits(weight) for weight in row] for row in weights], object)
+        texts = np.array([[format_weight(weight) for weight in row] for row in weights], object)
         if mask is not None:
             texts[~mask] = ""
     return heatmap(
@@ -82,7 +82,7 @@ def layer_heatmap(
     )
 
 
-def _strongest(row: np.ndarray, keys: Sequence[str]) -> str:
+def _strongest_key_name(row: np.ndarray, keys: Sequence[str]) -> str:
     """The name of the key with the largest weight in `row` [key] or, if several keys share the largest weight, their
     number.
     """

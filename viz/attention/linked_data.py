@@ -56,11 +56,11 @@ def sends_all(record: "AttentionRecord") -> bool:
     return record.pattern.size <= MOST_WEIGHTS
 
 
-def weight_numbers(
+def weights_as_integers(
     record: "AttentionRecord", selected: tuple[int, int], *, is_whole: bool | None = None
 ) -> dict[str, np.ndarray]:
     """Attention weights as uint16 arrays for the browser: integers from 0 to `TOP`, which stands for
-    `value_of_top(record)`.
+    `value_of_largest_integer(record)`.
 
     `weights` [query, layer, head, key] are those of all heads or, unless `is_whole` (default: `sends_all(record)`),
     only those of the `selected` (layer, head). `best` [query, layer, head] is the key with the largest weight, and
@@ -69,7 +69,7 @@ def weight_numbers(
     pattern = record.pattern
     if is_whole is None:
         is_whole = sends_all(record)
-    unit = value_of_top(record)
+    unit = value_of_largest_integer(record)
     shown = pattern if is_whole else pattern[selected][None, None]
     return {
         "weights": np.moveaxis(_whole_numbers(shown, unit), 2, 0),
@@ -104,7 +104,7 @@ def script_data(
     its partner in another encoder. `coloured_by` says by what the tokens are coloured: "attention", or "answer",
     which needs `hidden`. `answered` is the number of the last choice of the reader that the server has processed.
 
-    All values can be written as JSON except the arrays of `weight_numbers`, which the script takes as Uint16Array or
+    All values can be written as JSON except the arrays of `weights_as_integers`, which the script takes as Uint16Array or
     as base64 of little-endian integers.
     """
     n_layers, n_heads, n_queries, n_keys = record.pattern.shape
@@ -126,7 +126,7 @@ def script_data(
         "heads": n_heads,
         "n_queries": n_queries,
         "n_keys": n_keys,
-        "unit": value_of_top(record),
+        "unit": value_of_largest_integer(record),
         "is_whole": own is None,
         "own_layer": own_layer,
         "own_head": own_head,
@@ -135,11 +135,11 @@ def script_data(
         "colours": list(WEIGHTS),
         "hidden": hidden,
         "coloured_by": coloured_by,
-        **weight_numbers(record, own or (0, 0), is_whole=own is None),
+        **weights_as_integers(record, own or (0, 0), is_whole=own is None),
     }
 
 
-def value_of_top(record: "AttentionRecord") -> float:
+def value_of_largest_integer(record: "AttentionRecord") -> float:
     """The value for which the integer `TOP` stands: 1, or the largest value of the record's maps if a lens goes
     beyond 1.
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..builders.chart import chart, hovered, selection
-from ..builders.figure import VegaFigure, need_shape
+from ..builders.figure import VegaFigure, check_shapes
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
 from ..builders.palette import TO_ONE, WeightScale, hatching, with_token_colours
@@ -38,8 +38,8 @@ from .linked_data import (
     sends_all,
     stamp_of,
     tile_urls,
-    value_of_top,
-    weight_numbers,
+    value_of_largest_integer,
+    weights_as_integers,
 )
 from .linked_layers import (
     ABOVE,
@@ -112,7 +112,7 @@ def linked_heads(
     """
     n_layers, n_heads, n_queries, n_keys = record.pattern.shape
     measures = measures or {}
-    need_shape((n_layers, n_heads), **measures, **({} if tops is None else {"tops": tops}))
+    check_shapes((n_layers, n_heads), **measures, **({} if tops is None else {"tops": tops}))
     is_whole = sends_all(record)
     keys = record.attended
     maxima = np.ones((n_layers, n_heads)) if tops is None else np.where(tops > 0, tops, 1)
@@ -158,7 +158,7 @@ def linked_heads(
         "by_layer": [by_layer],
         "names": [name_width],
         "names_above": [name_height],
-        "unit": [value_of_top(record)],
+        "unit": [value_of_largest_integer(record)],
         "quantity": [scale.what],
         "reach": [reach],
         "own_tops": [tops is not None],
@@ -168,7 +168,7 @@ def linked_heads(
         **colour_bar_pictures(),
     }
     if not channel:
-        numbers = weight_numbers(record, selected)
+        numbers = weights_as_integers(record, selected)
         state |= {name: [values.ravel().tolist()] for name, values in numbers.items()}
         state["is_whole"] = [is_whole]
     cells = cell_frame((n_queries, n_keys), links)

@@ -165,9 +165,9 @@ def _small_pictures(content: ChartContent) -> list[Layer]:
     size = f"{shown} ? share_x * tile : 0", "share_y * tile"
     if content.whole:
         weight = _weight_expression(f"weights[start + state.n_keys * ({_HEAD_INDEX}) + datum.position]")
-        patches = Rows("small_patches").calculate(weight=f"{weight} / ({_colour_end(_HEAD_INDEX)})")
+        patches = Rows("small_patches").calculate(weight=f"{weight} / ({_end_of_colour_scale(_HEAD_INDEX)})")
         x, y = f"{_TILE_X} + {size_x} * datum.column", f"{_TILE_Y} + {size_y} * datum.row"
-        opacity = alt.expr(f"{shown} ? {_opacity(content.photo, 'datum.weight')} : 0")
+        opacity = alt.expr(f"{shown} ? {_patch_opacity(content.photo, 'datum.weight')} : 0")
         coloured = box_between(patches, *_box_corners(x, y, size_x, size_y), _COLOUR, opacity=opacity)
     else:
         url = f"{ON_DARK} ? datum.row_on_dark : datum.row_on_light"
@@ -191,14 +191,14 @@ def _patch_size(side: str) -> tuple[str, str]:
     return f"share_x * {side} / {PICTURE}.columns", f"share_y * {side} / {PICTURE}.rows"
 
 
-def _colour_end(head: str) -> str:
+def _end_of_colour_scale(head: str) -> str:
     """The Vega expression of the weight at which the colours of patches end in the head with the index `head` (an
     expression): 1, or the largest weight of the query.
     """
     return f"state.own_tops ? max(1e-9, {_weight_expression(f'most[best_start + {head}]')}) : 1"
 
 
-def _opacity(is_photo: bool, level: str) -> str:
+def _patch_opacity(is_photo: bool, level: str) -> str:
     """The Vega expression of the opacity of a patch's colour, whose place on the colour scale is `level` (from 0 to
     1): on a photo the opacity grows with the weight, elsewhere it is 1.
     """
@@ -342,13 +342,13 @@ def large_picture(is_photo: bool) -> list[Layer]:
     grey picture above them.
     """
     patches = _rows_with_weights("patches").calculate(
-        level=f"datum.weight / ({_colour_end(_SHOWN_INDEX)})", weight="datum.level"
+        level=f"datum.weight / ({_end_of_colour_scale(_SHOWN_INDEX)})", weight="datum.level"
     )
     size_x, size_y = _patch_size("picture_side")
     x, y = f"picture_x + {size_x} * datum.column", f"top + {size_y} * datum.row"
     box = _box_corners(x, y, size_x, size_y)
     weights = box_between(
-        patches, *box, _COLOUR, opacity=alt.expr(f"hidden ? 0 : {_opacity(is_photo, 'datum.level')}")
+        patches, *box, _COLOUR, opacity=alt.expr(f"hidden ? 0 : {_patch_opacity(is_photo, 'datum.level')}")
     )
     changes = box_between(
         Rows("patches").calculate(change="hidden ? hidden[datum.position] : 0"),
@@ -376,7 +376,9 @@ def legend_marks(is_picture: bool) -> list[Layer]:
     """
     state = Rows("state")
     number = "format({}, '.3~r')"
-    of_query = f" + '; on the picture ' + {number.format(_colour_end(_SHOWN_INDEX))}" if is_picture else ""
+    of_query = (
+        f" + '; on the picture ' + {number.format(_end_of_colour_scale(_SHOWN_INDEX))}" if is_picture else ""
+    )
     ends = f"(datum.own_tops ? ' (here ' + {number.format('top_weight')}{of_query} + ')' : '')"
     y, bar = "height - 14", "(width < 520 ? 100 : 180)"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"

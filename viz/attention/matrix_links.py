@@ -90,7 +90,7 @@ def with_outlines(
         return heatmap
     n_rows, n_columns = heatmap.frame.shape
     rows, columns = window or (range(n_rows), range(n_columns))
-    labels = cell_labels(links, (_end(rows, links), _end(columns, links)))[
+    labels = cell_labels(links, (_end_of_links(rows, links), _end_of_links(columns, links)))[
         rows.start : rows.stop, columns.start : columns.stop
     ]
     named = [[f"<br>{escape(text, quote=False)}" * bool(text) for text in row] for row in labels.tolist()]
@@ -110,7 +110,7 @@ def with_outlines(
     return replace(heatmap, panels=(panel,))
 
 
-def _end(shown: range, links: Sequence[MatrixLink]) -> int:
+def _end_of_links(shown: range, links: Sequence[MatrixLink]) -> int:
     """One past the last position of `shown` and of all links."""
     return max(shown.stop, *(end.stop for link in links for end in (link.queries, link.keys)))
 

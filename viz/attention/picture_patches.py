@@ -13,7 +13,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import casing_layer, frame_channels
-from ..builders.chart import Column, as_json, chart, layer
+from ..builders.chart import Column, as_vega_lite, chart, layer
 from ..builders.figure import VegaFigure
 from ..builders.palette import TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import CHOOSE, picture_ink, whole_picture
@@ -185,8 +185,8 @@ def _patches_figure(
     description_column = Column("description", descriptions, "key" if is_choice else None, in_file=None)
     scale = alt.Scale(padding=0)
     cell = {
-        "x": as_json(alt.X("column:O", axis=None, scale=scale)),
-        "y": as_json(alt.Y("row:O", axis=None, scale=scale)),
+        "x": as_vega_lite(alt.X("column:O", axis=None, scale=scale)),
+        "y": as_vega_lite(alt.Y("row:O", axis=None, scale=scale)),
     }
     cover = (
         cell

@@ -18,7 +18,7 @@ from ..builders.chart import Column, chart, layer
 from ..builders.figure import VegaFigure
 from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
 from ..builders.heatmap_figure import Colours, Heatmap
-from ..builders.number_format import format_number, head_name, two_digits
+from ..builders.number_format import format_number, format_weight, head_name
 from ..builders.palette import NEUTRAL, ROUNDING, TO_ONE, WeightScale, largest_absolute, map_pictures
 from ..builders.picture_marks import CHOOSE, PIXEL_BOX, whole_picture
 
@@ -101,7 +101,7 @@ def weight_heatmap(
     cell_texts = None
     if query is not None and n_keys <= (_MOST_WRITTEN_BESIDE if options.get("beside") else MOST_WRITTEN):
         cell_texts = np.full(weights.shape, "", dtype=object)
-        cell_texts[query] = [two_digits(weight) for weight in weights[query]]
+        cell_texts[query] = [format_weight(weight) for weight in weights[query]]
     return _token_heatmap(
         weights,
         tokens,
@@ -125,7 +125,7 @@ def cross_heatmap(
 ) -> Heatmap:
     """A heatmap of cross-attention [query, key] from the tokens `queries` of one input to the tokens `keys` of another."""
     key_labels, query_labels = position_labels(keys), position_labels(queries)
-    strongest = _strongest(pattern, query_labels, key_labels, query)
+    strongest = _strongest_cells_sentence(pattern, query_labels, key_labels, query)
     return heatmap(
         pattern,
         x=key_labels,
@@ -141,7 +141,7 @@ def cross_heatmap(
     )
 
 
-def _strongest(
+def _strongest_cells_sentence(
     values: np.ndarray, query_labels: Sequence[str], key_labels: Sequence[str], query: int | None
 ) -> str:
     """A sentence that names the cells of `values` [query, key] with the largest absolute values; it begins after a
@@ -276,7 +276,7 @@ def _token_heatmap(
         cell="query '%{y}' → key '%{x}'",
         number=number,
         title=title,
-        description=description + _strongest(allowed, query_labels, key_labels, query),
+        description=description + _strongest_cells_sentence(allowed, query_labels, key_labels, query),
         mask=mask,
         under_hatching=under_hatching,
         written=cell_texts,

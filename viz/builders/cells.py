@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from .chart import Channels, Column, Layer, as_json, chart, layer
+from .chart import Channels, Column, Layer, as_vega_lite, chart, layer
 from .figure import Columns, Kwargs, VegaFigure, either
 from .number_format import cell_numbers, format_number, head_name
 from .palette import ACCENT, NEUTRAL, ROUNDING, largest_absolute
@@ -69,7 +69,7 @@ def grid(
     framed and of other cells. The layers `between` are drawn between colours and texts, the layers `above` on top of
     all. `mark` are options of the cells' mark, `values` and `properties` those of `chart`.
     """
-    cell = as_json({"x": x, "y": y})  # once for all layers
+    cell = as_vega_lite({"x": x, "y": y})  # once for all layers
     own = dict(drawing or {})
     texts = None
     if written is not None:

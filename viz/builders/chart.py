@@ -80,8 +80,8 @@ def chart(
     Vega-Lite's properties of the whole chart.
     """
     frame = pd.DataFrame(
-        {column.name: _flat(column.values) for column in columns}
-        | {name: _flat(numbers) for name, numbers in (drawing or {}).items()}
+        {column.name: _flattened(column.values) for column in columns}
+        | {name: _flattened(numbers) for name, numbers in (drawing or {}).items()}
     )
     if last is not None:
         frame = frame.iloc[np.argsort(np.ravel(last), kind="stable")]
@@ -99,7 +99,7 @@ def chart(
         *params,
         *({"name": name, "value": number} for name, number in (values or {}).items()),
     ]
-    specification = {"$schema": alt.SCHEMA_URL, **as_json(properties)}
+    specification = {"$schema": alt.SCHEMA_URL, **as_vega_lite(properties)}
     specification |= {"autosize": autosize} if autosize else {}
     specification |= {"params": params} if params else {}
     specification["layer"] = units
@@ -136,8 +136,8 @@ def layer(
         selections = [selection(*click), *selections]
     unit: dict[str, Any] = {
         "data": {"name": rows.frame},
-        "mark": {"type": mark, **as_json(options)},
-        "encoding": {name: _channel(name, channel) for name, channel in channels.items()},
+        "mark": {"type": mark, **as_vega_lite(options)},
+        "encoding": {name: _channel_json(name, channel) for name, channel in channels.items()},
     }
     unit |= {"transform": list(rows.transform)} if rows.transform else {}
     return unit | ({"selections": selections} if selections else {})
@@ -179,7 +179,7 @@ def lines(
 
     `tooltip`, `click` and the channels `further` apply to the points, or to the lines if there are no points.
     """
-    channels = as_json(channels)  # once for both
+    channels = as_vega_lite(channels)  # once for both
     thread = {name: channel for name, channel in channels.items() if name != "shape"}
     if points is None:
         return [layer("line", thread | {"tooltip": tooltip} | further, click=click, **line)]
@@ -212,29 +212,29 @@ def dots(
     return layer(mark, own | dict(channels), click=click, **style)
 
 
-def _flat(values: Any) -> Any:
+def _flattened(values: Any) -> Any:
     """An array flattened in C order, floats as float64; anything else as it is."""
     if not isinstance(values, np.ndarray):
         return values
     return values.ravel().astype(float) if values.dtype.kind == "f" else values.ravel()
 
 
-def _tip(column: Column) -> Any:
+def _tooltip_line_of_column(column: Column) -> Any:
     """The tooltip line of a column, as Vega-Lite's JSON."""
     has_kind = isinstance(column.values, np.ndarray) or len(column.values)  # an empty list has none
     kind = "Q" if (np.asarray(column.values).dtype.kind in "iuf" if has_kind else column.format) else "N"
-    line = {**_field(f"{column.name}:{kind}"), "format": column.format, "title": column.title}
+    line = {**_field_json(f"{column.name}:{kind}"), "format": column.format, "title": column.title}
     return {name: part for name, part in line.items() if part}
 
 
-def _field(text: str) -> dict[str, Any]:
+def _field_json(text: str) -> dict[str, Any]:
     """The field and type of a text such as "name:N", as Vega-Lite's JSON."""
     name, _, letter = text.rpartition(":")
     kinds = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
     return {"field": name, "type": kinds[letter]}
 
 
-def _channel(name: str, channel: Any) -> Any:
+def _channel_json(name: str, channel: Any) -> Any:
     """The `channel` called `name` as Vega-Lite's JSON; a list under "tooltip" becomes its lines."""
     if name == "tooltip" and isinstance(channel, list | tuple):
         return [
@@ -243,32 +243,32 @@ def _channel(name: str, channel: Any) -> Any:
             if not (isinstance(line, Column) and line.title is None)
         ]
     if isinstance(channel, str):
-        field = _field(channel)
+        field = _field_json(channel)
         return {"field": field["field"]} if name in _ENDS else field
-    return as_json(channel)
+    return as_vega_lite(channel)
 
 
 def _line_of_tooltip(line: Any) -> Any:
     """A line of a tooltip as Vega-Lite's JSON: of a column, of a text such as "name:N", or of an Altair object."""
     if isinstance(line, Column):
-        return _tip(line)
-    return _field(line) if isinstance(line, str) else as_json(line)
+        return _tooltip_line_of_column(line)
+    return _field_json(line) if isinstance(line, str) else as_vega_lite(line)
 
 
-def skip_checks() -> None:
+def skip_altair_checks() -> None:
     """Turns off Altair's checks of axes and legends against its schema: tests do them, and they take longer than the
     rest of a chart.
     """
     schemapi.disable_debug_mode()
 
 
-def as_json(item: Any) -> Any:
+def as_vega_lite(item: Any) -> Any:
     """`item` with all Altair objects inside of it as Vega-Lite's JSON."""
     if isinstance(item, alt.SchemaBase):
         return item.to_dict(validate=False)
     if isinstance(item, Mapping):
-        return {name: as_json(part) for name, part in item.items()}
-    return [as_json(part) for part in item] if isinstance(item, list | tuple) else item
+        return {name: as_vega_lite(part) for name, part in item.items()}
+    return [as_vega_lite(part) for part in item] if isinstance(item, list | tuple) else item
 
 
 def long_columns(series: Series, kind: Column, x: Column, y: Column) -> list[Column]:

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .figure_page import vega_frame
+from .figure_page import vega_iframe
 from .heatmap_figure import Heatmap
 
 FRAME = "frame"  # the name of the first frame, which is what tables and exports show
@@ -95,7 +95,7 @@ class VegaFigure:
 
     def _repr_html_(self) -> str:
         """HTML for a notebook: an iframe with the figure and all scripts that draw it."""
-        return vega_frame(self._specification, self.columns, takes_width=self.takes_width)
+        return vega_iframe(self._specification, self.columns, takes_width=self.takes_width)
 
 
 Figure = VegaFigure | Heatmap
@@ -120,7 +120,7 @@ def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
     return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
 
 
-def need_shape(shape: tuple[int, ...], /, **named: Any) -> None:
+def check_shapes(shape: tuple[int, ...], /, **named: Any) -> None:
     """Raises ValueError if any of the arrays `named` has another shape than `shape`; the message names them."""
     if wrong := [f"{name} of {np.shape(array)}" for name, array in named.items() if np.shape(array) != shape]:
         raise ValueError(f"expected shape {shape}, got {' and '.join(wrong)}")

@@ -38,7 +38,7 @@ _PROGRAM = (
 )
 
 
-def frame(page: str, title: str, height: int = _HEIGHT) -> str:
+def page_iframe(page: str, title: str, height: int = _HEIGHT) -> str:
     """An iframe for a notebook cell with the whole HTML `page` in it; `height` is in pixels, `title` is for screen
     readers.
     """
@@ -48,7 +48,7 @@ def frame(page: str, title: str, height: int = _HEIGHT) -> str:
     return html.encode("ascii", "xmlcharrefreplace").decode()
 
 
-def vega_frame(
+def vega_iframe(
     specification: Mapping[str, Any],
     columns: Mapping[str, Mapping[str, list[Any]]],
     *,
@@ -59,22 +59,22 @@ def vega_frame(
     """
     configs = {theme: file_config(theme) for theme in PAGE}
     vega = {"specification": specification, "columns": columns, "takesWidth": takes_width, "configs": configs}
-    return _frame_with_script({"vega": vega}, vega_bundle(), specification["description"])
+    return _iframe_with_script({"vega": vega}, vega_bundle(), specification["description"])
 
 
-def plotly_frame(figure: go.Figure, description: str) -> str:
+def plotly_iframe(figure: go.Figure, description: str) -> str:
     """The iframe of a Plotly figure; the colour scale of weights begins with the colour of the page, light or dark."""
     for trace in figure.data:
         if "colorscale" in trace and trace.colorscale == weight_colour_scale():
             trace.colorscale = None  # and so that of the template
-    templates = {theme: _template(theme) for theme in PAGE}
-    return _frame_with_script(
+    templates = {theme: _plotly_template(theme) for theme in PAGE}
+    return _iframe_with_script(
         {"plotly": json.loads(figure.to_json()), "templates": templates}, get_plotlyjs(), description
     )
 
 
 @cache
-def _template(theme: Theme) -> dict[str, Any]:
+def _plotly_template(theme: Theme) -> dict[str, Any]:
     """Plotly's template for a theme, with the page colour and the colours of weights that figures have in the app."""
     template = go.layout.Template(plotly.io.templates[_TEMPLATES[theme]])
     template.layout.update(
@@ -86,7 +86,7 @@ def _template(theme: Theme) -> dict[str, Any]:
     return template.to_plotly_json()
 
 
-def _frame_with_script(data: Mapping[str, Any], library: str, description: str) -> str:
+def _iframe_with_script(data: Mapping[str, Any], library: str, description: str) -> str:
     """The iframe of a page with `data` as JSON and the script `library`, base64 of gzip, that draws it."""
     parts = {
         "data": json_block({**data, "pages": PAGE, "library": _gzipped_base64(library)}),
@@ -95,7 +95,7 @@ def _frame_with_script(data: Mapping[str, Any], library: str, description: str) 
     # In one pass, or a word of the data that looks like a name of another part would become one.
     pieces = _HERE.with_suffix(".html").read_text("utf-8").split("@@")
     pieces[1::2] = [parts[name] for name in pieces[1::2]]
-    return frame("".join(pieces), description)
+    return page_iframe("".join(pieces), description)
 
 
 @cache

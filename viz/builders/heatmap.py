@@ -170,7 +170,7 @@ def panels_beside(
     )
 
 
-def compact(figure: Heatmap, title: str, *, height: int | None = None) -> Heatmap:
+def compact_heatmap(figure: Heatmap, title: str, *, height: int | None = None) -> Heatmap:
     """The heatmap for a row of several: its name, the colour bar and the ends of the colour scale on one line, and
     margins of fixed size.
 

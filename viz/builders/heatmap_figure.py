@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from .figure_page import plotly_frame
+from .figure_page import plotly_iframe
 from .palette import ACCENT, NEUTRAL, hatching
 from .theme import LARGE, MIDDLE, SMALL
 from .token_label import FONT
@@ -121,7 +121,7 @@ class Heatmap:
             axes = {} if is_alone else {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
             traces += [trace | axes for trace in self._traces(panel)]
             refs = {} if is_alone else {"xref": f"x{suffix}", "yref": f"y{suffix}"}
-            shapes += [_shape(frame) | refs for frame in panel.frames]
+            shapes += [_frame_shape(frame) | refs for frame in panel.frames]
             for letter, axis, other in (("x", panel.x, "y"), ("y", panel.y, "x")):
                 options: dict[str, Any] = {} if is_alone else {"anchor": f"{other}{suffix}"}
                 if letter == "x" and not is_alone:
@@ -204,7 +204,7 @@ class Heatmap:
 
     def _repr_html_(self) -> str:
         """HTML for a notebook: an iframe with the heatmap and all scripts that draw it."""
-        return plotly_frame(self.specification, self.description)
+        return plotly_iframe(self.specification, self.description)
 
 
 def as_text(labels: Iterable[str]) -> list[str]:
@@ -222,7 +222,7 @@ def token_ticks(size: int = MIDDLE) -> dict[str, Any]:
     return {"tickfont": {"size": size, "family": FONT}}
 
 
-def _shape(frame: Frame) -> dict[str, Any]:
+def _frame_shape(frame: Frame) -> dict[str, Any]:
     """A frame as a shape of Plotly."""
     line: dict[str, Any] = {"color": frame.colour, "width": frame.width}
     if frame.dashes:

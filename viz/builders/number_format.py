@@ -47,7 +47,7 @@ def percent(share: float, digits: int = 1, *, brief: bool = False) -> str:
     return format_number(share, f".{digits}%")
 
 
-def share_of(values: np.ndarray, index: int) -> float:
+def share_below_one(values: np.ndarray, index: int) -> float:
     """`values[index]`, where `values` sum to 1: below 1 if any other value is above 0, even where single precision
     rounds it to 1.
     """
@@ -55,7 +55,7 @@ def share_of(values: np.ndarray, index: int) -> float:
     return min(float(values[index]), largest)
 
 
-def told_apart(first: float, second: float, spec: str) -> tuple[str, str]:
+def format_distinct(first: float, second: float, spec: str) -> tuple[str, str]:
     """Two numbers as text in Python's format `spec`, such as ".1g", with as many more digits as it takes to make the
     texts differ.
     """
@@ -69,7 +69,7 @@ def told_apart(first: float, second: float, spec: str) -> tuple[str, str]:
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
-def with_error(share: float, error: float, digits: int = 1) -> str:
+def percent_with_error(share: float, error: float, digits: int = 1) -> str:
     """A share from 0 to 1 and its standard error as percentages, "86.6 ± 1.2 %", with more digits if the error would
     round to 0.
     """
@@ -83,13 +83,13 @@ def format_short(value: float) -> str:
     return format_number(value, ".3g" if abs(value) >= 1000 else ".2f")
 
 
-def two_digits(weight: float) -> str:
+def format_weight(weight: float) -> str:
     """A weight with two decimals and without the zero before the point: .25 for 0.25, 1 for 1.00, and "" for 0.00."""
     text = f"{weight:.2f}"
     return {"0.00": "", "1.00": "1"}.get(text, text.removeprefix("0"))
 
 
-def abbreviated(count: int) -> str:
+def format_count(count: int) -> str:
     """A whole number as text, from 1000 on with three digits and a unit (k, M, G or T): 37858304 is "37.9 M"."""
     for factor, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
         if count >= 0.9995 * factor:

@@ -8,7 +8,7 @@ import altair as alt
 
 from ..builders.chart import Column, chart, encodings_by_kind, layer, lines, long_columns
 from ..builders.figure import VegaFigure, either, value
-from ..builders.number_format import THIN_PERCENT, abbreviated, percent, powers_of_ten
+from ..builders.number_format import THIN_PERCENT, format_count, percent, powers_of_ten
 from ..builders.palette import EMPHASIS, NEUTRAL, SHAPES
 from ..builders.theme import INK, LABEL_INK, MIDDLE
 
@@ -101,7 +101,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str, mar
         layer("text", base | {"text": "text:N"}, align="left", dx=5, fontSize=MIDDLE, color=INK),
         drawing={
             "text": [
-                f"{abbreviated(count)} · {percent(share, brief=True)}" if count else "0"
+                f"{format_count(count)} · {percent(share, brief=True)}" if count else "0"
                 for count, share in zip(values, shares, strict=True)
             ],
             "marked": [name == marked for name in names],

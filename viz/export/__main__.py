@@ -88,7 +88,7 @@ def file_content(args: argparse.Namespace) -> bytes:
         numbers=args.numbers or "drawn",
         title=not args.no_title,
     )
-    figure = _figure(record, args.head, args.query)
+    figure = _figure_of_heads(record, args.head, args.query)
     if warning := missing_letters_sentence(figure, file_format):
         print(f"{__package__}: {warning}", file=sys.stderr)
     return figure_bytes(figure, file_format, style)
@@ -106,7 +106,7 @@ def _picture_options(args: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def _figure(record: Any, head: Sequence[int] | None, query: int | None) -> Figure:
+def _figure_of_heads(record: Any, head: Sequence[int] | None, query: int | None) -> Figure:
     """The figure of one `head` (layer, head) of the record, with its `query` framed, or of all heads without `head`."""
     if head is None:
         return head_overview(record, clickable=False)

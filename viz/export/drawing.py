@@ -21,7 +21,14 @@ from ..builders.number_format import format_number
 from ..builders.theme import SMALL, file_config, heading
 from .export_style import CM, LABEL, PT, ExportStyle, NumberChoice
 from .heatmap_vega import heatmap_vega, natural_width, needed_enlargement, panel_widths
-from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, replace_missing_letters, wrap_titles
+from .safe_text import (
+    fold_legends,
+    keep_spaces,
+    name_rare_fonts,
+    replace_forbidden,
+    replace_missing_letters,
+    wrap_titles,
+)
 
 _ONES = {"0.": "0", "1.": "1", "−1.": "−1"}
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
@@ -229,7 +236,7 @@ def _layout(figure: Figure, style: ExportStyle) -> _Layout:
     if not style.title:
         specification.pop("title", None)
     elif style.above:
-        lines = _lines_of(specification.get("title"))
+        lines = _title_lines(specification.get("title"))
         below = {"subtitle": lines, "subtitleFontSize": SMALL} if lines else {}
         specification["title"] = heading(style.above) | below
     if not figure.takes_width:
@@ -241,13 +248,13 @@ def title_of(figure: Figure) -> str:
     """The title and the subtitle of the whole figure as one line; "" without a title."""
     if isinstance(figure, Heatmap):
         return figure.title
-    return " ".join(_lines_of(figure.specification.get("title")))
+    return " ".join(_title_lines(figure.specification.get("title")))
 
 
-def _lines_of(title: Any) -> list[str]:
+def _title_lines(title: Any) -> list[str]:
     """The lines of a Vega-Lite title, followed by those of its subtitle."""
     if isinstance(title, dict):
-        return [*_lines_of(title.get("text")), *_lines_of(title.get("subtitle"))]
+        return [*_title_lines(title.get("text")), *_title_lines(title.get("subtitle"))]
     return [title] if isinstance(title, str) else list(title or ())
 
 
@@ -260,14 +267,14 @@ def _render(
     if width:
         letter = _LETTER * LABEL * enlargement
         specification = fold_legends(wrap_titles(specification, int(width / letter)), width, letter)
-    full_specification = _enlarge_letters(clean(specification), enlargement) | {
+    full_specification = _enlarge_letters(replace_forbidden(specification), enlargement) | {
         "config": file_config(style.theme, enlargement)
     }
     # No picture and no data is ever fetched: what a figure shows, it brings along.
     svg_text = vl_convert.vegalite_to_svg(
         json.dumps(full_specification, default=_as_python), allowed_base_urls=[]
     )
-    return name_rare_fonts(keep_spaces(clean(svg_text)))
+    return name_rare_fonts(keep_spaces(replace_forbidden(svg_text)))
 
 
 def _svg_tag(width: str, height: str, box: PixelBox) -> str:
@@ -330,7 +337,9 @@ def _datasets(figure: VegaFigure) -> dict[str, list[dict]]:
     """The figure's data frames as lists of rows for Vega; numbers that are not finite are null."""
     return {
         name: json.loads(
-            frame.map(clean).to_json(orient="records", double_precision=15, default_handler=_as_python)
+            frame.map(replace_forbidden).to_json(
+                orient="records", double_precision=15, default_handler=_as_python
+            )
         )
         for name, frame in figure.frames.items()
     }

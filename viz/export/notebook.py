@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..builders.figure_page import frame
+from ..builders.figure_page import page_iframe
 from .offline_page import offline_page
 
 if TYPE_CHECKING:  # the package loads torch
@@ -24,7 +24,7 @@ class NotebookPage:
     page: bytes = field(repr=False)  # HTML
 
     def _repr_html_(self) -> str:
-        return frame(self.page.decode(), self.title, _HEIGHT)
+        return page_iframe(self.page.decode(), self.title, _HEIGHT)
 
     def save(self, path: str | Path) -> None:
         """Writes the page to an HTML file, which opens offline. Raises OSError if it cannot be written."""
@@ -45,13 +45,13 @@ def show(what: Any, model_input: Any = None, *, tokenizer: Any = None) -> Notebo
     >>> show("checkpoints/imdb-pre-ln", "A gripping film.")
     NotebookPage(title='Attention of imdb-pre-ln')
     """
-    record, settings, picture = _record(what, model_input, tokenizer)
+    record, settings, picture = _record_of_input(what, model_input, tokenizer)
     name = settings.get("checkpoint")
     title = f"Attention of {name}" if name else "Attention"
     return NotebookPage(title, offline_page(record, title=title, settings=settings, picture=picture))
 
 
-def _record(
+def _record_of_input(
     what: Any, model_input: Any, tokenizer: Any
 ) -> tuple["AttentionRecord", dict[str, Any], np.ndarray | None]:
     """The record of the input, its provenance by name, and the picture of the input, if it is one; the arguments are

@@ -22,7 +22,7 @@ from ..attention.matrix_links import MatrixLink
 from ..builders.figure_page import json_block, vega_bundle
 from ..builders.palette import WEIGHT, WeightScale
 from ..builders.theme import PAGE, file_config
-from .safe_text import clean
+from .safe_text import replace_forbidden
 
 if TYPE_CHECKING:  # the package loads torch
     from model.record import AttentionRecord, ForwardRecord
@@ -136,7 +136,7 @@ def offline_page(
         "style": style,
         "vega": vega,
         "script": script,
-        "data": json_block(clean(data)),
+        "data": json_block(replace_forbidden(data)),
     }
     # In one pass, or a word of the data that looks like a name of another part would become one.
     pieces = _sibling_text("html").split("@@")
@@ -175,7 +175,7 @@ def _answer_html(classes: Mapping[str, float]) -> str:
 
 def _html_escaped(text: str) -> str:
     """The text as HTML, without invisible letters that could change its meaning."""
-    return escape(clean(text))
+    return escape(replace_forbidden(text))
 
 
 def _csp_hash(source: str) -> str:

@@ -37,14 +37,14 @@ _NAMED = 12  # letters that a sentence names
 _BETWEEN_TAGS = re.compile(">([^<]+)<")
 
 
-def clean(value: Any) -> Any:
+def replace_forbidden(value: Any) -> Any:
     """A copy of `value` with � for each character that XML forbids, in all strings of nested lists and dicts."""
     if isinstance(value, str):
         return _FORBIDDEN.sub("�", value)
     if isinstance(value, dict):
-        return {clean(key): clean(child) for key, child in value.items()}
+        return {replace_forbidden(key): replace_forbidden(child) for key, child in value.items()}
     if isinstance(value, list | tuple):
-        return [clean(child) for child in value]
+        return [replace_forbidden(child) for child in value]
     return value
 
 
@@ -152,7 +152,7 @@ def missing_letters_sentence(figure: Figure, kind: str) -> str:
 
 def missing_letters(texts: Iterable[str]) -> list[str]:
     """The letters in `texts` that no font here has, each once, in the order of their first occurrence."""
-    rare = (clean(text) for text in texts if not text.isascii())  # a picture is a long text, too
+    rare = (replace_forbidden(text) for text in texts if not text.isascii())  # a picture is a long text, too
     letters = dict.fromkeys(letter for text in rare for letter in text if letter > _COMMON)
     drawn = tuple(
         letter for letter in letters if letter != UNKNOWN and unicodedata.category(letter) not in _NO_LETTER
@@ -190,7 +190,7 @@ def _have_fonts(letters: Sequence[str]) -> dict[str, bool]:
 def _figure_texts(figure: Figure) -> Iterator[str]:
     """All texts of a figure: those of its specification and those of its data."""
     if isinstance(figure, VegaFigure):
-        yield from _strings(figure.specification)
+        yield from _all_strings(figure.specification)
         for frame in figure.frames.values():
             for name in frame.columns:
                 yield from (text for text in frame[name] if isinstance(text, str))
@@ -202,10 +202,10 @@ def _figure_texts(figure: Figure) -> Iterator[str]:
             yield from (axis.title, *(axis.names or ()))
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _all_strings(value: Any) -> Iterator[str]:
     """All strings in nested lists and dicts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list | tuple):
         for child in value.values() if isinstance(value, dict) else value:
-            yield from _strings(child)
+            yield from _all_strings(child)

@@ -16,7 +16,7 @@ from ..builders.figure import Figure, VegaFigure
 from ..builders.number_format import THIN
 from .drawing import pdf, png, svg
 from .export_style import ExportStyle
-from .safe_text import clean, missing_letters_sentence
+from .safe_text import missing_letters_sentence, replace_forbidden
 
 MIME = {
     "pdf": "application/pdf",
@@ -63,7 +63,9 @@ def table(figure: Figure) -> pd.DataFrame:
         names.insert(0, frame.index.name or "row")
         frame = pd.concat([frame.index.to_series(index=frame.index), frame], axis=1)
     return _clean_texts(
-        frame.set_axis(_unique_names([clean(name.strip().replace(THIN, " ")) for name in names]), axis=1)
+        frame.set_axis(
+            _unique_names([replace_forbidden(name.strip().replace(THIN, " ")) for name in names]), axis=1
+        )
     )
 
 
@@ -98,7 +100,7 @@ def parquet(figure: Figure) -> bytes:
 def _clean_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with � in its texts for each character that files may not hold."""
     texts = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
-    return frame.assign(**{name: [clean(text) for text in frame[name]] for name in texts})
+    return frame.assign(**{name: [replace_forbidden(text) for text in frame[name]] for name in texts})
 
 
 def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
@@ -176,7 +178,7 @@ def _latex_escaped(value: Any) -> str:
     """The text with all LaTeX commands and special characters escaped, even a [ at its start, which would be read as
     an option of the line break before it.
     """
-    text = _SPECIAL.sub(lambda match: _ESCAPED[match[0]], " ".join(clean(str(value)).split()))
+    text = _SPECIAL.sub(lambda match: _ESCAPED[match[0]], " ".join(replace_forbidden(str(value)).split()))
     return f"{{}}{text}" if text.startswith("[") else text
 
 

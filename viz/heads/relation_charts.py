@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..builders.chart import Column, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure
-from ..builders.number_format import THIN_PERCENT, head_name, told_apart
+from ..builders.number_format import THIN_PERCENT, format_distinct, head_name
 from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, heading
@@ -195,7 +195,7 @@ def relation_dots(
 
 def _head_sentence(head: BestHead) -> str:
     """One row of the figure in words, for screen readers."""
-    share, baseline = told_apart(head.share, head.baseline, ".0%")
+    share, baseline = format_distinct(head.share, head.baseline, ".0%")
     beyond = ", beyond it" if head.beyond else ""
     return f"{head.relation}: {head_name(head.layer, head.head)} {head.direction} {share} of {head.n:,}, the best offset {baseline}{beyond}"
 

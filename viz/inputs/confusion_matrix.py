@@ -8,7 +8,7 @@ import numpy as np
 from ..builders.cells import BARE_AXIS, grid
 from ..builders.chart import Column
 from ..builders.figure import VegaFigure
-from ..builders.number_format import abbreviated
+from ..builders.number_format import format_count
 from ..builders.theme import MIDDLE, SMALL
 from ..builders.vega_colours import ENDS, colour_legend
 
@@ -65,7 +65,7 @@ def confusion_matrix(
         largest=float(wrong_shares.max(initial=0)) or 1.0,
         signed=False,
         written=[
-            abbreviated(int(count)) if count or is_right else ""
+            format_count(int(count)) if count or is_right else ""
             for count, is_right in zip(counts.flat, label == answer, strict=True)
         ],
         font_size=SMALL if width < _LARGE_CELL else MIDDLE,

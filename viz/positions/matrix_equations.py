@@ -69,7 +69,7 @@ _ABOVE, _BELOW = 100, 60  # pixels, for colour bar and titles, and for the axes
 _DOMAINS = ((0.0, 0.19), (0.25, 0.5), (0.64, 0.83), (0.87, 1.0))
 
 
-def permutation(
+def permutation_panels(
     output: np.ndarray,
     output_of_reordered: np.ndarray,
     order: np.ndarray,

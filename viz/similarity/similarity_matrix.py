@@ -52,14 +52,14 @@ def similarity_matrix(
     end = largest_absolute(values[:n_rows, :n_columns], at_least=ROUNDING)
     width = int(np.clip(_WIDTH // max(len(columns), 1), _NARROWEST, _WIDEST))
     height = int(np.clip(_WIDTH // max(len(rows), 1), _LOWEST, _HIGHEST))
-    names = [[shortened(_visible(name), _LONGEST) for name in side] for side in (rows, columns)]
+    names = [[shortened(_visible_name(name), _LONGEST) for name in side] for side in (rows, columns)]
     numbers = cell_numbers(values, end, signed=True)
     is_numbered = width >= _NUMBERED
     total = f"cosine similarity {format_number(float(values.sum()), '.4f')}"
     return grid(
         [
-            Column("row", [_visible(rows[index]) for index in row], "of the first"),
-            Column("column", [_visible(columns[index]) for index in column], "of the second"),
+            Column("row", [_visible_name(rows[index]) for index in row], "of the first"),
+            Column("column", [_visible_name(columns[index]) for index in column], "of the second"),
             Column("value", values, None, in_file="cosine similarity"),
             Column("exact", numbers.exact, "the pair", in_file=None),
             Column("row_sum", values.sum(axis=1)[row], "sum of its row", "+.4f", None),
@@ -97,7 +97,7 @@ def similarity_matrix(
     )
 
 
-def _visible(name: str) -> str:
+def _visible_name(name: str) -> str:
     """The name of a token with its position, such as "3 film", with signs in place of invisible letters; other names
     as they are.
     """

@@ -149,9 +149,9 @@ def recorded_heads(
     }
     return chart(
         [],
-        *_maps(),
-        *_readings(),
-        *_track(),
+        *_map_layers(),
+        *_reading_layers(),
+        *_timeline_layers(),
         drawing=dict(pd.DataFrame(moments)),
         params=_parameters(),
         frames={
@@ -169,7 +169,7 @@ def recorded_heads(
         usermeta={"embedOptions": {"renderer": "canvas"}, "stretches": True},
         table=lambda: pd.concat(
             [
-                _weights(run, next(index for index, (_, last) in enumerate(span) if moment <= last))
+                _weight_table(run, next(index for index, (_, last) in enumerate(span) if moment <= last))
                 for run, span in zip(runs, spans, strict=True)
             ],
             ignore_index=True,
@@ -177,7 +177,7 @@ def recorded_heads(
     )
 
 
-def _weights(run: Run, moment: int) -> pd.DataFrame:
+def _weight_table(run: Run, moment: int) -> pd.DataFrame:
     """A table of the weights of all heads of a run at one moment: a row for each query, a column for each key."""
     names = position_labels(run.tokens)
     weights = weight_table(run.pattern[moment] / 255, {"layer": None, "head": None, "query": names}, names)
@@ -232,7 +232,7 @@ def _with_map_position(shown: Rows) -> Rows:
     )
 
 
-def _maps() -> list[Layer]:
+def _map_layers() -> list[Layer]:
     """The layers of the pictures of all heads, with the names of layers and heads."""
     shown = "datum.first <= moment && moment <= datum.last"
     start = f"data('sides')[datum.side][{ON_DARK} ? 'on_dark' : 'on_light']"
@@ -268,7 +268,7 @@ def _maps() -> list[Layer]:
     ]
 
 
-def _readings() -> list[Layer]:
+def _reading_layers() -> list[Layer]:
     """The layers beside or below the maps: encoder, training step, accuracy and phase at the shown moment, and the
     colour bar.
     """
@@ -331,7 +331,7 @@ def _readings() -> list[Layer]:
     ]
 
 
-def _track() -> list[Layer]:
+def _timeline_layers() -> list[Layer]:
     """The layers below the maps: the accuracies over all moments, on bands for the phases of training, and a mark at
     the shown moment.
     """

@@ -143,7 +143,7 @@ def recorded_values(values: np.ndarray, run: str, steps: np.ndarray, tasks: Sequ
     )
 
 
-def with_errors(table: pd.DataFrame) -> pd.DataFrame:
+def with_error_columns(table: pd.DataFrame) -> pd.DataFrame:
     """The `table` with the column `n`, the number of examples behind each accuracy `value` (NaN if not known),
     replaced by two columns of text: the number of examples and the standard error.
     """

@@ -24,8 +24,8 @@ from app_pages.subject.subject import FileSubject, LiveSubject, Subject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import Expression, call
 from model.experiments.faithfulness import (
-    area,
     deletion,
+    deletion_area,
     map_scores,
     other_attention,
     random_orders,
@@ -174,7 +174,7 @@ def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, q
     curve_pairs = ((curves.deletion, curves.random), (curves.insertion, curves.random[:, ::-1]))
     written = _curves_expression(subject, checked)
     for column, kind, (curve, random), sources in zip(columns, kinds, curve_pairs, written, strict=True):
-        own_area, random_areas = area(curve, verdict.n), area(random, verdict.n)
+        own_area, random_areas = deletion_area(curve, verdict.n), deletion_area(random, verdict.n)
         mean, sd = (
             format_number(float(random_areas.mean()), ".3f"),
             format_number(float(random_areas.std(ddof=1)), ".3f"),

@@ -28,7 +28,7 @@ from model.experiments.faithfulness import (
     Verdict,
 )
 from model.experiments.knock_out import KnockOutKind
-from viz.builders.number_format import THIN, format_number, percent, told_apart
+from viz.builders.number_format import THIN, format_distinct, format_number, percent
 
 
 class OverData(NamedTuple):
@@ -180,10 +180,10 @@ def areas_sentence(of_map: Verdict) -> str:
     curve = of_map.deletion_areas
     comparison = "above" if of_map.passes_deletion else "not above"
     perfect = "above it as well" if curve.perfect > curve.bound else "not above it either"
-    area, bound = told_apart(of_map.area, curve.bound, ".3f")
+    area, bound = format_distinct(of_map.area, curve.bound, ".3f")
     return (
         f"Area under the deletion curve {area}; {N_ORDERS} random orders {_random_areas_text(curve)}: {comparison} {bound}. "
-        f"That of the perfect map, {told_apart(curve.perfect, curve.bound, '.3f')[0]}, is {perfect}."
+        f"That of the perfect map, {format_distinct(curve.perfect, curve.bound, '.3f')[0]}, is {perfect}."
     )
 
 

@@ -9,7 +9,7 @@ from app_pages.subject import cache
 from model import checkpoint
 from model.capture import capture
 from model.experiments.attribution import Similarity, gradient_times_input, integrated_gradients
-from model.experiments.knock_out import falls, knock_out, removable_positions
+from model.experiments.knock_out import knock_out, log_odds_falls, removable_positions
 from model.experiments.masked_word import masked_word
 from model.experiments.probabilities import probabilities
 from model.measures.changes import cosine_distance
@@ -35,7 +35,7 @@ def test_tokens_have_the_colours_of_the_attribution(open_app, method):
     assert ("Complete: the sum" in captions(app)) == (method == "integrated gradients")
 
     positions = list(removable_positions(record))
-    effects = falls(record, knock_out(loaded, TEXT, answer="logits"))
+    effects = log_odds_falls(record, knock_out(loaded, TEXT, answer="logits"))
     expected = f"{stats.spearmanr(attributed.values[positions], effects).statistic:.2f}".replace("-", "−")
     (line,) = (block.value for block in app.markdown if block.value.startswith(method.capitalize()))
     assert "this attribution show" in line.lower()

@@ -203,9 +203,9 @@ def test_other_lenses_are_by_words_as_well(open_both, lens):
 @pytest.fixture
 def own_models(folders: Path) -> Iterator[None]:
     """Both encoders are in the models folder, and not among those of the project."""
-    locations.use(folders)
+    locations.use_models_folder(folders)
     yield
-    locations.use(None)
+    locations.use_models_folder(None)
 
 
 def test_beside_an_opened_encoder_stands_the_other_one_opened_last(

@@ -17,7 +17,7 @@ from app_pages.toolkit.markdown import beginning, counted
 from app_pages.training import page as training_page
 from app_pages.training import player
 from tests.app_pages.sentences.turns import Row, answer, row, table
-from viz.builders.number_format import percent, share_of, told_apart, with_error
+from viz.builders.number_format import format_distinct, percent, percent_with_error, share_below_one
 
 
 def verdict(what: str, before: Any, after: Any) -> str:
@@ -121,13 +121,13 @@ TABLE: dict[str, list[Row]] = {
         row("all", lambda: percent(1.0), "100.0 %", never=("over",)),
         row(
             "rounded to 1 in single precision",
-            lambda: percent(share_of(np.array([1.0, 1e-9], np.float32), 0)),
+            lambda: percent(share_below_one(np.array([1.0, 1e-9], np.float32), 0)),
             "over 99.9 %",
         ),
-        row("an error that rounds to 0", lambda: with_error(0.9996, 0.0004), "99.96 ± 0.04 %"),
+        row("an error that rounds to 0", lambda: percent_with_error(0.9996, 0.0004), "99.96 ± 0.04 %"),
         row(
             "two that print alike",
-            lambda: " and ".join(told_apart(0.55123, 0.5511, ".0%")),
+            lambda: " and ".join(format_distinct(0.55123, 0.5511, ".0%")),
             "55.12 % and 55.11 %",
         ),
     ],

@@ -18,7 +18,7 @@ from tests.model.huggingface.folders import build
 @pytest.fixture(autouse=True)
 def _no_root() -> Iterator[None]:
     yield
-    locations.use(None)
+    locations.use_models_folder(None)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from model.sources import locations
 @pytest.fixture(autouse=True)
 def _no_root() -> None:
     yield
-    locations.use(None)
+    locations.use_models_folder(None)
 
 
 def test_without_options_nothing_is_allowed():

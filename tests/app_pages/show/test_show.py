@@ -21,7 +21,7 @@ from viz.compare.stage_curves import norm_heatmap
 from viz.export.export_style import ExportStyle
 from viz.export.save import figure_bytes
 from viz.masks.cell_board import cell_board
-from viz.positions.matrix_equations import permutation, sum_of_maps
+from viz.positions.matrix_equations import permutation_panels, sum_of_maps
 from viz.positions.position_heatmaps import learned_positions, shift_of_positions, sinusoid_table
 
 FIGURE = VegaFigure({}, {})
@@ -34,7 +34,7 @@ KINDS: dict[str, Callable[[], Figure]] = {
     "difference": lambda: difference_heatmap(PATTERN, PATTERN.T, TOKENS),
     "lengths": lambda: norm_heatmap(PATTERN, TOKENS, TOKENS, limit=1),
     "sum": lambda: sum_of_maps({"a": PATTERN, "b": PATTERN}, TOKENS),
-    "permutation": lambda: permutation(PATTERN, PATTERN, np.arange(4), TOKENS, query=0, is_equal=True),
+    "permutation": lambda: permutation_panels(PATTERN, PATTERN, np.arange(4), TOKENS, query=0, is_equal=True),
     "learned positions": lambda: learned_positions(PATTERN),
     "sinusoids": lambda: sinusoid_table(PATTERN, position=1),
     "shift": lambda: shift_of_positions(np.eye(4), pair=0),

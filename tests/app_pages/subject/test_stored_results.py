@@ -52,7 +52,7 @@ def test_an_encoder_of_ones_own_has_it_in_its_folder(tmp_path, monkeypatch):
     made = tiny.loaded(tiny.TEXT, 4)
     save(tmp_path / "models" / "mine", made.model, {}, made.tokenizer)
     monkeypatch.setattr(locations, "_root", None)
-    locations.use(tmp_path / "models")
+    locations.use_models_folder(tmp_path / "models")
     write_results(tmp_path / "models" / "mine" / HEADS, heads(weights=weights_hash("mine")))
     assert stored_results.heads_of("mine").source.n == 30
     assert stored_results.heads_of("nowhere") is None

@@ -130,9 +130,9 @@ def opened(checkpoints: Path, tmp_path: Path) -> Iterator[str]:
     folder = tmp_path / "models" / "their-bert"
     shutil.copytree(checkpoints / "imdb-post-ln", folder)
     (folder / "history.json").write_text("{}")
-    locations.use(folder.parent)
+    locations.use_models_folder(folder.parent)
     yield folder.name
-    locations.use(None)
+    locations.use_models_folder(None)
 
 
 def test_of_an_opened_encoder_the_stop_on_training_is_left_out_and_that_is_said(open_app, opened):

@@ -19,11 +19,11 @@ def allow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Allow]:
 
     def allowed(**options: object) -> None:
         made = Options(**options)
-        locations.use(made.models)
+        locations.use_models_folder(made.models)
         monkeypatch.setattr(start_options, "OPTIONS", made)
 
     yield allowed
-    locations.use(None)
+    locations.use_models_folder(None)
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ from model.capture import capture
 from model.checkpoint import load, weights_hash
 from model.decompositions.answer_parts import answer_parts
 from model.experiments.ablation import ablated, importance
-from model.experiments.knock_out import falls, knock_out, removable_positions
+from model.experiments.knock_out import knock_out, log_odds_falls, removable_positions
 from model.experiments.probabilities import probabilities
 from model.experiments.pruning import greedy
 from model.inputs import Text, as_input
@@ -119,7 +119,7 @@ def test_correlation_with_knock_outs_by_hand():
     for text in TEXTS:
         record = capture(loaded, text)
         positions = list(removable_positions(record))
-        effect = falls(record, knock_out(loaded, text, "keys", positions, "logits"))
+        effect = log_odds_falls(record, knock_out(loaded, text, "keys", positions, "logits"))
         weights = record.pattern[1, 0, 0, positions]  # the class token is classified
         ranks = [np.argsort(np.argsort(array)) for array in (weights, effect)]
         by_text.append(np.corrcoef(*ranks)[0, 1])

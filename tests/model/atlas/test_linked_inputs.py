@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from model.atlas.linked_inputs import Link, LinkedPicture, linked_examples, read_conllu, with_spaces
+from model.atlas.linked_inputs import Link, LinkedPicture, linked_examples, read_conllu, with_spaces_if_needed
 from model.inputs.digits import EXAMPLES
 from tests.model import tiny
 
@@ -94,9 +94,9 @@ def test_residues_are_read_one_by_one(tmp_path):
     protein = tiny.loaded(replace(tiny.TEXT, vocab_size=25))
     ((_, linked),) = linked_examples(protein, written(tmp_path, rows, "it.csv"))
     object.__setattr__(protein, "tokenizer", tiny.amino_acids(12))
-    spaced = with_spaces(protein, linked)
+    spaced = with_spaces_if_needed(protein, linked)
     assert (spaced.text, spaced.words, spaced.links) == ("M K V", ((0, 1), (2, 3), (4, 5)), linked.links)
-    assert with_spaces(tiny.loaded(tiny.TEXT), linked) == linked
+    assert with_spaces_if_needed(tiny.loaded(tiny.TEXT), linked) == linked
 
 
 def test_patches_of_a_picture(tmp_path, digit_loaded, image):

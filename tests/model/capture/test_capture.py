@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.capture import BY_LAYER, capture, copy_by_pieces, evaluation_mode, to_host
+from model.capture import BY_LAYER, capture, copy_by_pieces, evaluation_mode, to_cpu
 from model.capture.intervention import Intervention, MaskChoice, masked
 from model.config import preset, presets
 from model.hooks import watch
@@ -407,4 +407,4 @@ def test_an_error_of_the_device_is_raised():
 
 def test_what_lies_in_the_machines_memory_is_not_copied():
     values = torch.rand(2, 3)
-    assert to_host(values).data_ptr() == values.data_ptr()
+    assert to_cpu(values).data_ptr() == values.data_ptr()

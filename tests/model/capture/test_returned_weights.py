@@ -6,7 +6,7 @@ import torch
 import transformers
 
 from model.capture.from_transformers import from_transformers
-from model.capture.returned_weights import between_positions
+from model.capture.returned_weights import layer_weights_from_window
 from tests.model.capture.test_from_transformers import MODELS, SENTENCE, SMALL, made, words
 from tests.model.huggingface import folders
 
@@ -224,14 +224,14 @@ LONGFORMER = SMALL | {"intermediate_size": 40, "attention_window": WINDOWS, "max
 
 def test_columns_are_keys_around_the_query():
     weights = torch.tensor([[[0.0, 0.7, 0.3], [0.2, 0.3, 0.5], [0.6, 0.4, 0.0]]])  # before, itself, behind
-    result = between_positions(weights, 2, None, torch.ones(3, dtype=torch.bool))
+    result = layer_weights_from_window(weights, 2, None, torch.ones(3, dtype=torch.bool))
     by_hand = [[[0.7, 0.3, 0], [0.2, 0.3, 0.5], [0, 0.6, 0.4]]]
     np.testing.assert_allclose(result, by_hand)
 
 
 def test_columns_of_another_window_are_refused():
     with pytest.raises(ValueError, match="3 columns of weights do not fit a window of 4"):
-        between_positions(torch.ones(1, 5, 3), 4, None, torch.ones(5, dtype=torch.bool))
+        layer_weights_from_window(torch.ones(1, 5, 3), 4, None, torch.ones(5, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("n_read", [5, 10])

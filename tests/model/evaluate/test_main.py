@@ -17,7 +17,7 @@ from model.checkpoint import load, predictions, record_figures, save
 from model.checkpoint.training_history import all_figures
 from model.config import preset
 from model.evaluate import __main__ as module
-from model.evaluate.__main__ import classification, evaluate
+from model.evaluate.__main__ import classification_metrics, evaluate
 from model.experiments import batching
 from model.inputs.digits import to_input
 from model.inputs.text import train_tokenizer, train_word_tokenizer
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[3]
 
 def test_classification_by_hand():
     logits = torch.tensor([[0.0, 0.0], [0.0, np.log(3.0)]])
-    figures = classification(logits, torch.tensor([1, 0]))
+    figures = classification_metrics(logits, torch.tensor([1, 0]))
     assert figures["n"] == 2
     assert figures["accuracy"] == 0.0  # of two equal logits the first is taken
     assert figures["loss"] == pytest.approx((np.log(2) + np.log(4)) / 2, rel=rounding(16))

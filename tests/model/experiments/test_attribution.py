@@ -15,7 +15,7 @@ from model.experiments.attribution import (
     Similarity,
     explained_answer,
     gradient_times_input,
-    integrate,
+    integrate_along_path,
     integrated_gradients,
     similarity_falls,
 )
@@ -86,7 +86,7 @@ def linear(alphas: np.ndarray) -> PathPoints:
 
 
 def test_of_a_linear_function_it_is_the_gradient_times_input_minus_baseline():
-    attributed = integrate(linear)
+    attributed = integrate_along_path(linear)
     np.testing.assert_allclose(attributed.values, [3, -8], rtol=1e-12)
     assert (attributed.output, attributed.baseline_output) == (1, 6)
     assert attributed.gap < 1e-12
@@ -95,7 +95,9 @@ def test_of_a_linear_function_it_is_the_gradient_times_input_minus_baseline():
 
 def test_of_a_product_each_factor_has_half():
     """F = x y at (2, 3) from zeros: ∂F/∂x · x = α 3 · 2, with the integral 3, and so for y."""
-    attributed = integrate(lambda alphas: PathPoints(6 * alphas**2, 6 * alphas[:, None] * np.ones(2)))
+    attributed = integrate_along_path(
+        lambda alphas: PathPoints(6 * alphas**2, 6 * alphas[:, None] * np.ones(2))
+    )
     np.testing.assert_allclose(attributed.values, [3, 3], rtol=1e-12)
 
 
@@ -106,7 +108,7 @@ def test_a_steep_place_is_refined():
         inner = 200 * (alphas - 0.3)
         return PathPoints(np.tanh(inner), 200 / np.cosh(inner)[:, None] ** 2)
 
-    attributed = integrate(steep)
+    attributed = integrate_along_path(steep)
     assert attributed.is_complete
     assert attributed.total == pytest.approx(2, abs=1e-3)
     assert 32 < attributed.n_gradients < module.MOST_GRADIENTS
@@ -114,7 +116,7 @@ def test_a_steep_place_is_refined():
 
 def test_what_stays_incomplete_says_so():
     """The products leave out a half: no number of points makes their integral the difference."""
-    attributed = integrate(lambda alphas: PathPoints(alphas, np.full((len(alphas), 1), 0.5)))
+    attributed = integrate_along_path(lambda alphas: PathPoints(alphas, np.full((len(alphas), 1), 0.5)))
     assert (attributed.total, attributed.difference) == pytest.approx((0.5, 1))
     assert not attributed.is_complete
     assert attributed.n_gradients <= module.MOST_GRADIENTS
@@ -300,11 +302,11 @@ def test_the_words_of_shipped_encoders_are_complete():
 
 def test_what_is_allowed_is_a_thousandth_of_the_difference_or_of_the_least_one():
     of_nats, of_cosines = (
-        integrate(lambda alphas: PathPoints(alphas / 50, np.full((len(alphas), 1), 0.02)), least)
+        integrate_along_path(lambda alphas: PathPoints(alphas / 50, np.full((len(alphas), 1), 0.02)), least)
         for least in (1.0, 0.1)
     )
     assert (of_nats.allowed, of_cosines.allowed) == pytest.approx((1e-3, 1e-4))
-    assert integrate(linear).allowed == pytest.approx(5e-3)
+    assert integrate_along_path(linear).allowed == pytest.approx(5e-3)
     assert integrated_gradients(FILLING["pre"], MASKED).least == 0.1
     assert integrated_gradients(FILLING["pre"], MASKED, ANSWERS["word"]).least == 1
 

@@ -12,7 +12,7 @@ from model.experiments.embeddings import (
     GridMeans,
     cosine_similarities,
     embedding_parts,
-    first_words,
+    first_word_ids,
     grid_means,
     lengths,
     look_up,
@@ -91,14 +91,14 @@ def test_an_encoder_of_images_has_no_vocabulary(digit_loaded):
 
 def test_the_first_words_are_whole_pieces_of_three_letters():
     pieces = ("[CLS]", "a", "##ing", "th", "the", "9th", "film", "and")
-    assert first_words(pieces, 2) == [4, 6]
-    assert first_words(pieces, 99) == [4, 6, 7]
+    assert first_word_ids(pieces, 2) == [4, 6]
+    assert first_word_ids(pieces, 99) == [4, 6, 7]
 
 
 def test_where_spaces_are_marked_words_begin_with_one():
     pieces = ("<s>", "·", "the", "·the", "·it", "·film", "·9th", "·честное")
-    assert first_words(pieces, 99) == [3, 5, 7]
-    assert first_words(("·", "the", "##·s"), 99) == [1]  # a vocabulary with the letter "·"
+    assert first_word_ids(pieces, 99) == [3, 5, 7]
+    assert first_word_ids(("·", "the", "##·s"), 99) == [1]  # a vocabulary with the letter "·"
 
 
 def test_cosines_by_hand():

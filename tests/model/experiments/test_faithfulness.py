@@ -24,8 +24,8 @@ from model.experiments.faithfulness import (
     Agreement,
     Undecidable,
     agreement,
-    area,
     deletion,
+    deletion_area,
     faithfulness,
     head_scores,
     is_correlated,
@@ -37,7 +37,7 @@ from model.experiments.faithfulness import (
     sort_by_score,
     verdict,
 )
-from model.experiments.knock_out import falls, knock_out, removable_positions
+from model.experiments.knock_out import knock_out, log_odds_falls, removable_positions
 from model.experiments.masked_word import MaskedWord
 from model.hooks import watch
 from model.inputs import prepare
@@ -68,8 +68,8 @@ def test_two_tokens_by_hand():
     assert agreement(np.array([0.25, 0.75]), np.array([2.0, 1.0])).spearman == pytest.approx(-1)
     # A deletion curve of two positions has the steps 0, 1 and 2: two trapezoids of width 1/2.
     assert removal_counts(2) == (0, 1, 2)
-    assert area(np.array([1.0, 0.5, 0.0]), 2) == 0.5
-    assert area(np.array([0.9, 0.1, 0.3]), 2) == pytest.approx(0.25 * (0.9 + 2 * 0.1 + 0.3))
+    assert deletion_area(np.array([1.0, 0.5, 0.0]), 2) == 0.5
+    assert deletion_area(np.array([0.9, 0.1, 0.3]), 2) == pytest.approx(0.25 * (0.9 + 2 * 0.1 + 0.3))
 
 
 def test_padding_asks_for_nothing(text_loaded):
@@ -208,7 +208,7 @@ def test_without_classes_a_curve_is_a_cosine_distance():
 
 @given(st.integers(1, 60), st.floats(0, 1))
 def test_the_area_under_a_constant_is_that_constant(n, height):
-    assert area(np.full((2, len(removal_counts(n))), height), n) == pytest.approx([height, height])
+    assert deletion_area(np.full((2, len(removal_counts(n))), height), n) == pytest.approx([height, height])
 
 
 # Other attention
@@ -339,7 +339,7 @@ def test_the_same_words_in_another_order_have_one_verdict(text):
     record = capture(loaded, text)
     scores = np.zeros(len(record))
     positions = list(removable_positions(record))
-    scores[positions] = falls(record, knock_out(loaded, text, answer="logits"))
+    scores[positions] = log_odds_falls(record, knock_out(loaded, text, answer="logits"))
     judged, reason = faithfulness(loaded, text, {"perfect": scores[None]})
     assert judged["perfect"].agreement.p[0] > SIGNIFICANT
     assert reason is Undecidable.TOO_EQUAL
@@ -367,7 +367,9 @@ class Made:
             measure, "knock_out", lambda *arguments: self.answers([(position,) for position in arguments[3]])
         )
         whole = self.answers([()])[0]
-        monkeypatch.setattr(measure, "falls", lambda _, answers: log_odds(whole, 0) - log_odds(answers, 0))
+        monkeypatch.setattr(
+            measure, "log_odds_falls", lambda _, answers: log_odds(whole, 0) - log_odds(answers, 0)
+        )
 
     def answers(self, sets):
         present = np.array([[position not in gone for position in range(self.n)] for gone in sets])
@@ -442,7 +444,7 @@ def test_noise_passes_on_at_most_one_input_in_twenty(made):
 def test_many_maps_are_judged_as_each_alone(loaded, given_input):
     record = capture(loaded, given_input)
     positions = list(removable_positions(record))
-    effect = falls(record, knock_out(loaded, given_input, answer="logits"))
+    effect = log_odds_falls(record, knock_out(loaded, given_input, answer="logits"))
     best = np.zeros(len(record))
     best[positions] = effect
     heads = [[head_scores(record, layer, head) for head in range(2)] for layer in range(2)]

@@ -8,10 +8,10 @@ from model.capture import capture
 from model.capture.intervention import Intervention, without_keys
 from model.experiments import batching
 from model.experiments.knock_out import (
-    falls,
-    kinds,
     knock_out,
     knock_out_interventions,
+    knock_out_kinds,
+    log_odds_falls,
     removable_positions,
 )
 from model.inputs import Text, prepare
@@ -89,8 +89,8 @@ def test_what_cannot_be_taken_away_is_left_out(text_loaded, digit_loaded, image)
 
 
 def test_each_encoder_has_its_kinds(text_loaded, digit_loaded, image):
-    assert kinds(text_loaded) == ("keys", "mask", "unknown")
-    assert kinds(digit_loaded) == ("keys", "grey")
+    assert knock_out_kinds(text_loaded) == ("keys", "mask", "unknown")
+    assert knock_out_kinds(digit_loaded) == ("keys", "grey")
     with pytest.raises(ValueError, match="tiny can be asked with keys and grey, not with 'mask'"):
         knock_out(digit_loaded, image, "mask")
 
@@ -98,7 +98,7 @@ def test_each_encoder_has_its_kinds(text_loaded, digit_loaded, image):
 def test_a_token_beyond_the_encoders_vocabulary_is_none_of_its_kinds(text_loaded):
     unknown = text_loaded.tokenizer.token_to_id("[UNK]")
     short = replace(text_loaded, model=tiny.build(replace(tiny.TEXT, vocab_size=unknown + 1)))
-    assert kinds(short) == ("keys", "unknown")
+    assert knock_out_kinds(short) == ("keys", "unknown")
 
 
 @pytest.mark.parametrize(("kind", "index"), [("keys", 5), ("grey", 0), ("keys", -1)])
@@ -109,7 +109,7 @@ def test_a_position_that_cannot_be_taken_away_is_named(digit_loaded, image, kind
 
 def test_nothing_taken_away_changes_nothing(text_loaded, digit_loaded, image):
     for loaded, model_input in ((text_loaded, TEXT), (digit_loaded, image)):
-        for kind in kinds(loaded):
+        for kind in knock_out_kinds(loaded):
             assert knock_out_interventions(loaded, model_input, [()], kind) == (Intervention(),)
             assert knock_out(loaded, model_input, kind, []).shape == (0, loaded.config.n_classes)
 
@@ -142,7 +142,7 @@ def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):
 def test_falls_by_hand(text_loaded):
     record = replace(capture(text_loaded, TEXT), logits=np.log(np.array([0.25, 0.75], np.float32)))
     # Odds of 3 become 9 and 1.
-    result = falls(record, np.log([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]))
+    result = log_odds_falls(record, np.log([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]))
     np.testing.assert_allclose(result, [-np.log(3), np.log(3), 0], atol=1e-6)
 
 
@@ -155,4 +155,4 @@ def test_without_classes_the_pooled_state_is_followed():
         1 - record.pooled @ answer / np.linalg.norm(record.pooled) / np.linalg.norm(answer)
         for answer in answers
     ]
-    np.testing.assert_allclose(falls(record, answers), by_hand, atol=1e-6)
+    np.testing.assert_allclose(log_odds_falls(record, answers), by_hand, atol=1e-6)

@@ -125,7 +125,7 @@ def test_the_bias_over_the_distance_is_what_the_encoder_adds(tmp_path, architect
 def test_the_curve_goes_on_to_where_the_bias_stays_the_same(tmp_path):
     sizes = {"relative_attention_max_distance": 512, "relative_attention_num_buckets": 32}
     loaded = encoder(tmp_path, "T5EncoderModel", n_positions=400, **sizes)
-    assert position_kinds.shared_from(loaded.config) == 305
+    assert position_kinds.bias_shared_from(loaded.config) == 305
     bias = position_kinds.distance_bias(loaded, 0)
     assert (bias.offsets.min(), bias.offsets.max()) == (-305, 305)
     assert (bias.by_head[:, 0] != bias.by_head[:, 1]).all()

@@ -16,7 +16,7 @@ from model.files.content import (
     read_as,
     read_bounded,
     replace_text,
-    replacing,
+    replacement_file,
 )
 from model.schema import Count
 from tests.full_disk import FULL, full_after
@@ -78,7 +78,7 @@ def names(folder: Path) -> list[str]:
 def test_on_a_full_disk_the_old_file_stays_and_the_error_is_the_systems(tmp_path, way, room):
     path = tmp_path / "it"
     path.write_text("old")
-    with full_after(room), pytest.raises(OSError, match=FULL) as caught, replacing(path) as beside:
+    with full_after(room), pytest.raises(OSError, match=FULL) as caught, replacement_file(path) as beside:
         WAYS[way](beside)
     assert caught.value.filename == str(path)
     assert path.read_text() == "old"
@@ -89,7 +89,7 @@ def test_on_a_full_disk_the_old_file_stays_and_the_error_is_the_systems(tmp_path
 def test_what_was_written_takes_the_place_of_the_old_file(tmp_path, way):
     path = tmp_path / "it"
     path.write_text("old")
-    with replacing(path) as beside:
+    with replacement_file(path) as beside:
         WAYS[way](beside)
         assert path.read_text() == "old"
     assert path.stat().st_size > 500
@@ -99,14 +99,14 @@ def test_what_was_written_takes_the_place_of_the_old_file(tmp_path, way):
 def test_a_link_leads_to_the_file_and_stays_a_link(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "it").symlink_to(tmp_path / "far" / "file")
-    with replacing(tmp_path / "it") as beside:
+    with replacement_file(tmp_path / "it") as beside:
         beside.write_text("new")
     assert (tmp_path / "it").is_symlink()
     assert (tmp_path / "far" / "file").read_text() == "new"
 
 
 def test_a_device_is_written_to_and_stays_one():
-    with replacing(Path(os.devnull)) as beside:
+    with replacement_file(Path(os.devnull)) as beside:
         assert beside == Path(os.devnull)
 
 
@@ -115,7 +115,7 @@ def test_after_any_error_nothing_is_left(tmp_path):
         path.write_text("half")
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "it") as beside:
+    with pytest.raises(ZeroDivisionError), replacement_file(tmp_path / "it") as beside:
         half(beside)
     assert names(tmp_path) == []
 

@@ -13,7 +13,7 @@ from transformers import CLIPTokenizer
 from model.capture import activations, capture
 from model.capture.intervention import at_temperature, permuted_attention, repositioned, without_keys
 from model.checkpoint import fingerprint, load, weights_hash
-from model.experiments.knock_out import kinds
+from model.experiments.knock_out import knock_out_kinds
 from model.huggingface import describe
 from model.inputs import Text, prepare, reads_pairs
 from model.inputs.text import encode
@@ -222,7 +222,7 @@ def test_special_tokens_of_clip(tmp_path):
     assert not record.has_class_token
     assert not reads_pairs(loaded)
     assert prepare(loaded, "ab")[1].n_unknown == 0
-    assert "unknown" not in kinds(loaded)
+    assert "unknown" not in knock_out_kinds(loaded)
 
 
 def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from model.capture import capture
 from model.lenses import LENSES, through
 from model.lenses.norms import alti, norm_weighted, with_residual_and_norm
-from model.lenses.rollout import gradient_weighted_attention, relevance, roll_out, rollout
+from model.lenses.rollout import gradient_weighted_attention, record_of_rolled_out_maps, relevance, rollout
 from model.lenses.value_zeroing import changes_of_layers, zeroing_record
 from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, read_by
 
@@ -13,11 +13,11 @@ BY_HAND = {
     "norm-weighted": lambda loaded, _, record: norm_weighted(loaded.model, record),
     "residual and LayerNorm": lambda loaded, _, record: with_residual_and_norm(loaded.model, record),
     "ALTI": lambda loaded, _, record: alti(loaded.model, record),
-    "ALTI, rolled out": lambda loaded, _, record: roll_out(alti(loaded.model, record)),
+    "ALTI, rolled out": lambda loaded, _, record: record_of_rolled_out_maps(alti(loaded.model, record)),
     "value zeroing": lambda loaded, _, record: zeroing_record(
         record, changes_of_layers(loaded.model, record)
     ),
-    "value zeroing, rolled out": lambda loaded, _, record: roll_out(
+    "value zeroing, rolled out": lambda loaded, _, record: record_of_rolled_out_maps(
         zeroing_record(record, changes_of_layers(loaded.model, record))
     ),
     "rollout": lambda *seen: rollout(seen[2]),

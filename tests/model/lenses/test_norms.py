@@ -19,7 +19,7 @@ from model.lenses.norms import (
     vector_norms_with_residual,
     with_residual_and_norm,
 )
-from model.lenses.rollout import roll_out
+from model.lenses.rollout import record_of_rolled_out_maps
 from tests.model import tiny
 from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
 
@@ -246,7 +246,9 @@ def test_rolled_out_the_maps_are_multiplied_later_layers_on_the_left():
     loaded = tiny.loaded(tiny.TEXT)
     by_layer = alti(loaded.model, capture(loaded, TEXT))
     first, second = by_layer.pattern[:, 0].astype(float)
-    np.testing.assert_allclose(roll_out(by_layer).pattern[:, 0], [first, second @ first], rtol=1e-5)
+    np.testing.assert_allclose(
+        record_of_rolled_out_maps(by_layer).pattern[:, 0], [first, second @ first], rtol=1e-5
+    )
 
 
 def test_a_masked_key_brings_nothing():

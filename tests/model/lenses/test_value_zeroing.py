@@ -9,7 +9,7 @@ from model.capture.intervention import MaskChoice, masked, without_keys
 from model.hooks import watch
 from model.lenses import VALUE_ZEROING, through
 from model.lenses import value_zeroing as module
-from model.lenses.rollout import roll_out
+from model.lenses.rollout import record_of_rolled_out_maps
 from model.lenses.value_zeroing import (
     changes_in_layer,
     changes_of_layers,
@@ -123,7 +123,7 @@ def test_rows_sum_to_1_and_are_rolled_out_without_i(name, tmp_path):
     loaded, model_input = read_by(name, tmp_path)
     one = through(VALUE_ZEROING, loaded, model_input)
     np.testing.assert_allclose(one.pattern.sum(axis=-1), 1, rtol=1e-5)
-    both = roll_out(one).pattern
+    both = record_of_rolled_out_maps(one).pattern
     np.testing.assert_allclose(both[0], one.pattern[0], rtol=1e-6)
     np.testing.assert_allclose(both[1, 0], one.pattern[1, 0] @ one.pattern[0, 0], rtol=1e-4)
 
@@ -161,7 +161,7 @@ def test_what_is_masked_is_zero(name, tmp_path):
     padded = capture(loaded, TEXT, masked(MaskChoice(kind="padding", n_padding=2)))
     result = zeroing_record(padded, changes_of_layers(loaded.model, padded))
     assert not result.pattern[..., -2:].any()
-    assert not roll_out(result).pattern[..., :-2, -2:].any()
+    assert not record_of_rolled_out_maps(result).pattern[..., :-2, -2:].any()
     alone = through(VALUE_ZEROING, loaded, TEXT).pattern
     np.testing.assert_allclose(result.pattern[..., :-2, :-2], alone, rtol=1e-2, atol=1e-5)
     blind = capture(loaded, TEXT, without_keys(*range(5)))

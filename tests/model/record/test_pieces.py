@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
 from tokenizers.pre_tokenizers import ByteLevel
 
-from model.record.pieces import Spelling, infer_spelling, joined, marked, shown
+from model.record.pieces import Spelling, infer_spelling, join_pieces, marked, shown
 
 BYTES = Spelling(byte_level=True, space="Ġ")
 LETTERS = st.characters(exclude_categories=("Cs", "Cc", "Cf", "Zs", "Zl", "Zp", "Mn"))
@@ -24,7 +24,7 @@ def test_the_parts_of_a_text_are_the_text_again(text, lengths):
         whole = whole[length:]
     pieces = [piece for piece in pieces if piece]
     texts = BYTES.decode(pieces)
-    assert joined(texts, pieces) == text
+    assert join_pieces(texts, pieces) == text
     for piece, part in zip(pieces, texts, strict=True):
         decoded = ByteLevelDecoder().decode([piece])
         assert part == decoded or "[U+" in part

@@ -16,7 +16,7 @@ from model.record.record_file import (
     HALF,
     OPTIONAL,
     dump,
-    fits_half,
+    fits_half_precision,
     from_bytes,
     n_bytes,
     read,
@@ -117,9 +117,9 @@ def test_what_was_rounded_says_so_after_it_was_saved_again(record):
 
 def test_numbers_too_large_for_half_precision_are_refused(record):
     large = replace(record, scores=record.scores * np.float32(1e7))
-    assert fits_half(record)
-    assert not fits_half(large)
-    assert fits_half(attention_alone(large))
+    assert fits_half_precision(record)
+    assert not fits_half_precision(large)
+    assert fits_half_precision(attention_alone(large))
     with pytest.raises(ValueError, match="above 65,504, which half precision does not have"):
         dump(large, {}, half=True)
 

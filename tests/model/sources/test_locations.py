@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 from model import checkpoint
 from model.checkpoint import read_config
 from model.sources import locations
-from model.sources.locations import below_root, find
+from model.sources.locations import encoders_in_models_folder, find
 from model.sources.names import Listing
 from model.sources.uploads import upload
 from tests.model import tiny
@@ -22,9 +22,9 @@ def root(tmp_path: Path) -> Iterator[Path]:
     """A folder of models that is in use, with one of them."""
     folder = tmp_path / "models"
     encoder(folder / "my-bert")
-    locations.use(folder)
+    locations.use_models_folder(folder)
     yield folder
-    locations.use(None)
+    locations.use_models_folder(None)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def two_encoders(folder: Path) -> Path:
 
 def test_a_name_is_a_folder_below_the_root(root, home):
     encoder(root / "team" / "their-bert")
-    assert below_root(home) == Listing(names=("my-bert", "team/their-bert"))
+    assert encoders_in_models_folder(home) == Listing(names=("my-bert", "team/their-bert"))
     assert find("my-bert", home) == root / "my-bert"
     assert find("team/their-bert", home) == root / "team" / "their-bert"
     assert find("shipped", home) == home / "shipped"
@@ -63,7 +63,7 @@ def test_what_nobody_can_be_shown_or_would_wait_for_in_vain_is_no_checkpoint(hom
     (home / "piped").mkdir()
     os.mkfifo(home / "piped" / "config.json")
     encoder(home / os.fsdecode(b"bad\xff"))
-    assert locations.shipped(home) == ["shipped"]
+    assert locations.shipped_names(home) == ["shipped"]
 
 
 def test_checkpoints_are_found_by_their_names(root, monkeypatch):
@@ -82,21 +82,21 @@ def test_an_encoder_is_called_by_the_name_under_which_it_was_asked_for(root):
 
 def test_two_of_the_same_name_are_told_apart(root, home):
     encoder(root / "shipped")
-    assert below_root(home).names == ("models:shipped", "my-bert")
+    assert encoders_in_models_folder(home).names == ("models:shipped", "my-bert")
     assert find("shipped", home) == home / "shipped"
     assert find("models:shipped", home) == root / "shipped"
 
 
 def test_the_root_may_be_an_encoder_itself(root, home):
     encoder(root / "1_Pooling")
-    locations.use(root / "my-bert")
-    assert below_root(home).names == ("my-bert",)
+    locations.use_models_folder(root / "my-bert")
+    assert encoders_in_models_folder(home).names == ("my-bert",)
     assert find("my-bert", home) == root / "my-bert"
 
 
 def test_what_lies_in_an_encoder_is_none_of_its_own(root, home):
     encoder(root / "my-bert" / "1_Pooling")
-    assert below_root(home).names == ("my-bert",)
+    assert encoders_in_models_folder(home).names == ("my-bert",)
 
 
 def test_pickles_without_a_configuration_are_listed_so_that_it_can_be_said_what_is_wrong(root, home):
@@ -105,7 +105,7 @@ def test_pickles_without_a_configuration_are_listed_so_that_it_can_be_said_what_
     (root / "weights of everything.pt").write_bytes(b"")
     (root / "texts").mkdir()
     (root / "texts" / "a.txt").write_text("")
-    assert below_root(home).names == ("my-bert", "old")
+    assert encoders_in_models_folder(home).names == ("my-bert", "old")
     with pytest.raises(FileNotFoundError, match=r"^no encoder is called texts$"):
         find("texts", home)
 
@@ -141,7 +141,7 @@ def test_hidden_folders_and_odd_names_are_left_out_and_said(root, home):
     for name in (".hidden", "a[b]", "<script>", "new\nline", "$x$", "`x`"):
         encoder(root / name)
     (home.parent / "x").mkdir()
-    result = below_root(home)
+    result = encoders_in_models_folder(home)
     assert result.names == ("my-bert",)
     assert [why.partition(":")[0] for why in result.refused] == ["5 folders are left out"]
 
@@ -151,7 +151,7 @@ def test_links_that_stay_inside_are_followed(root, home):
     (root / "store").mkdir()
     (root / "my-bert" / "model.safetensors").rename(root / "store" / "blob")
     (root / "my-bert" / "model.safetensors").symlink_to(root / "store" / "blob")
-    assert below_root(home).names == ("alias", "my-bert")
+    assert encoders_in_models_folder(home).names == ("alias", "my-bert")
     assert find("alias", home) == root / "my-bert"
 
 
@@ -167,7 +167,7 @@ def test_links_that_lead_out_of_the_root_are_refused(root, home):
     (root / "below" / "one" / "1_Pooling" / "config.json").symlink_to(secret / "config.json")
     encoder(root / "hidden")  # a modules.json may name what a listing leaves out
     (root / "hidden" / ".part").symlink_to(secret)
-    result = below_root(home)
+    result = encoders_in_models_folder(home)
     assert result.names == ("my-bert",)
     names = ("a-file", "a-part", "below/one", "hidden", "whole")
     assert sorted(result.refused) == [
@@ -189,7 +189,7 @@ def test_links_in_a_circle_end(root, home):
     encoder(root / "team" / "bert")
     (root / "my-bert" / "vocab.txt").symlink_to("vocab.txt")
     began = time.monotonic()
-    result = below_root(home)
+    result = encoders_in_models_folder(home)
     assert time.monotonic() - began < 1
     assert result.names == ("team/bert",)
     assert result.refused == ("my-bert cannot be read",)
@@ -208,10 +208,10 @@ def test_the_listing_is_bounded(root, home, monkeypatch):
         encoder(root / f"many-{number:02}")
     encoder(root / "a" / "b" / "c" / "d")
     encoder(root / "a" / "b" / "c" / "e" / "too-deep")
-    assert "a/b/c/d" in below_root(home).names
-    assert len(below_root(home).names) == 22
+    assert "a/b/c/d" in encoders_in_models_folder(home).names
+    assert len(encoders_in_models_folder(home).names) == 22
     monkeypatch.setattr(locations, "LONGEST_LISTING", -1.0)
-    assert below_root(home) == Listing(
+    assert encoders_in_models_folder(home) == Listing(
         refused=("the folder is large, and only its first 0 encoders are listed",)
     )
     assert find("many-07", home) == root / "many-07"  # by its name it still opens
@@ -225,14 +225,14 @@ def test_a_folder_of_very_many_files_is_refused(home, monkeypatch):
 
 
 def test_without_a_root_nothing_but_the_other_places_is_found(root, home):
-    locations.use(None)
-    assert below_root(home) == Listing()
+    locations.use_models_folder(None)
+    assert encoders_in_models_folder(home) == Listing()
     with pytest.raises(FileNotFoundError, match=r"^no encoder is called my-bert$"):
         find("my-bert", home)
     with pytest.raises(ValueError, match=r"^the models folder, nowhere, cannot be read$"):
-        locations.use(root / "nowhere")
+        locations.use_models_folder(root / "nowhere")
     with pytest.raises(ValueError, match=r"^the models folder, config.json, cannot be read$"):
-        locations.use(root / "my-bert" / "config.json")
+        locations.use_models_folder(root / "my-bert" / "config.json")
     assert locations.root() is None
 
 
@@ -266,7 +266,7 @@ def test_an_upload_is_found_as_long_as_somebody_holds_it(home):
 def test_of_two_encoders_in_a_folder_each_has_a_name(root, home):
     folder = two_encoders(root / "team" / "my-clip")
     names = ("my-bert", "team/my-clip/text_model", "team/my-clip/vision_model")
-    assert below_root(home) == Listing(names=names)
+    assert encoders_in_models_folder(home) == Listing(names=names)
     assert find("team/my-clip", home) == folder
     assert find("team/my-clip/text_model", home) == folder / "text_model"
     assert find("models:team/my-clip/vision_model", home) == folder / "vision_model"
@@ -283,7 +283,7 @@ def test_of_two_encoders_in_a_folder_each_has_a_name(root, home):
 def test_a_folder_with_one_of_the_two_has_one_name(root, home):
     folder = two_encoders(root / "my-clip")
     save_file({"vision_model.embeddings.patch_embedding.weight": np.ones(1)}, folder / "model.safetensors")
-    assert below_root(home).names == ("my-bert", "my-clip")
+    assert encoders_in_models_folder(home).names == ("my-bert", "my-clip")
 
 
 def test_names_of_two_encoders_lead_to_nothing_outside(root, home, tmp_path):
@@ -294,15 +294,15 @@ def test_names_of_two_encoders_lead_to_nothing_outside(root, home, tmp_path):
     for name in ("../outside/vision_model", f"{tmp_path}/outside/vision_model", "./vision_model"):
         with pytest.raises(FileNotFoundError, match="no encoder is called"):
             find(name, home)
-    assert not any("vision_model" in name for name in below_root(home).names)
+    assert not any("vision_model" in name for name in encoders_in_models_folder(home).names)
 
 
 def test_the_models_folder_itself_may_hold_two_encoders(tmp_path, home):
     folder = two_encoders(tmp_path / "my-clip")
-    locations.use(folder)
-    assert below_root(home).names == ("my-clip/text_model", "my-clip/vision_model")
+    locations.use_models_folder(folder)
+    assert encoders_in_models_folder(home).names == ("my-clip/text_model", "my-clip/vision_model")
     assert find("my-clip/text_model", home) == folder / "text_model"
-    locations.use(None)
+    locations.use_models_folder(None)
 
 
 def test_two_encoders_of_an_upload(home, tmp_path):

@@ -8,12 +8,12 @@ from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
 from tests.viz.attention.test_linked_heads import NOT_GOOD, PATTERN, texts
 from viz.attention import linked_data as module
-from viz.attention.linked_data import script_data, stamp_of, value_of_top, weight_numbers
+from viz.attention.linked_data import script_data, stamp_of, value_of_largest_integer, weights_as_integers
 from viz.attention.linked_heads import linked_heads
 
 
 def test_weights_travel_as_whole_numbers_query_by_query():
-    numbers = weight_numbers(NOT_GOOD, (0, 0))
+    numbers = weights_as_integers(NOT_GOOD, (0, 0))
     assert {values.dtype for values in numbers.values()} == {np.dtype(np.uint16)}
     # [query, layer, head, key]: of "not" both heads, then of "good" both heads.
     expected = [[[[63897, 1638], [32768, 32768]]], [[[16384, 49151], [0, 65535]]]]
@@ -24,7 +24,7 @@ def test_weights_travel_as_whole_numbers_query_by_query():
 
 def test_weights_come_back_within_half_a_step():
     pattern = np.random.default_rng(0).dirichlet(np.ones(7), (3, 2, 7))
-    numbers = weight_numbers(from_arrays(pattern, list("abcdefg")), (0, 0))
+    numbers = weights_as_integers(from_arrays(pattern, list("abcdefg")), (0, 0))
     np.testing.assert_allclose(
         numbers["weights"] / module.TOP, np.moveaxis(pattern, 2, 0), atol=0.51 / module.TOP
     )
@@ -35,17 +35,20 @@ def test_what_is_no_weight_between_0_and_1_does_not_wrap_around():
     record = AttentionRecord(
         tokens=("a", "b"), roles=("word",) * 2, pattern=pattern, mask=np.ones(pattern.shape, bool)
     )
-    assert value_of_top(record) == 1.5
-    assert weight_numbers(record, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 43690]
-    assert value_of_top(replace(record, pattern=np.array([[[[np.inf, 1.5], [-np.inf, 1.0]]]]))) == 1.5
+    assert value_of_largest_integer(record) == 1.5
+    assert weights_as_integers(record, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 43690]
+    assert (
+        value_of_largest_integer(replace(record, pattern=np.array([[[[np.inf, 1.5], [-np.inf, 1.0]]]])))
+        == 1.5
+    )
     huge = replace(record, pattern=np.where(pattern == 1.5, 1e30, pattern))
-    assert value_of_top(huge) == 1
-    assert weight_numbers(huge, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 65535]
+    assert value_of_largest_integer(huge) == 1
+    assert weights_as_integers(huge, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 65535]
 
 
 def test_of_a_large_record_the_chosen_head_is_sent_and_of_the_others_the_strongest_keys(monkeypatch):
     monkeypatch.setattr(module, "MOST_WEIGHTS", 7)
-    numbers = weight_numbers(NOT_GOOD, (0, 1))
+    numbers = weights_as_integers(NOT_GOOD, (0, 1))
     assert numbers["weights"].tolist() == [[[[32768, 32768]]], [[[0, 65535]]]]
     assert numbers["best"].shape == numbers["most"].shape == (2, 1, 2)
     figure = linked_heads(NOT_GOOD, selected=(0, 1), query=1)

@@ -11,7 +11,7 @@ from model.record.from_arrays import from_arrays
 from tests.viz.pixels import pixels
 from tests.viz.scene import drawn
 from viz.attention import linked_data as module
-from viz.attention.linked_data import stamp_of, weight_numbers
+from viz.attention.linked_data import stamp_of, weights_as_integers
 from viz.attention.linked_heads import linked_heads
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT
@@ -44,7 +44,7 @@ def with_message(figure: VegaFigure, **message: object) -> VegaFigure:
 def message(query: int, *, layer: int = 0, head: int = 0, record: AttentionRecord = NOT_GOOD) -> dict:
     """What the script sends while this head and query are chosen."""
     numbers = {
-        name: values[query].ravel().tolist() for name, values in weight_numbers(record, (0, 0)).items()
+        name: values[query].ravel().tolist() for name, values in weights_as_integers(record, (0, 0)).items()
     }
     chosen = {"layer": layer, "head": head, "query": query, "own_layer": 0, "own_head": 0}
     return {"stamp": stamp_of(record), "is_whole": True, "hidden": None, **chosen, **numbers}
@@ -189,7 +189,7 @@ def test_with_a_channel_the_chart_brings_no_weights():
     state = linked_heads(NOT_GOOD, channel="a").frames["state"]
     assert not {"weights", "best", "most"} & set(state)
     alone = linked_heads(NOT_GOOD).frames["state"]
-    assert alone["weights"][0] == weight_numbers(NOT_GOOD, (0, 0))["weights"].ravel().tolist()
+    assert alone["weights"][0] == weights_as_integers(NOT_GOOD, (0, 0))["weights"].ravel().tolist()
 
 
 def test_the_chart_shows_what_its_script_tells_it():

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.heatmap import attention_scale, colour_scale, compact, heatmap, position_labels
+from viz.builders.heatmap import attention_scale, colour_scale, compact_heatmap, heatmap, position_labels
 from viz.builders.palette import DIFFERENCE, WEIGHTS, WeightScale
 
 OPTIONS = {"colours": colour_scale("weight", "0 to 1", 1), "number": ": %{z}", "description": "of nothing"}
@@ -66,7 +66,7 @@ def test_no_two_names_touch_and_the_query_has_its_own(n, query, options, side):
 @pytest.mark.parametrize("n", [6, 18, 26, 40, 64])
 def test_the_names_of_a_compact_map_do_not_touch_and_fit_above_it(n):
     tokens = ["extraordinary"] * (n - 2) + ["a", "b"]
-    layout = compact(weight_heatmap(np.eye(n), tokens, query=5), "Map").specification.layout
+    layout = compact_heatmap(weight_heatmap(np.eye(n), tokens, query=5), "Map").specification.layout
     for axis in (layout.xaxis, layout.yaxis):
         assert 5 in axis.tickvals
         assert min(np.diff(axis.tickvals)) * 255 / n >= axis.tickfont.size
@@ -127,13 +127,13 @@ def test_beside_a_compact_bar_stands_how_far_the_values_go_beyond_it():
             height=300,
             **OPTIONS | {"colours": colour_scale("score", "", end)},
         )
-        drawn = compact(figure, "Map").specification
+        drawn = compact_heatmap(figure, "Map").specification
         assert drawn.layout.annotations[1].text == text
 
 
 def test_compact_maps_have_one_size_of_plot_and_the_ends_of_their_scale_beside_the_bar():
     short, long = (
-        compact(weight_heatmap(np.eye(2), tokens), "<b>Map</b>").specification
+        compact_heatmap(weight_heatmap(np.eye(2), tokens), "<b>Map</b>").specification
         for tokens in (["a", "b"], ["extraordinarily", "a"])
     )
     for drawn in (short, long):

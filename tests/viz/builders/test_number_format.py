@@ -6,20 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viz.builders.number_format import (
-    abbreviated,
     cell_numbers,
+    format_count,
+    format_distinct,
     format_number,
     format_short,
     format_tex,
     head_name,
     one_two_five_ticks,
     percent,
+    percent_with_error,
     powers_of_ten,
-    share_of,
+    share_below_one,
     stage_names,
     standard_error,
-    told_apart,
-    with_error,
 )
 
 THIN = "\u2009"
@@ -114,7 +114,7 @@ def test_a_share_that_is_nearly_nothing_or_everything_says_so(share, text):
     ],
 )
 def test_all_of_a_sum_is_said_only_where_nothing_else_has_any(values, text):
-    assert percent(share_of(np.array(values, np.float32), 0), 2) == f"{text}{THIN}%"
+    assert percent(share_below_one(np.array(values, np.float32), 0), 2) == f"{text}{THIN}%"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_all_of_a_sum_is_said_only_where_nothing_else_has_any(values, text):
     ],
 )
 def test_two_numbers_have_as_many_digits_as_tell_them_apart(first, second, spec, texts):
-    assert told_apart(first, second, spec) == texts
+    assert format_distinct(first, second, spec) == texts
 
 
 def test_large_numbers_are_short():
@@ -155,7 +155,7 @@ def test_large_numbers_are_short():
     ],
 )
 def test_counts_are_abbreviated_to_three_digits(count, text):
-    assert abbreviated(count) == text
+    assert format_count(count) == text
 
 
 def test_ticks_enclose_the_values():
@@ -179,10 +179,10 @@ def test_ticks_of_a_logarithmic_axis_enclose_the_values(values, ticks):
 
 
 def test_a_share_comes_with_its_error():
-    assert with_error(0.866, 0.01153) == "86.6 ± 1.2\u2009%"
-    assert with_error(0.9951, 0.0007, 2) == "99.51 ± 0.07\u2009%"
-    assert with_error(0.99964, 0.0002) == "99.96 ± 0.02\u2009%"
-    assert with_error(1.0, 0.0) == "100.0 ± 0.0\u2009%"
+    assert percent_with_error(0.866, 0.01153) == "86.6 ± 1.2\u2009%"
+    assert percent_with_error(0.9951, 0.0007, 2) == "99.51 ± 0.07\u2009%"
+    assert percent_with_error(0.99964, 0.0002) == "99.96 ± 0.02\u2009%"
+    assert percent_with_error(1.0, 0.0) == "100.0 ± 0.0\u2009%"
 
 
 def test_the_error_of_a_share_is_that_of_a_binomial():

@@ -10,13 +10,13 @@ from tests.slow import first_of
 from tests.viz.pixels import pixels
 from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
-from viz.builders.heatmap import compact
+from viz.builders.heatmap import compact_heatmap
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
 from viz.compare.stage_curves import norm_heatmap
 from viz.export.drawing import svg
 from viz.export.export_style import LABEL, PAPER
 from viz.export.heatmap_vega import heatmap_vega
-from viz.positions.matrix_equations import permutation, sum_of_maps
+from viz.positions.matrix_equations import permutation_panels, sum_of_maps
 from viz.positions.position_heatmaps import (
     learned_positions,
     pairs_of_positions,
@@ -42,7 +42,7 @@ EVERY = {
     "shift": shift_of_positions(np.eye(4), pair=1),
     "pairs": pairs_of_positions(np.eye(4), what="product"),
     "sum": sum_of_maps({"E": TABLE, "P": TABLE, "X": 2 * TABLE}, TOKENS),
-    "permutation": permutation(
+    "permutation": permutation_panels(
         TABLE, TABLE[[1, 0, 2, 3]], np.array([1, 0, 2, 3]), TOKENS, query=2, is_equal=True
     ),
 }
@@ -196,6 +196,6 @@ def test_names_cannot_end_the_expression_that_holds_them():
 def test_the_file_of_a_compact_map_is_that_of_the_map_by_itself():
     drawn, compacted = (
         re.sub(r"(gradient_|clip)\d+", "", svg(figure))
-        for figure in (EVERY["attention"], compact(EVERY["attention"], "<b>Map</b>"))
+        for figure in (EVERY["attention"], compact_heatmap(EVERY["attention"], "<b>Map</b>"))
     )
     assert drawn == compacted

@@ -6,13 +6,13 @@ from viz.attention.token_heatmaps import weight_heatmap
 from viz.export import safe_text
 from viz.export.drawing import svg
 from viz.export.safe_text import (
-    clean,
     file_name,
     fold_legends,
     keep_spaces,
     missing_letters,
     missing_letters_sentence,
     name_rare_fonts,
+    replace_forbidden,
     replace_missing_letters,
     wrap_titles,
 )
@@ -38,7 +38,7 @@ def test_names_of_files_hold_letters_digits_and_hyphens(parts, name):
 
 
 def test_clean_leaves_what_can_be_written():
-    assert clean({"a": ["tab\t", "line\n", "\x01", "\ud800", "é😀"]}) == {
+    assert replace_forbidden({"a": ["tab\t", "line\n", "\x01", "\ud800", "é😀"]}) == {
         "a": ["tab\t", "line\n", "�", "�", "é😀"]
     }
 

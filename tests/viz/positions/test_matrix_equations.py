@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from viz.builders.palette import ACCENT
-from viz.positions.matrix_equations import permutation, sum_of_maps
+from viz.positions.matrix_equations import permutation_panels, sum_of_maps
 
 A, B = np.array([[1.0, -2.0]]), np.array([[0.5, 0.0]])
 
@@ -27,7 +27,7 @@ ORDER = np.array([2, 0, 1])
 
 def figure(**changes):
     settings = {"output": OUTPUT, "output_of_reordered": OUTPUT[ORDER], "order": ORDER, "tokens": TOKENS}
-    return permutation(**settings | {"query": 0, "is_equal": True} | changes).specification
+    return permutation_panels(**settings | {"query": 0, "is_equal": True} | changes).specification
 
 
 def test_the_panels_are_both_sides_of_the_equation_and_their_difference():

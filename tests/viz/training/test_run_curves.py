@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn, scene
-from viz.training.run_curves import recorded_values, run_curves, shades, with_errors
+from viz.training.run_curves import recorded_values, run_curves, shades, with_error_columns
 
 RUNS = {"pre": "#112233", "post": "#445566"}
 TABLE = pd.DataFrame(
@@ -100,7 +100,7 @@ def test_recorded_values_are_a_row_for_each_moment_and_line():
 
 def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is():
     table = pd.DataFrame({"step": [0, 1], "value": [0.5, 0.5], "n": [10, None]})
-    result = with_errors(table)
+    result = with_error_columns(table)
     assert result["examples"].tolist() == ["10", "not known"]
     assert result["standard error"].tolist() == ["15.8\u2009%", "not known"]
-    assert with_errors(table[:0]).columns.tolist() == ["step", "value", "examples", "standard error"]
+    assert with_error_columns(table[:0]).columns.tolist() == ["step", "value", "examples", "standard error"]

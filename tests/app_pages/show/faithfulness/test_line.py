@@ -19,7 +19,7 @@ from model.atlas.results import FAITHFULNESS, ResultTable, write_results
 from model.capture import capture
 from model.capture.intervention import without_keys
 from model.experiments.faithfulness import head_scores
-from model.experiments.knock_out import falls, knock_out, removable_positions
+from model.experiments.knock_out import knock_out, log_odds_falls, removable_positions
 from model.experiments.masked_word import masked_word
 from model.inputs import Picture, Text
 from tests.app_pages.charts import table
@@ -81,7 +81,9 @@ def expected(name: str, model_input: object, layer: int, head: int, kind: str = 
         )
     else:
         answers = knock_out(loaded, model_input, kind, answer="logits")
-    return stats.spearmanr(head_scores(record, layer, head)[positions], falls(record, answers)).statistic
+    return stats.spearmanr(
+        head_scores(record, layer, head)[positions], log_odds_falls(record, answers)
+    ).statistic
 
 
 @pytest.mark.parametrize("head", [(0, 0), (1, 1)])
@@ -202,7 +204,7 @@ def test_of_the_mean_of_a_layer(open_app):
     (line,) = shown_texts(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean", faithful="true"))
     record = LiveSubject("imdb-pre-ln", TEXT).record
     positions = list(removable_positions(record))
-    effect = falls(record, knock_out(cache.loaded("imdb-pre-ln"), TEXT, answer="logits"))
+    effect = log_odds_falls(record, knock_out(cache.loaded("imdb-pre-ln"), TEXT, answer="logits"))
     value = stats.spearmanr(record.pattern[0, :, 0].mean(axis=0)[positions], effect).statistic
     assert f"**{value:.2f}** over".replace("-", "−") in line
 
@@ -215,7 +217,9 @@ def test_without_classes(open_app, checkpoints):
     assert "the pooled state turns by a cosine distance of" in line
     record = LiveSubject("headless", TEXT).record
     scores = record.pattern[0, 0].mean(axis=0)[1:]
-    value = stats.spearmanr(scores, falls(record, knock_out(loaded, TEXT, answer="logits"))).statistic
+    value = stats.spearmanr(
+        scores, log_odds_falls(record, knock_out(loaded, TEXT, answer="logits"))
+    ).statistic
     assert f"**{value:.2f}** over".replace("-", "−") in line
 
 
@@ -322,7 +326,7 @@ def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app):
     answers = knock_out(
         cache.loaded(selection.checkpoint), Picture.of(selection.model_input.array), "grey", answer="logits"
     )
-    most = removable_positions(record)[int(np.abs(falls(record, answers)).argmax())]
+    most = removable_positions(record)[int(np.abs(log_odds_falls(record, answers)).argmax())]
     line = next(
         block.value for block in app.markdown if block.value.startswith(f"**{selection.checkpoint}**")
     )
