@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None, program: str = f"python -m {__p
     args = parser.parse_args(arguments)
     with model_module("files.errors").exit_on_refusal(program):
         content = file_content(args)
-        with model_module("files.content").replacing(args.out) as part_file:
+        with model_module("files.content").replacement_file(args.out) as part_file:
             part_file.write_bytes(content)
     print(f"{args.out.name}: {len(content):,} bytes")
 
