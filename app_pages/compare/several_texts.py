@@ -90,8 +90,9 @@ def draw_several_texts(slots: Slots, first: Side, second: Side) -> None:
 
 
 def _texts_to_rank(first: Side, second: Side) -> tuple[list[Item], str, list[str]]:
-    """The texts to rank (the user's list of this session, or else the second text and the examples but the query), a phrase that names them,
-    and notes on texts that were left out.
+    """The texts to rank, a phrase that names them, and notes on texts that were left out.
+
+    They are the list that was entered in this session or, without one, the second text and all example sentences except the query.
     """
     listed = entered(encoders.TEXT).listed
     is_own = listed is not None and not listed.is_ours

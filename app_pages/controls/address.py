@@ -362,7 +362,7 @@ class Number(Bounded[int]):
     """A box for a whole number; at first the declared default, or else the least number."""
 
     def choose(self, most: int | None = None, default: int | None = None) -> int:
-        """Draws the control and returns the chosen number."""
+        """Draws the control and returns the chosen number; `most` is the upper bound, by default the declared one."""
         unbound = {}
         if not all(map(math.isfinite, map(_number, st.query_params.get_all(self.key)))):
             # Streamlit would make a whole number of an infinity, which ends in an OverflowError: what is drawn in this
@@ -376,7 +376,7 @@ class Slider(Bounded[Quantity]):
     """A slider for one number, or for a range where `default` is a pair."""
 
     def choose(self, most: float | None = None, default: Quantity | None = None, **widget: Any) -> Quantity:
-        """Draws the control and returns the chosen number, or both ends of the range."""
+        """Draws the control and returns the chosen number, or both ends of the range; `most` is the upper bound, by default the declared one."""
         return self._draw_within(st.slider, most, default, **widget)
 
 

@@ -171,8 +171,8 @@ def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
 
 
 def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer, whole: float) -> str:
-    """Sentence, as plain text, with both answers and the `whole` change from the first to the second, the effect of a patch that
-    carried all of it.
+    """Sentence, as plain text, with the answers to both inputs. `whole` is the change from the first to the second (nats), the
+    effect of a patch that carried over everything; NaN if the second has no such answer.
     """
     if isinstance(answer, WordAnswer):
         if np.isnan(whole):

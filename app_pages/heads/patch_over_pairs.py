@@ -170,7 +170,7 @@ def _from_upload(kind: _Kind, key: str) -> PairList:
 
 
 def _remove_pairs(kind: _Kind) -> None:
-    """Callback: removes the pairs."""
+    """Callback: forgets the entered pairs of this `kind`, and what was wrong with the last ones."""
     st.session_state[kind.held] = st.session_state[kind.problem] = None
 
 

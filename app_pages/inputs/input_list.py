@@ -32,7 +32,7 @@ class Item:
     colours: Picture | None = None
 
     def as_input(self, config: ModelConfig, *, reads_pairs: bool) -> Input | None:
-        """The input in the form that an encoder with this `config` reads; None if it has none."""
+        """The input in the form that an encoder with this `config` reads; None if the item cannot be given to it."""
         if self.text is not None:
             return self.text if reads_pairs else replace(self.text, second=None)
         if self.digit is not None:

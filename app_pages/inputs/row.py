@@ -297,7 +297,7 @@ def _seed_line(name: str) -> str:
 
 
 def _accuracy_row(figures: Figures) -> str:
-    """A row of a table in Markdown."""
+    """A Markdown row for one data set: number of examples and name, and the accuracy in percent with its standard error."""
     p, n = figures["accuracy"], figures["n"]
     return f"| {n:,} {plain(' '.join(figures['data'].split()))} | {percent_with_error(p, standard_error(p, n))} |"
 

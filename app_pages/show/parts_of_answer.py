@@ -182,7 +182,7 @@ def _sums_sentence(sides: tuple[Side, Side], parts: list[AnswerParts]) -> str:
 
 
 def _effects_of_heads(sides: tuple[Side, Side], answers: tuple[Explained, Explained]) -> list[Expression]:
-    """Effects of ablating heads on each side, as expressions, without those that still wait for a button."""
+    """Effects of ablating each head, as an expression for each side; a side is left out as long as its button has to be clicked."""
     effects = []
     for number, (side, answer) in enumerate(zip(sides, answers, strict=True)):
         n_heads = int(np.prod(side.record.pattern.shape[:2]))

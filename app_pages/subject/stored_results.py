@@ -46,12 +46,16 @@ def session_heads() -> dict[str, results.HeadResults]:
 
 
 def layers_of(name: str) -> results.LayerResults | None:
-    """Stored measures of the layers; None if missing or of other weights. If the file is damaged, writes a caption."""
+    """Stored measures of the layers; None if there are none, or if they were measured with other weights. If the file is damaged,
+    writes a caption.
+    """
     return _read_or_say(name, results.LAYERS, results.read_layers)
 
 
 def table_of(name: str, file: str) -> results.ResultTable | None:
-    """A stored table; None if missing or of other weights. If the file is damaged, writes a caption."""
+    """The rows of the stored `file`; None if there is none, or if it was measured with other weights. If it is damaged, writes a
+    caption.
+    """
     return _read_or_say(name, file, results.read_rows)
 
 

@@ -213,7 +213,7 @@ def left_out_clause(samples: Mapping[str, int]) -> str:
 
 
 def _pairs_to_bytes(pairs: Sequence[Pair]) -> np.ndarray:
-    """Pairs of relation and offset as JSON in an array of bytes. Raises ValueError if there are too many relations."""
+    """Pairs of relation and offset as JSON, in a uint8 array [byte]. Raises ValueError if there are too many relations."""
     if len({relation for relation, _ in pairs}) > MOST_RELATIONS:
         raise ValueError(
             f"the links have more than {MOST_RELATIONS} relations: are these names of relations?"

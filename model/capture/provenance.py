@@ -14,7 +14,10 @@ LONGEST = 2000  # characters that describe the intervention
 def settings(
     loaded: Loaded, model_input: InputLike, intervention: Intervention | None = None
 ) -> dict[str, Any]:
-    """Provenance of a record: version, checkpoint, hash of its weights, input, class names, intervention."""
+    """Provenance of a record as JSON values by name: version, checkpoint, SHA-256 of its weights, text, class names and intervention.
+
+    Pictures are not among them, and the intervention is cut to `LONGEST` characters. Raises ValueError as `as_input` does.
+    """
     model_input, intervention = as_input(model_input), intervention or Intervention()
     return {
         "version": VERSION,

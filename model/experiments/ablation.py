@@ -202,7 +202,7 @@ def _replace_heads(heads: list[int], layer: int, means: Means | None) -> Replace
 
 
 def check_ablation(ablation: AblationKind) -> None:
-    """Raises ValueError for a string other than "zero"; means are given as an array [layer, head, d_v]."""
+    """Raises ValueError for a string other than "zero". Arrays of means pass; `_checked_means` checks their shape."""
     if isinstance(ablation, str) and ablation != "zero":
         raise ValueError(f"an ablation is 'zero' or an array of means [layer, head, d_v], got {ablation!r}")
 

@@ -38,7 +38,7 @@ class Stored:
     n_bytes: int
 
     def renamed(self, new_name: Callable[[str], str | None]) -> "Stored":
-        """The same tensors, each under the name that `new_name` returns for its name; without it if that is None."""
+        """The same tensors under the names that `new_name` returns for their names, without those for which it returns None."""
         names = {name: renamed for name in self.shapes if (renamed := new_name(name)) is not None}
         return Stored(
             shapes={renamed: self.shapes[name] for name, renamed in names.items()},

@@ -61,10 +61,10 @@ def read_picture(path: str | Path) -> np.ndarray:
 
 
 def read_pixel_settings(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixels, str | None]:
-    """Picture settings from the `values` of `preprocessor_config.json`.
+    """How pictures are resized, cropped and normalised, from the `values` of `preprocessor_config.json`.
 
-    Also returns a sentence that says which settings are assumed if `values` is None (there is no file), else None. Raises
-    ValueError for invalid values.
+    If `values` is None, as there is no file, usual settings are assumed, and a sentence says which; else that sentence is None.
+    Raises ValueError for invalid values.
     """
     if values is None:
         return Pixels(means=(0.5,) * n_channels, deviations=(0.5,) * n_channels), ASSUMED

@@ -138,9 +138,10 @@ class _Line(NamedTuple):
     def derivatives(
         self, loaded: Loaded, share: float, count: Callable[[int], None]
     ) -> Float64[np.ndarray, "position d_pooled"]:
-        """∂e/∂x_i (a_i − r_i) for each position i, at the point α = `share` of the line.
+        """∂e/∂x_i (a_i − r_i) for each position i, at the point r + `share` · (a − r) of the line.
 
-        After each batch of positions, `count` is called with their number.
+        e is the pooled state divided by its length, a the embedding of the text, r that of the reference, and `share` goes from 0
+        to 1. After each batch of positions, `count` is called with their number.
         """
         result = np.zeros((len(self.positions), self.ends.shape[1]))
         with torch.inference_mode(False), torch.enable_grad(), evaluation_mode(loaded.model):

@@ -98,7 +98,7 @@ def prepare_reviews(
 
 
 def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> TrainingSetup:
-    """Setup with the task of the true labels, for an encoder whose tokens are words.
+    """Data, task and files to train an encoder whose tokens are words on the true labels of reviews, without teachers.
 
     In addition to the held-out reviews, a random tenth of the others is held out.
     """

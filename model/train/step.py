@@ -149,5 +149,5 @@ def process_index() -> int:
 
 
 def world_size() -> int:
-    """Number of processes."""
+    """Number of processes that train together; 1 unless torch.distributed is initialised."""
     return distributed.get_world_size() if distributed.is_initialized() else 1

@@ -152,7 +152,7 @@ def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B00
 
 
 def _svg(figure: Figure, style: ExportStyle, unit: str, pixels: float) -> str:
-    """The figure as SVG with its size in `unit`, of which one has `pixels` pixels."""
+    """The figure as SVG, with its size in the CSS `unit` that is `pixels` pixels long."""
     svg_text, box, scale = _draw_in_width(figure, style)
     width_text, height_text = (f"{number * scale / pixels:.2f}{unit}" for number in box[2:])
     opening_tag = _svg_tag(width_text, height_text, box)
