@@ -5,7 +5,6 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
-from functools import cache as once
 from pathlib import Path
 
 import jaxtyping
@@ -15,7 +14,6 @@ import streamlit as st
 import torch
 from hypothesis import settings
 from safetensors.numpy import save_file
-from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from xdist.remote import Producer
@@ -39,9 +37,6 @@ settings.register_profile("many", deadline=None, max_examples=100)
 settings.load_profile("few")
 # Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
-
-# Each AppTest would search all installed packages for components: a quarter of the time of its first run.
-manifest_scanner.scan_component_manifests = once(manifest_scanner.scan_component_manifests)
 
 # While a page is drawn AppTest asks a thousand times a second whether it is done, among all that the page has sent, and gives
 # up after seconds: on a busy machine asking took as long as the page.
