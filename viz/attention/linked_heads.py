@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..builders.chart import chart, hovered, selection
+from ..builders.chart import chart, hover_selection, selection
 from ..builders.figure import VegaFigure, check_shapes
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
@@ -342,7 +342,7 @@ def _hover_selection(channel: str) -> dict[str, Any]:
     With a `channel`, its fields are sent to the script one by one, as events; without one the chart uses them itself.
     """
     fields = ("layer", "head", "position", "key", "stamp")
-    over = hovered(*fields)
+    over = hover_selection(*fields)
     if channel:
         del over["select"]["clear"]
         over["bind"] = {field: _event_binding("html", f"loupe-{channel}-{field}") for field in fields}

@@ -151,7 +151,7 @@ def selection(name: str, *fields: str, **options: Any) -> dict[str, Any]:
     return {"name": name, "select": select | options}
 
 
-def hovered(*fields: str) -> dict[str, Any]:
+def hover_selection(*fields: str) -> dict[str, Any]:
     """The parameter of the point selection `over`, which holds the `fields` of the mark under the pointer. It is
     cleared where the pointer is on no mark that has the last of the fields.
     """
@@ -317,7 +317,7 @@ def probability_axis() -> Kwargs:
     return {"scale": alt.Scale(domain=[0, 1]), "axis": axis}
 
 
-def rule(field: str, tooltip: Any = None, **mark: Any) -> Layer:
+def vertical_line(field: str, tooltip: Any = None, **mark: Any) -> Layer:
     """A vertical line at the value of `field` in the data frame named `CHOSEN`, with options of its `mark`."""
     style: Kwargs = {"color": ACCENT, "strokeWidth": 2.5, "aria": False, **mark}
     channels: Kwargs = {"x": f"{field}:Q"} | ({"tooltip": tooltip} if tooltip else {})

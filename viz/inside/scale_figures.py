@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.chart import CHOSEN, Channels, Column, Layer, chart, dots, encodings_by_kind, layer, rule
+from ..builders.chart import CHOSEN, Channels, Column, Layer, chart, dots, encodings_by_kind, layer, vertical_line
 from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.number_format import head_name, percent, powers_of_ten
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
@@ -228,7 +228,7 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
     return chart(
         [Column(name, frame[name], None, "", in_file.get(name, "")) for name in frame.columns],
         *layers[measure](base),
-        rule("d_k", tip("d_k:Q", title="chosen d_k"), strokeWidth=2, aria=True),
+        vertical_line("d_k", tip("d_k:Q", title="chosen d_k"), strokeWidth=2, aria=True),
         values={
             "power": power,
             "widths": np.unique(frame["d_k"]).tolist(),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.chart import CHOSEN, Column, chart, layer, lines, probability_axis, rule
+from ..builders.chart import CHOSEN, Column, chart, layer, lines, probability_axis, vertical_line
 from ..builders.figure import Kwargs, VegaFigure, either, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import INK, SMALL
@@ -90,7 +90,7 @@ def temperature_curve(
             aria=False,
         ),
         layer("text", {"x": "place:Q", "y": alt.value(0), "text": "text:N"}, "marks", aria=False, **text),
-        rule("place"),
+        vertical_line("place"),
         *lines(
             by_class,
             columns,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.chart import CHOSEN, Column, chart, encodings_by_kind, layer, lines, long_columns, rule
+from ..builders.chart import CHOSEN, Column, chart, encodings_by_kind, layer, lines, long_columns, vertical_line
 from ..builders.figure import Kwargs, VegaFigure, either, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap
@@ -222,7 +222,7 @@ def score_curves(
         ),
         *lines({"x": x, "y": y, **by_part}, columns, {"strokeWidth": 1.4}),
         layer("line", {"x": x, "y": y, "tooltip": tooltip}, "total", strokeWidth=2.8, color=INK),
-        rule("offset", strokeWidth=2),
+        vertical_line("offset", strokeWidth=2),
         frames={
             "total": {"offset": offsets, "amount": total},
             "masked": [{"from": start, "to": end} for start, end in bands if start < end],

@@ -19,7 +19,7 @@ from ..builders.chart import (
     lines,
     long_columns,
     probability_axis,
-    rule,
+    vertical_line,
 )
 from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
@@ -168,7 +168,7 @@ def shift_curve(
     return chart(
         columns,
         line,
-        rule("shift"),
+        vertical_line("shift"),
         points,
         drawing={"kept": leading == followed, "name": [f"shift {shift}" for shift in shifts]},
         values={"last": max([*shifts, 1])},

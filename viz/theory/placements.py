@@ -130,7 +130,7 @@ def seed_spread(
     readers. The `guides` are drawn below the curves; `guided` maps the field of each to its values [position]. Raises
     KeyError for a variant whose name begins with no known placement.
     """
-    frame = spread(values, positions)
+    frame = spread_over_seeds(values, positions)
     log_ticks = {}
     if y_scale == "log":  # a zero, where nothing has moved yet, has no place there
         frame = frame[frame["least"] > 0]
@@ -196,7 +196,7 @@ def seed_spread(
     )
 
 
-def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.DataFrame:
+def spread_over_seeds(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.DataFrame:
     """A data frame with mean, smallest and largest over the seeds of `values` [seed, position], by variant: a row for
     each variant and position.
     """

@@ -14,7 +14,7 @@ from viz.builders.chart import (
     lines,
     long_columns,
     probability_axis,
-    rule,
+    vertical_line,
     selection,
 )
 from viz.builders.figure import VegaFigure, tip
@@ -103,7 +103,7 @@ def figure(pointed: bool = True) -> VegaFigure:
     )
     columns = long_columns(SERIES, Column("kind", ()), Column("at", ()), Column("probability", ()))
     frames = {CHOSEN: {"at": [1]}}
-    return chart(columns, *layers, rule("at"), frames=frames, description="", height=100)
+    return chart(columns, *layers, vertical_line("at"), frames=frames, description="", height=100)
 
 
 def test_series_become_a_row_a_value():

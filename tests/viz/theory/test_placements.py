@@ -9,7 +9,7 @@ from viz.theory.placements import (
     layer_gradients,
     model_updates,
     seed_spread,
-    spread,
+    spread_over_seeds,
     variant_channels,
     warmup_accuracies,
 )
@@ -35,7 +35,7 @@ def texts(figure) -> list[str]:
 
 
 def test_the_line_is_the_mean_and_the_band_reaches_from_least_to_largest():
-    rows = spread(VALUES, (2, 3, 5))
+    rows = spread_over_seeds(VALUES, (2, 3, 5))
     pre = rows[rows["variant"] == "pre-LN"]
     assert pre["position"].tolist() == [2, 3, 5]
     assert pre["mean"].tolist() == [2, 3, 6]
