@@ -26,7 +26,7 @@ from viz.builders.number_format import head_name
 from viz.export.drawing import number_choices, title_of
 from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, ExportStyle, NumberChoice
 from viz.export.safe_text import file_name, missing_letters_sentence
-from viz.export.save import MIME, PICTURES, TABLES, figure_bytes, table
+from viz.export.save import MIME, PICTURES, TABLES, figure_bytes, numbers_table
 
 NAMES = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "CSV", "parquet": "Parquet"}
 SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
@@ -91,7 +91,7 @@ def _draw_choices(figures: Mapping[str, FigureOrMaker], key: str) -> None:
         style = _choose_details(_choose_style(key), figure, key)
         style = replace(style, above=line_above(figure_key, title_of(figure)))
     if file_format in TABLES:
-        numbers = table(figure)
+        numbers = numbers_table(figure)
         rows, columns = numbers.shape
         st.caption(f"The numbers of the figure: {rows:,} rows × {columns:,} columns.")
         st.dataframe(numbers, height=180, hide_index=True)

@@ -64,7 +64,7 @@ from viz.builders.cells import entropy_change, formation_map
 from viz.builders.figure import Figure, VegaFigure
 from viz.compare.stage_curves import norm_heatmap, stage_curves
 from viz.cost.length_scaling import length_scaling, part_bars
-from viz.export.save import table
+from viz.export.save import numbers_table
 from viz.faithfulness.map_agreement import removal_curve
 from viz.heads.part_grids import pruning_curve
 from viz.inside.norm_figures import norm_bars
@@ -242,7 +242,7 @@ def form(figure: Figure) -> Any:
         chart = figure.specification
         chart.layout.template = None  # Plotly's own, or what Streamlit makes of it once it is imported
         whole = chart.to_json(engine="json")
-    return rounded(json.loads(whole)) | {"columns of its file": [*table(figure).columns]}
+    return rounded(json.loads(whole)) | {"columns of its file": [*numbers_table(figure).columns]}
 
 
 def rounded(value: Any) -> Any:

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.chart import Column, Rows, chart, layer, selection
+from ..builders.chart import Column, Rows, chart, layer, point_selection
 from ..builders.figure import VegaFigure, check_shapes, either, tip, value
 from ..builders.palette import ACCENT, CATEGORIES, TO_ONE, WeightScale
 from ..builders.picture_marks import PIXEL_BOX, pixel_x, pixel_y
@@ -138,7 +138,7 @@ def weight_lines(
         "description": "token:N",
         "tooltip": ["token:N", "position:Q", tip("column:N", title="as")],
     }
-    hover = selection("hover", "column", "position", on="pointerover", clear="pointerout")
+    hover = point_selection("hover", "column", "position", on="pointerover", clear="pointerout")
     del hover["select"]["toggle"]
     figure = chart(
         columns,

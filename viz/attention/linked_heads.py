@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..builders.chart import chart, hover_selection, selection
+from ..builders.chart import chart, hover_selection, point_selection
 from ..builders.figure import VegaFigure, check_shapes
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
@@ -354,7 +354,7 @@ def _click_selection(name: str, *fields: str) -> dict[str, Any]:
     has_fields = (
         f"item() && item().datum && isDefined(item().datum.stamp) && isDefined(item().datum.{fields[0]})"
     )
-    return selection(name, *fields, on={"source": "scope", "type": "click", "filter": [has_fields]})
+    return point_selection(name, *fields, on={"source": "scope", "type": "click", "filter": [has_fields]})
 
 
 def _event_binding(element: str, event: str) -> dict[str, str]:

@@ -133,7 +133,7 @@ def layer(
     rows = rows.where(where) if where else rows
     rows = rows.calculate(**(calculate or {}))
     if click:
-        selections = [selection(*click), *selections]
+        selections = [point_selection(*click), *selections]
     unit: dict[str, Any] = {
         "data": {"name": rows.frame},
         "mark": {"type": mark, **as_vega_lite(options)},
@@ -143,7 +143,7 @@ def layer(
     return unit | ({"selections": selections} if selections else {})
 
 
-def selection(name: str, *fields: str, **options: Any) -> dict[str, Any]:
+def point_selection(name: str, *fields: str, **options: Any) -> dict[str, Any]:
     """The parameter of a point selection `name`, which holds the `fields` of the mark that was clicked last, unless
     Vega-Lite's `options` say otherwise.
     """
@@ -163,7 +163,7 @@ def hover_selection(*fields: str) -> dict[str, Any]:
     }
     # An item that is left makes such an event too, out of a move; this is the pointer leaving the chart.
     out = {"source": "view", "type": "pointerout", "filter": ["event.type == 'pointerout'"]}
-    return selection("over", *fields, on="pointerover", clear={"merge": [nothing, out]})
+    return point_selection("over", *fields, on="pointerover", clear={"merge": [nothing, out]})
 
 
 def lines(

@@ -44,7 +44,7 @@ _ESCAPED = {
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPED)))
 
 
-def table(figure: Figure) -> pd.DataFrame:
+def numbers_table(figure: Figure) -> pd.DataFrame:
     """The numbers of the figure: its data frame without the columns that only the drawing needs or, if it shows maps
     as pictures, their weights. Labels of rows become the first column, and all column names differ.
     """
@@ -82,7 +82,7 @@ def _unique_names(names: list[str]) -> list[str]:
 
 def csv(figure: Figure) -> bytes:
     """The figure's numbers as CSV in UTF-8."""
-    return table(figure).to_csv(index=False, lineterminator="\n").encode()
+    return numbers_table(figure).to_csv(index=False, lineterminator="\n").encode()
 
 
 def frame_csv(frame: pd.DataFrame) -> bytes:
@@ -93,7 +93,7 @@ def frame_csv(frame: pd.DataFrame) -> bytes:
 def parquet(figure: Figure) -> bytes:
     """The figure's numbers as Parquet."""
     buffer = io.BytesIO()
-    table(figure).to_parquet(buffer, index=False)
+    numbers_table(figure).to_parquet(buffer, index=False)
     return buffer.getvalue()
 
 

@@ -8,7 +8,17 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.chart import CHOSEN, Channels, Column, Layer, chart, dots, encodings_by_kind, layer, vertical_line
+from ..builders.chart import (
+    CHOSEN,
+    Channels,
+    Column,
+    Layer,
+    chart,
+    dots,
+    encodings_by_kind,
+    layer,
+    vertical_line,
+)
 from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.number_format import head_name, percent, powers_of_ten
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.chart import CHOSEN, Column, chart, encodings_by_kind, layer, lines, long_columns, vertical_line
+from ..builders.chart import (
+    CHOSEN,
+    Column,
+    chart,
+    encodings_by_kind,
+    layer,
+    lines,
+    long_columns,
+    vertical_line,
+)
 from ..builders.figure import Kwargs, VegaFigure, either, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap

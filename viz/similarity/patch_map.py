@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import CASING
-from ..builders.chart import Column, Rows, chart, hover_selection, selection
+from ..builders.chart import Column, Rows, chart, hover_selection, point_selection
 from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import ACCENT, DIFFERENCE
 from ..builders.theme import OTHER_INK
@@ -93,7 +93,7 @@ def patch_map(
             then="datum.cosines[letter]",
             cursor="pointer",
             tooltip=None,
-            selections=[hover_selection("index"), selection("patch", "index")],
+            selections=[hover_selection("index"), point_selection("patch", "index")],
         ),
         layout.images(),
         layout.box_of(kept, **frame | {"stroke": OTHER_INK}, strokeWidth=3 + CASING),

@@ -8,7 +8,7 @@ from tests.viz.scene import drawn, whole
 from viz.attention.head_overview import head_overview
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT, WeightScale
-from viz.export.save import table
+from viz.export.save import numbers_table
 
 
 def patterns(n_layers, n_heads, n):
@@ -183,7 +183,7 @@ def test_on_a_picture_each_tile_has_the_weights_of_the_query_on_the_patches_belo
         assert darkest == weights.argmax()
     assert len({ink["url"] for ink in inks}) == 1
     assert figure.specification["title"]["text"][0] == f"what {record.tokens[4]} attends to"
-    numbers = table(figure)
+    numbers = numbers_table(figure)
     assert list(numbers.columns) == ["layer", "head", "r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]
     np.testing.assert_allclose(numbers.iloc[:, 2:], pattern[:, :, 4, 1:].reshape(6, 6))
 

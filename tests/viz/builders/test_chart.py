@@ -13,13 +13,13 @@ from viz.builders.chart import (
     layer,
     lines,
     long_columns,
+    point_selection,
     probability_axis,
     vertical_line,
-    selection,
 )
 from viz.builders.figure import VegaFigure, tip
 from viz.builders.palette import ACCENT
-from viz.export.save import table
+from viz.export.save import numbers_table
 
 POINT = {"x": "n:Q", "y": "share:Q"}
 COLUMNS = [
@@ -34,7 +34,11 @@ CHANNELS = {"color": ("#112233", "#445566"), "shape": ("circle", "square"), "str
 
 def test_a_column_is_said_once():
     figure = chart(COLUMNS, layer("point", POINT | {"tooltip": COLUMNS}), drawing={"selected": [True, False]})
-    assert table(figure).to_dict("list") == {"n": [3, 1], "share of all": [0.5, 0.25], "name": ["b", "a"]}
+    assert numbers_table(figure).to_dict("list") == {
+        "n": [3, 1],
+        "share of all": [0.5, 0.25],
+        "name": ["b", "a"],
+    }
     (marks,) = figure.specification["layer"]
     assert marks["encoding"]["tooltip"] == [
         {"field": "n", "type": "quantitative", "title": "count"},
@@ -74,7 +78,7 @@ def test_several_layers_show_the_same_rows():
 
 
 def test_a_layer_sets_what_is_clicked_and_what_is_pointed_at():
-    over = selection("over", "n", on="pointerover", clear="pointerout")
+    over = point_selection("over", "n", on="pointerover", clear="pointerout")
     point = layer("point", POINT, click=("row", "n"), selections=[over])
     further = {"name": "twice", "expr": "2 * end"}
     params = chart(COLUMNS, point, params=[further], values={"end": 4}).specification["params"]

@@ -12,7 +12,7 @@ from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.figure import VegaFigure
 from viz.export.export_style import ExportStyle
-from viz.export.save import figure_bytes, latex_table, save, table
+from viz.export.save import figure_bytes, latex_table, numbers_table, save
 from viz.positions.matrix_equations import sum_of_maps
 
 PATTERN = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
@@ -79,7 +79,9 @@ LINES = {
 
 
 def test_no_figure_writes_into_a_file_what_only_its_drawing_needs():
-    columns = {name: [str(column) for column in table(figure).columns] for name, figure in figures().items()}
+    columns = {
+        name: [str(column) for column in numbers_table(figure).columns] for name, figure in figures().items()
+    }
     assert [
         (name, column)
         for name, names in columns.items()
@@ -90,7 +92,7 @@ def test_no_figure_writes_into_a_file_what_only_its_drawing_needs():
 
 
 def test_every_figure_keeps_something_in_its_file():
-    assert [name for name, figure in figures().items() if not len(table(figure).columns)] == []
+    assert [name for name, figure in figures().items() if not len(numbers_table(figure).columns)] == []
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -134,7 +136,7 @@ def test_a_name_with_a_percentage_has_a_common_space():
     figure = VegaFigure(
         {"description": ""}, {"frame": pd.DataFrame({"x": [1.0]})}, {"x": "axis (33.5\u2009%)"}
     )
-    assert list(table(figure).columns) == ["axis (33.5 %)"]
+    assert list(numbers_table(figure).columns) == ["axis (33.5 %)"]
 
 
 def rows(frame: pd.DataFrame, **options: str) -> list[str]:

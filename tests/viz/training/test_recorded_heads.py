@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from viz.builders.palette import LETTERS, POST_LN, PRE_LN, WEIGHTS
-from viz.export.save import table
+from viz.export.save import numbers_table
 from viz.training.recorded_heads import recorded_heads
 from viz.training.recording import N_COLOURS, Run, head_sheets, shared_png
 
@@ -33,7 +33,7 @@ def run(n: int = 2, name: str = "pre", **changed: object) -> Run:
 
 def test_the_file_holds_the_weights_of_the_shown_moment_of_each_encoder():
     runs = [run(3, pattern=np.concatenate([PATTERN, PATTERN[:1]])), run(3, name="post")]
-    file = table(recorded_heads(runs, moment=1, alone=True))
+    file = numbers_table(recorded_heads(runs, moment=1, alone=True))
     assert list(file.columns) == [
         *("encoder", "training step", "phase", "accuracy", "layer", "head", "query", "a", "head (2)")
     ]
