@@ -26,7 +26,7 @@ from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord, masked
 from model.experiments.patching import (
     FEED_FORWARD,
     HeadPart,
-    Part,
+    PatchedPart,
     patch_feed_forwards,
     patch_heads,
     patch_layer,
@@ -146,7 +146,7 @@ def _answers_of_layer(
     """Answers [part, answer] to `first` when each part of `layer` is replaced by its activations on `source`, the feed-forward
     last; cached.
     """
-    parts: tuple[Part, ...] = (part, FEED_FORWARD)
+    parts: tuple[PatchedPart, ...] = (part, FEED_FORWARD)
     return np.concatenate([of(patch_layer, checkpoint, first, source, layer, kind, answer) for kind in parts])
 
 

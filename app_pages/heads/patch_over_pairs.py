@@ -37,7 +37,7 @@ from model.experiments.patching_over_pairs import (
 )
 from model.inputs import Input, Picture, Text
 from viz.builders.number_format import format_number
-from viz.heads.part_grids import Spread, patch_grid
+from viz.heads.part_grids import EffectSpread, patch_grid
 
 LARGEST = 5  # MB of a file
 N_EXAMPLES = 40  # pairs of digits
@@ -245,7 +245,7 @@ def _draw_effects(
             signed=shown.signed,
             ends=shown.ends,
             spread=call(
-                Spread, source.sd, source.low, source.high, source.is_shown, source.is_tested, source.n
+                EffectSpread, source.sd, source.low, source.high, source.is_shown, source.is_tested, source.n
             ),
         )
         head = chosen.layer, chosen.head

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Literal, get_args
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
 
 from .. import masks
@@ -23,11 +23,20 @@ from ..loaded import Loaded
 from ..masks import FullMask, LayerMask
 from ..record import Positions, Role
 from ..transformer import Transformer
-from .replacements import Divided, Hardened, Permuted, Renumbered, Reordered, Replacement, Shifted, Zeroed
+from .replacements import (
+    Divided,
+    Hardened,
+    Pattern,
+    Permuted,
+    Renumbered,
+    Reordered,
+    Replacement,
+    Shifted,
+    Zeroed,
+)
 
 MaskKind = Literal["none", "padding", "causal", "window", "keys", "cells"]
 Method = Literal["encoder", "replaced", "added", "zeroed", "ignored"]
-Pattern = Float[Tensor, "batch head query key"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

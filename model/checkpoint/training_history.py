@@ -19,17 +19,17 @@ class Figures(TypedDict):
     data: str
 
 
-class Phase(TypedDict):
+class StoredPhase(TypedDict):
     """One phase of a training recipe."""
 
     task: str
 
 
-class Recipe(TypedDict, total=False):
+class StoredRecipe(TypedDict, total=False):
     """The fields that pages read of the recipe by which an encoder was trained."""
 
     published: str | None
-    phases: list[Phase]
+    phases: list[StoredPhase]
 
 
 class History(TypedDict, total=False):
@@ -37,7 +37,7 @@ class History(TypedDict, total=False):
 
     figures: Figures
     also_measured: list[Figures]
-    recipe: Recipe
+    recipe: StoredRecipe
     probes: list[str]
     log: list[dict[str, float]]
     evaluations: list[dict[str, float]]

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..capture import evaluation_mode
-from ..experiments.attribution import Explained, OfStates, Similarity
+from ..experiments.attribution import AnswerOfStates, Explained, Similarity
 from ..experiments.masked_word import MaskedWord, check_answer
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
@@ -88,7 +88,7 @@ def answer_parts(
 
 def answer_number(
     loaded: Loaded, model_input: InputLike, states: Float[Tensor, "1 position d_model"], answer: Explained
-) -> tuple[str, OfStates]:
+) -> tuple[str, AnswerOfStates]:
     """Name of the number y of `answer_parts`, and y as a function of the states after the final norm and their input tensors.
 
     `states` are those of `model_input`. Raises ValueError as `answer_parts` does.
@@ -112,7 +112,7 @@ def answer_number(
     return "cosine similarity", lambda *of: functional.normalize(model.pool(*of).double(), dim=-1) @ v
 
 
-def _answer_number_of_word(loaded: Loaded, word: MaskedWord) -> tuple[str, OfStates]:
+def _answer_number_of_word(loaded: Loaded, word: MaskedWord) -> tuple[str, AnswerOfStates]:
     """The result of `answer_number` for a masked word."""
     assert loaded.tokenizer is not None, "the answer was checked"
     token = loaded.tokenizer.id_to_token(word.token_id)
@@ -126,7 +126,7 @@ def _answer_number_of_word(loaded: Loaded, word: MaskedWord) -> tuple[str, OfSta
 
 def _answer_number_of_class(
     loaded: Loaded, logits: Float[Tensor, " class"], answer: int | None
-) -> tuple[str, OfStates]:
+) -> tuple[str, AnswerOfStates]:
     """The result of `answer_number` for the class `answer`, or for that with the largest of `logits`."""
     config = loaded.config
     index = int(logits.argmax()) if answer is None else answer

@@ -27,7 +27,7 @@ from ..hooks import watch
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..transformer import Transformer
-from .batching import OfStates, answers_after_attention, batch_size, batches, chunks, repeated
+from .batching import OutputOfStates, answers_after_attention, batch_size, batches, chunks, repeated
 from .masked_word import AnswerRead, MaskedWord, check_answer, log_probability, n_answers
 
 HeadOutputs = Float[Tensor, "input head position d_v"]
@@ -54,7 +54,7 @@ def change_each_head(
     inputs: Tensor,
     replace: Replace,
     heads: Collection[HeadName] | None = None,
-    answer: AnswerRead | OfStates = None,
+    answer: AnswerRead | OutputOfStates = None,
 ) -> Iterator[HeadAnswers]:
     """Yields the answers to the batch `inputs` with one head's output z replaced, for each of `heads` (None: all), layer by layer.
 

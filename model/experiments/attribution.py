@@ -64,10 +64,10 @@ class Similarity:
 
 
 Explained = int | MaskedWord | Similarity | None  # an int is the number of a class
-OfStates = Callable[[Float[Tensor, "input position d_model"], Tensor], Float[Tensor, " input"]]
+AnswerOfStates = Callable[[Float[Tensor, "input position d_model"], Tensor], Float[Tensor, " input"]]
 
 
-def explained_answer(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> OfStates:
+def explained_answer(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> AnswerOfStates:
     """The answer F as a function of the states after the final norm (`Transformer.encode`) and of their inputs.
 
     `answer` None means the class that is predicted for the input; for an encoder without classes, `Similarity()`. Raises as

@@ -21,7 +21,7 @@ from ..transformer import Transformer
 from .masked_word import LOGITS, AnswerRead, MaskedWord, log_probability
 
 # Numbers read off the states behind the final norm, [input position d_model], and the inputs that these are of.
-OfStates = Callable[[Tensor, Tensor], Float[Tensor, "input answer"]]
+OutputOfStates = Callable[[Tensor, Tensor], Float[Tensor, "input answer"]]
 NUMBERS_AT_ONCE = 2**22  # attention weights of one layer, or hidden units, that are in memory together
 
 
@@ -69,7 +69,7 @@ def answers_from_block(
     states: Float[Tensor, "variant_and_input position d_model"],
     inputs: Tensor,
     mask: FullMask | None,
-    answer: AnswerRead | OfStates = None,
+    answer: AnswerRead | OutputOfStates = None,
 ) -> Float[Tensor, "variant input answer"]:
     """Answers to several variants of the same `inputs`, computed from the `states` that enter block `first`.
 
@@ -94,7 +94,7 @@ def answers_after_attention(
     attended: Float[Tensor, "variant_and_input position d_model"],
     inputs: Tensor,
     mask: FullMask | None,
-    answer: AnswerRead | OfStates = None,
+    answer: AnswerRead | OutputOfStates = None,
 ) -> Float[Tensor, "variant input answer"]:
     """Like `answers_from_block`, computed from the input `x` of block `layer` and the output `attended` of its attention.
 
@@ -110,7 +110,7 @@ def answers_after_attention(
     return answers_from_block(model, layer + 1, states, inputs, mask, answer)
 
 
-def _only_position_read(model: Transformer, answer: AnswerRead | OfStates) -> int | None:
+def _only_position_read(model: Transformer, answer: AnswerRead | OutputOfStates) -> int | None:
     """The only position on whose final state the answer depends, such as the class token's; None if it depends on several."""
     if isinstance(answer, MaskedWord):
         return answer.position
@@ -138,7 +138,7 @@ def answers_of_final_states(
     model: Transformer,
     states: Float[Tensor, "input position d_model"],
     inputs: Tensor,
-    answer: AnswerRead | OfStates = None,
+    answer: AnswerRead | OutputOfStates = None,
 ) -> Float[Tensor, "input answer"]:
     """Answers computed from the states after the last block, of the kind that `answer` says.
 

@@ -37,9 +37,9 @@ from .masked_word import AnswerRead, check_answer, n_answers
 from .residual_stream import residual_stream
 
 HeadPart = Literal["z", "q", "k", "v"]  # output, queries, keys and values
-Part = Literal["z", "q", "k", "v", "feed-forward"]
+PatchedPart = Literal["z", "q", "k", "v", "feed-forward"]
 FEED_FORWARD: Literal["feed-forward"] = "feed-forward"
-_HOOKS: dict[Part, str] = {
+_HOOKS: dict[PatchedPart, str] = {
     "z": "attention.z",
     "q": "attention.q",
     "k": "attention.k",
@@ -117,7 +117,7 @@ def patch_feed_forwards(
     return np.stack(list(_patch_layers(loaded, model_input, source, layers, FEED_FORWARD, answer)))[:, 0]
 
 
-def n_parts(config: ModelConfig, part: Part) -> int:
+def n_parts(config: ModelConfig, part: PatchedPart) -> int:
     """Number of activations that `patch_layer` replaces one at a time: 1 feed-forward, else heads, or groups that share k or v."""
     if part == FEED_FORWARD:
         return 1
@@ -130,7 +130,7 @@ def patch_layer(
     model_input: InputLike,
     source: InputLike,
     layer: int,
-    part: Part,
+    part: PatchedPart,
     answer: AnswerRead = None,
 ) -> Float32[np.ndarray, "part answer"]:
     """The row of `patch_heads`, or of `patch_feed_forwards`, for one layer; `part` says which activation is replaced."""
@@ -143,7 +143,7 @@ def _patch_layers(
     model_input: InputLike,
     source: InputLike,
     layers: range,
-    part: Part,
+    part: PatchedPart,
     answer: AnswerRead,
 ) -> Iterator[Float32[np.ndarray, "part answer"]]:
     """Yields the answers of `patch_layer` for each of the consecutive `layers`.

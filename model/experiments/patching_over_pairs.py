@@ -22,7 +22,7 @@ from ..loaded import Loaded
 from ..measures.changes import ROUNDING
 from ..measures.significance import holm
 from .masked_word import LOGITS, AnswerRead, MaskedWord, answer_changes, masked_word
-from .patching import FEED_FORWARD, HeadPart, Part, patch_layer
+from .patching import FEED_FORWARD, HeadPart, PatchedPart, patch_layer
 from .probabilities import probabilities
 
 CONFIDENCE, SIGNIFICANT = 0.95, 0.05
@@ -129,7 +129,7 @@ def mean_effects(
 def patch_pairs(
     loaded: Loaded,
     pairs: Sequence[tuple[InputLike, InputLike]],
-    part: Part = "z",
+    part: PatchedPart = "z",
     *,
     normalised: bool = False,
     answer_of: Callable[[InputLike], MaskedWord] | None = None,
@@ -174,7 +174,7 @@ def patch_pairs_in_all_parts(
     """
 
     def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
-        kinds: tuple[Part, ...] = (part, FEED_FORWARD)
+        kinds: tuple[PatchedPart, ...] = (part, FEED_FORWARD)
         return np.concatenate([patch_layer(loaded, first, second, layer, kind, answer) for kind in kinds])
 
     answer_of = None if word is None else lambda first: masked_word(loaded, first, word or None)

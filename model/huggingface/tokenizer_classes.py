@@ -12,7 +12,7 @@ from typing import Any
 from tokenizers import AddedToken, processors
 
 Options = Mapping[str, Any]  # of tokenizer_config.json
-Part = dict[str, Any] | None  # of a tokenizer.json
+TokenizerComponent = dict[str, Any] | None  # of a tokenizer.json
 Pieces = list[tuple[str, float]]  # of a Unigram vocabulary in the order of their ids, each with its score
 Ids = Mapping[str, tuple[str, int]]  # names and ids of the special tokens, by their keys
 # <extra_id_0> to <extra_id_99>, T5's marks of what was left out
@@ -25,7 +25,9 @@ class TokenizerClass:
 
     model: str  # the type of the vocabulary, as a tokenizer.json names it
     names: Mapping[str, str]  # of the special tokens, by their keys in tokenizer_config.json
-    parts: Callable[[Options, str | None], tuple[Part, Part, Part]]  # normalizer, pre-tokenizer and decoder
+    parts: Callable[
+        [Options, str | None], tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]
+    ]  # normalizer, pre-tokenizer and decoder
     ends: tuple[str, ...]  # keys of the tokens that are put around a text
     post_processor: Callable[[Ids, Options], processors.PostProcessor]
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the model
@@ -87,7 +89,7 @@ _FAIRSEQ_ENDS = _template("bos_token $A eos_token", "bos_token $A eos_token eos_
 # Normalizers, pre-tokenizers and decoders
 
 
-def _sequence(kind: str, *parts: dict[str, Any]) -> Part:
+def _sequence(kind: str, *parts: dict[str, Any]) -> TokenizerComponent:
     """A sequence of components of one `kind`, in the form of a tokenizer.json; `kind` is the key of their list, such as "normalizers"."""
     return {"type": "Sequence", kind: list(parts)}
 
@@ -122,7 +124,9 @@ def _bert_normalizer(lower: bool, strip_accents: bool | None, chinese: bool) -> 
     }
 
 
-def _bert(options: Options, _: str | None) -> tuple[Part, Part, Part]:
+def _bert(
+    options: Options, _: str | None
+) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
     normalizer = _bert_normalizer(
         bool(options.get("do_lower_case", True)),
         options.get("strip_accents"),
@@ -131,12 +135,14 @@ def _bert(options: Options, _: str | None) -> tuple[Part, Part, Part]:
     return normalizer, {"type": "BertPreTokenizer"}, {"type": "WordPiece", "prefix": "##", "cleanup": True}
 
 
-def _roberta(options: Options, _: str | None) -> tuple[Part, Part, Part]:
+def _roberta(
+    options: Options, _: str | None
+) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
     adds_space = bool(options.get("add_prefix_space", False))
     return None, _byte_level(adds_space=adds_space), _byte_level(adds_space=True)
 
 
-def _clip(_: Options, __: str | None) -> tuple[Part, Part, Part]:
+def _clip(_: Options, __: str | None) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
     normalizer = _sequence(
         "normalizers", {"type": "NFC"}, _replace({"Regex": r"\s+"}, " "), {"type": "Lowercase"}
     )
@@ -145,22 +151,28 @@ def _clip(_: Options, __: str | None) -> tuple[Part, Part, Part]:
     return normalizer, pre_tokenizer, _byte_level(adds_space=True)
 
 
-def _herbert(_: Options, __: str | None) -> tuple[Part, Part, Part]:
+def _herbert(_: Options, __: str | None) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
     normalizer = _bert_normalizer(lower=False, strip_accents=False, chinese=True)
     return normalizer, {"type": "BertPreTokenizer"}, {"type": "BPEDecoder", "suffix": END_OF_WORD}
 
 
-def _fairseq(options: Options, charsmap: str | None) -> tuple[Part, Part, Part]:
+def _fairseq(
+    options: Options, charsmap: str | None
+) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
     spaces = _metaspace("always" if options.get("add_prefix_space", True) else "never")
     splits = _sequence("pretokenizers", {"type": "WhitespaceSplit"}, spaces)
     return next(iter(_charsmap(charsmap)), None), splits, spaces
 
 
-def _t5(_: Options, charsmap: str | None) -> tuple[Part, Part, Part]:
+def _t5(
+    _: Options, charsmap: str | None
+) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
     return _fairseq({}, charsmap)
 
 
-def _albert(options: Options, charsmap: str | None) -> tuple[Part, Part, Part]:
+def _albert(
+    options: Options, charsmap: str | None
+) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
     accents = [] if options.get("keep_accents", False) else [{"type": "NFKD"}, {"type": "StripAccents"}]
     lower = [{"type": "Lowercase"}] if options.get("do_lower_case", True) else []
     quotes = (_replace({"String": "``"}, '"'), _replace({"String": "''"}, '"'))
@@ -168,7 +180,9 @@ def _albert(options: Options, charsmap: str | None) -> tuple[Part, Part, Part]:
     return _sequence("normalizers", *quotes, *accents, *lower, *_charsmap(charsmap)), splits, spaces
 
 
-def _deberta(options: Options, _: str | None) -> tuple[Part, Part, Part]:
+def _deberta(
+    options: Options, _: str | None
+) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
     lower = [{"type": "Lowercase"}] if options.get("do_lower_case", False) else []
     normalizer = _sequence(
         "normalizers",

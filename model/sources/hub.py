@@ -243,7 +243,7 @@ def _fetch(
     that of the entry.
     """
 
-    class Progress(tqdm):
+    class DownloadProgress(tqdm):
         """Stands for the Hub's progress bar: reports the bytes that have arrived, and draws nothing."""
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -264,7 +264,7 @@ def _fetch(
             endpoint=endpoint,
             token=False,
             etag_timeout=PATIENCE,
-            tqdm_class=Progress,
+            tqdm_class=DownloadProgress,
         )
     )
     with path.open("rb") as content:

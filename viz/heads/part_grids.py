@@ -90,7 +90,7 @@ def ablation_grid(
 _PATCH_WIDTH = 540
 
 
-class Spread(NamedTuple):
+class EffectSpread(NamedTuple):
     """How the effect of each part varies over `n` pairs of inputs, beside its mean; arrays are [layer, part]."""
 
     sd: np.ndarray
@@ -109,7 +109,7 @@ def patch_grid(
     what: str,
     signed: bool,
     ends: tuple[str, str] = ("falls", "rises"),
-    spread: Spread | None = None,
+    spread: EffectSpread | None = None,
 ) -> VegaFigure:
     """A grid of the effects [layer, part] of patching on the quantity `what`; `columns` names the parts of a layer,
     such as H0, with the feed-forward last.
@@ -161,7 +161,7 @@ def patch_grid(
     )
 
 
-def _spread_columns(spread: Spread, signed: bool) -> list[Column]:
+def _spread_columns(spread: EffectSpread, signed: bool) -> list[Column]:
     """The columns of a grid that describe the spread of its effects."""
     sign = "+" if signed else ""
     intervals = [

@@ -29,7 +29,7 @@ from .untrained import SEEDS
 N_MATCHED = 100  # examples over which head distances are averaged
 GRADIENT_BATCH = 32
 
-Figures = dict[str, float]  # by the name of the figure
+ValuesByFigure = dict[str, float]  # by the name of the figure
 
 
 def measure_trained(folder: Path) -> Iterator[Measurement]:
@@ -47,16 +47,16 @@ def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measuremen
     subset = examples.subset(N_EXAMPLES)
     yield from _measure_untrained(family, subset)
 
-    def trained_figures(loaded: Loaded) -> Figures:
+    def trained_figures(loaded: Loaded) -> ValuesByFigure:
         return stream_and_attention(loaded, subset) | {
             "gradient, trained": gradient_norms(loaded, subset).ratio,
             "share of early layers": early_share(loaded, subset),
         }
 
-    def accuracy_figure(loaded: Loaded) -> Figures:
+    def accuracy_figure(loaded: Loaded) -> ValuesByFigure:
         return {"accuracy": accuracy(loaded, examples)}
 
-    def learning_figure(loaded: Loaded) -> Figures:
+    def learning_figure(loaded: Loaded) -> ValuesByFigure:
         return {"loss while learning": float(np.mean(_first_phase_losses(loaded)))}
 
     if n_logged := min(len(_first_phase_losses(loaded)) for loaded in (*family.pre, *family.post)):
@@ -69,7 +69,7 @@ def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measuremen
 def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
     """Yields measurements of untrained encoders of the family's shape, with more seeds than there are trained encoders."""
 
-    def figures(trained: Loaded, seed: int) -> Figures:
+    def figures(trained: Loaded, seed: int) -> ValuesByFigure:
         untrained = _untrained(trained, seed)
         norms_at_start = gradient_norms(untrained, examples)
         return {
@@ -85,7 +85,7 @@ def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measur
 
 
 def _measure_encoders(
-    family: SeedFamily, measure: Callable[[Loaded], Figures], *, n: int, of: str
+    family: SeedFamily, measure: Callable[[Loaded], ValuesByFigure], *, n: int, of: str
 ) -> Iterator[Measurement]:
     """Yields a measurement for each figure (by name) that `measure` returns, called with every encoder of the family.
 
@@ -98,7 +98,7 @@ def _measure_encoders(
 
 
 def _measurements_by_figure(
-    pre: Sequence[Figures], post: Sequence[Figures], **options: Any
+    pre: Sequence[ValuesByFigure], post: Sequence[ValuesByFigure], **options: Any
 ) -> Iterator[Measurement]:
     """Yields a measurement for each figure; `pre` and `post` hold, for each seed, the figures of the two encoders by name."""
     for figure in pre[0]:
@@ -114,7 +114,7 @@ def _measurements_by_figure(
 # Figures of one encoder
 
 
-def stream_and_attention(loaded: Loaded, examples: HeldOut) -> Figures:
+def stream_and_attention(loaded: Loaded, examples: HeldOut) -> ValuesByFigure:
     """Growth of the residual stream, share of the sublayers and attention entropy of an encoder, by name, as means over the
     examples.
 

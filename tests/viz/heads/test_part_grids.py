@@ -2,7 +2,14 @@ import numpy as np
 
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import ACCENT, POST_LN, PRE_LN
-from viz.heads.part_grids import PruningRun, Spread, ablation_grid, patch_grid, pruning_curve, stage_positions
+from viz.heads.part_grids import (
+    EffectSpread,
+    PruningRun,
+    ablation_grid,
+    patch_grid,
+    pruning_curve,
+    stage_positions,
+)
 
 EFFECTS = np.array([[0.5, -0.25, 1.0, 0.0], [0.1, 0.2, np.nan, -2.0]])  # two heads, attention, feed-forward
 AWAY = np.array([[False, True, False, False], [False, False, False, True]])
@@ -66,7 +73,7 @@ def test_the_data_set_stands_under_the_pointer():
 
 PATCHED = np.array([[0.5, -0.25, 1.0], [0.1, 0.0, -2.0]])  # two heads, feed-forward
 COLUMNS = ("H0", "H1", "FF")
-SPREAD = Spread(
+SPREAD = EffectSpread(
     sd=np.full((2, 3), 0.1),
     low=PATCHED - 0.15,
     high=PATCHED + 0.15,
@@ -129,7 +136,7 @@ def test_of_means_only_those_with_an_effect_are_coloured():
 
 def test_one_pair_has_no_interval():
     unknown = np.full((2, 3), np.nan)
-    spread = Spread(unknown, unknown, unknown, np.zeros((2, 3), bool), np.zeros((2, 3), bool), 1)
+    spread = EffectSpread(unknown, unknown, unknown, np.zeros((2, 3), bool), np.zeros((2, 3), bool), 1)
     assert set(patched_grid(spread=spread).frame["interval"]) == {"not known: one pair"}
 
 
