@@ -6,5 +6,5 @@ from model.claims.catalogue import CLAIMS
 
 LENGTH, PARTS = "length of the residual stream", "what an answer is made of"
 FIGURE = Row("norm_figure", "Figure", (LENGTH, PARTS), label_visibility="collapsed")
-# By the key of a claim: whether its values are shown below its row.
-VALUES = {claim.key: Toggle(f"norm_{claim.key}", "Values") for claim in CLAIMS}
+# By the key of a claim: whether its numbers are shown below its row.
+VALUES = {claim.key: Toggle(f"norm_{claim.key}", "Numbers") for claim in CLAIMS}

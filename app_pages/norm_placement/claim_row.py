@@ -1,6 +1,7 @@
-"""One claim in a row: the claim, the measured effect of the norm placement, the verdict, and a link; its values open below it."""
+"""One claim in a row: the claim, what was measured, the verdict, and a link; its numbers open below it."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 import streamlit as st
 
@@ -10,10 +11,10 @@ from app_pages.show.show import show
 from app_pages.show.verdicts import verdict_html, verdict_lines
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import counted
-from model.claims.catalogue import Claim, effects_of_claim
-from model.claims.verdict import Beyond, FurtherThanSeeds, Measurement
-from viz.builders.number_format import percent, standard_error
-from viz.norm_placement.seed_effects import Bound, EffectDot, SeedLine, effect_strip, seed_strip
+from model.claims.catalogue import Claim
+from model.claims.verdict import Beyond, ClaimOutcome, Judgement, Measurement
+from viz.builders.number_format import format_number, percent, standard_error
+from viz.norm_placement.seed_strip import SeedLine, seed_strip
 
 _TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
 _PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
@@ -66,78 +67,44 @@ LINKS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "accuracy": ("compare", _PAIR),
 }
-WIDTHS = (4.4, 4.2, 2.1, 2.3)  # claim, effect, verdict, values and link
+WIDTHS = (3.6, 5.4, 2.3, 1.8)  # claim, what was measured, verdict, numbers and link
 
 
-def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot]:
-    """A dot with the measured effect for each kind of encoder for which the claim's effect can be computed."""
-    effects = [
-        (result.judgement.measured, result.effect)
-        for result in effects_of_claim(claim, claim.judgements(measured))
-    ]
-    return [EffectDot(kind.where, len(kind.seeds), *effect) for kind, effect in effects]
-
-
-def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> None:
-    """Draws a claim in the page's four columns and, if opened, its values below. The axis of the effect reaches from -`end` to
-    `end`.
-    """
+def draw_row(claim: Claim, measured: Sequence[Measurement]) -> None:
+    """Draws a claim in the page's four columns and, if opened, its definition and all its numbers below."""
+    judgements = claim.judgements(measured)
     with st.container(key=f"claim_row_{claim.key}", gap=None):
-        words, effect, verdict, more = st.columns(WIDTHS, gap="small", vertical_alignment="center")
-        with words:
-            own = "" if claim.by else " Our own question."
-            st.markdown(f"{claim.says} :small[:gray[({claim.axis.partition(' (')[0]}){own}]]")
-        with effect:
-            if dots := effect_dots(claim, measured):
-                bound = None
-                if isinstance(claim.rule, Beyond):
-                    bound = Bound(f"{claim.rule.placement}-LN", claim.rule.than)
-                show(effect_strip(dots, end=end, title=claim.says, bound=bound), key=None)
-            else:
-                st.caption(no_effect_sentence(claim, measured))
-        with verdict:
-            st.html(verdict_html(claim.judgements(measured)))
-        with more, st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        words, values, verdict, more = st.columns(WIDTHS, gap="small", vertical_alignment="center")
+        with more:
             is_open = VALUES[claim.key].choose()
             page, query = read_link(*LINKS[claim.key])
             st.page_link(page.script, label=f"{page.title} →", query_params=query)
-        if is_open:
-            _draw_values(claim, measured)
-
-
-def no_effect_sentence(claim: Claim, measured: Sequence[Measurement]) -> str:
-    """Sentence on why no effect of the placement can be drawn for this claim."""
-    if not claim.measurements(measured):
-        return "Not measured: there were no such encoders."
-    if isinstance(claim.rule, FurtherThanSeeds):
-        return "No dot: this compares encoders with each other, not values of pre-LN with those of post-LN."
-    return "No dot: too few seeds, seeds that do not differ, or post-LN only guesses."
-
-
-def _draw_values(claim: Claim, measured: Sequence[Measurement]) -> None:
-    """Draws the definition and source of the claim, all measured values by seed, and the verdict for each kind of encoder."""
-    about = claim.measurements(measured)
-    with st.container(key=f"claim_values_{claim.key}", border=True):
-        figure, verdict = st.columns((5, 4), gap="medium")
-        with figure:
-            if about:
-                _draw_strip(claim, about)
+        words.markdown(f"{claim.says} :small[:gray[{claim.by or 'Our own question.'}]]")
+        verdict.html(verdict_html(judgements))
+        with values:
+            if shown := shown_measurements(judgements, are_all_shown=is_open):
+                _draw_strip(claim, shown, is_open=is_open)
             else:
-                st.caption("Not measured: there were no such encoders.")
-        with verdict:
-            st.markdown(claim.by or "Our own question; we know of no paper that claims it.")
-            st.markdown(claim.measured)
-            if isinstance(claim.rule, Beyond):
-                placement = f"{claim.rule.placement}-LN"
-                st.markdown(
-                    f"The verdict compares {placement} with the dashed value, not with the other placement."
+                st.caption(
+                    "No verdict: open the numbers."
+                    if judgements
+                    else "Not measured: there were no such encoders."
                 )
-            st.markdown(verdict_lines(claim.judgements(measured), claim.rule))
-            if about:
-                st.caption(_examples_sentence(claim, about))
+        if is_open:
+            _draw_numbers(claim, judgements)
 
 
-def _draw_strip(claim: Claim, about: Sequence[Measurement]) -> None:
+def shown_measurements(judgements: Sequence[Judgement], *, are_all_shown: bool) -> list[Measurement]:
+    """The measurements on which the verdict rests, or all."""
+    without_verdict = (ClaimOutcome.TOO_FEW, ClaimOutcome.LEFT_OUT)
+    return [
+        judgement.measured
+        for judgement in judgements
+        if are_all_shown or judgement.outcome not in without_verdict
+    ]
+
+
+def _draw_strip(claim: Claim, shown: Sequence[Measurement], *, is_open: bool) -> None:
     lines = [
         SeedLine(
             f"{measurement.where}, {counted(len(measurement.seeds), 'seed')}",
@@ -146,11 +113,54 @@ def _draw_strip(claim: Claim, about: Sequence[Measurement]) -> None:
             measurement.post,
             measurement.across,
         )
-        for measurement in about
+        for measurement in shown
     ]
-    reference = getattr(claim.rule, "than", None)
-    figure = call(seed_strip, lines, title=claim.says, axis=claim.axis, log=claim.log, reference=reference)
-    show(figure, key=f"claim_{claim.key}")
+    figure = call(
+        seed_strip,
+        lines,
+        title=claim.says,
+        axis=claim.axis,
+        log=claim.log,
+        reference=getattr(claim.rule, "than", None),
+        has_legend=is_open,
+    )
+    show(figure, key=f"claim_{claim.key}" if is_open else None)
+
+
+def _draw_numbers(claim: Claim, judgements: Sequence[Judgement]) -> None:
+    """Draws how the claim was measured, the verdict for each kind of encoder, and a table of the values."""
+    with st.container(key=f"claim_values_{claim.key}", border=True):
+        words, numbers = st.columns(2, gap="medium")
+        with words:
+            st.markdown(claim.measured)
+            if isinstance(claim.rule, Beyond):
+                placement = f"{claim.rule.placement}-LN"
+                st.markdown(
+                    f"The verdict compares {placement} with the dashed value, not with the other placement."
+                )
+            st.markdown(verdict_lines(judgements, claim.rule))
+        if judgements:
+            about = [judgement.measured for judgement in judgements]
+            numbers.markdown(values_table(about))
+            numbers.caption(_examples_sentence(claim, about))
+
+
+def values_table(measured: Sequence[Measurement]) -> str:
+    """Markdown table with number of seeds, mean, smallest and largest value of both placements for each kind of encoder."""
+    rows = [
+        f"| {measurement.where} | {len(measurement.seeds)} | {_over_seeds(measurement.pre)} | {_over_seeds(measurement.post)} |"
+        for measurement in measured
+    ]
+    return "\n".join(["| mean (over the seeds) | seeds | pre-LN | post-LN |", "|---|---|---|---|", *rows])
+
+
+def _over_seeds(values: Sequence[float]) -> str:
+    if not values:
+        return "–"
+    mean, least, largest = (
+        format_number(value, "#.3g") for value in (fmean(values), min(values), max(values))
+    )
+    return f"**{mean}**" if len(values) == 1 else f"**{mean}** ({least} to {largest})"
 
 
 def _examples_sentence(claim: Claim, about: Sequence[Measurement]) -> str:

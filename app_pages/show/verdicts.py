@@ -6,8 +6,10 @@ from itertools import groupby
 from pathlib import Path
 
 from app_pages.subject.cache import cached
+from app_pages.toolkit.markdown import counted
 from model import checkpoint
-from model.claims import verdict
+from model.claims import verdict as claims
+from model.claims.catalogue import CLAIMS
 from model.claims.verdict import (
     FEWEST_SEEDS,
     SIGNIFICANT,
@@ -48,10 +50,9 @@ LEGEND = f"""
 - **No clear difference**: what there is could be chance. That does not mean that there is none; more seeds might show one.
 - **Mixed**: as claimed in some kinds of encoders, not in others. **Not confirmed**: as claimed in none, and in at least one
   without a clear difference.
-- **Seems to hold**, all {FEWEST_SEEDS} seeds agree: of trained encoders there are {FEWEST_SEEDS} pairs at most, too few for p < {SIGNIFICANT:g}, so that
-  none of these claims "holds". All that can be said is that every encoder of one placement lies on the claimed side of
-  every one of the other. Where the place of the norm changed nothing, all {FEWEST_SEEDS} of one placement would still lie on
-  one side of all of the other in 1 of {1 / chance_of_separation(FEWEST_SEEDS):.0f} comparisons: some of these may be chance.
+- **Seems to hold**: all {FEWEST_SEEDS} seeds agree, but {FEWEST_SEEDS} are too few for p < {SIGNIFICANT:g}. Every encoder of one placement lies on the
+  claimed side of every one of the other. If the norm's place changed nothing, that would still happen
+  in 1 of {1 / chance_of_separation(FEWEST_SEEDS):.0f} comparisons: some of these may be chance.
 """
 TEST = (
     "The two encoders of a pair begin with the same seed. p is that of a two-sided exact sign-flip test of the differences "
@@ -65,14 +66,26 @@ def stored_measurements() -> list[Measurement]:
     """The stored measurements; empty if there is no file. Raises ValueError if the file is damaged, OSError if it
     cannot be read.
     """
-    path = checkpoint.CHECKPOINTS / verdict.CLAIMS_FILE
+    path = checkpoint.CHECKPOINTS / claims.CLAIMS_FILE
     return _read_measurements(path, path.stat().st_mtime_ns if path.exists() else 0)
 
 
 @cached
 def _read_measurements(path: Path, _changed: int) -> list[Measurement]:
     """The measurements in a file; `_changed`, its modification time in ns, makes the cache notice a new version."""
-    return verdict.read_measurements(path)
+    return claims.read_measurements(path)
+
+
+def stored_verdict(key: str) -> str:
+    """Markdown sentence with the claim `key`, its source, and its verdict from the stored measurements; empty without them."""
+    (claim,) = (claim for claim in CLAIMS if claim.key == key)
+    try:
+        verdict = overall_verdict(claim.judgements(stored_measurements())).verdict
+    except (ValueError, OSError):
+        return ""
+    if verdict is Overall.NOT_MEASURED:
+        return ""
+    return f"“{claim.says.rstrip('.')}” ({claim.by}): **{verdict.value}**, over all encoders on [Norm placement](norm_placement)."
 
 
 def verdict_html(judgements: Sequence[Judgement]) -> str:
@@ -80,16 +93,18 @@ def verdict_html(judgements: Sequence[Judgement]) -> str:
     overall = overall_verdict(judgements)
     counts = {
         "as claimed": overall.n_as_claimed,
-        "opposite": overall.n_opposite,
+        "the opposite": overall.n_opposite,
         "no clear difference": overall.n_unclear,
-        "undecided": overall.n_undecided,
+        "too few seeds or only guesses": overall.n_undecided,
     }
-    text = " · ".join(f"{n} {name}" for name, n in counts.items() if n)
+    parts = [f"{name} in {n}" for name, n in counts.items() if n]
+    if parts:
+        parts[0] += f" of {counted(len(judgements), 'kind')} of encoders"
     kind = overall.verdict.name.lower().replace("_", "-")
     sign = _SIGNS[overall.verdict]
     return (
         f'<div class="claim-verdict"><span class="chip {kind}"><b aria-hidden="true">{sign}</b> '
-        f"{escape(overall.verdict.value)}</span><small>{escape(text)}</small></div>"
+        f"{escape(overall.verdict.value)}</span><small>{escape(' · '.join(parts))}</small></div>"
     )
 
 

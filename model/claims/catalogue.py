@@ -5,20 +5,13 @@ such runs mean nothing.
 
 Papers are cited only for what their abstracts, theorems and figures state literally. A claim without authors
 is a question of our own.
-
-The effect of a claim is the difference between the two placements, or between one and a bound, divided by the standard deviation
-over the seeds of one placement.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple
-
-import numpy as np
 
 from .verdict import (
-    FEWEST_SEEDS,
     LEARNED,
     Beyond,
     ClaimOutcome,
@@ -30,9 +23,8 @@ from .verdict import (
     judge,
 )
 
-START, LEARNING, TRAINED = "At the start", "While learning", "After training"
+START, LEARNING, TRAINED = "Before training", "While learning", "After training"
 XIONG = "Xiong et al. 2020"
-ROUNDING = 1e-6  # a spread below this share of the largest value is rounding: nothing can be measured in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,70 +82,71 @@ CLAIMS = (
     Claim(
         key="last_depth",
         when=START,
-        says="The more layers, the smaller the gradient of the last one in pre-LN, but not in post-LN.",
+        says="With more layers, the gradient at the last one gets smaller in pre-LN; in post-LN it stays the same.",
         by=f"{XIONG}, Theorem 1",
         figure="slope of the last gradient",
-        measured="Slope of log ‖∂ℒ/∂W²‖ of the last feed-forward over log L, the number of layers. For norms "
-        "that follow the theorem's bounds it is −0.5 in pre-LN and 0 in post-LN.",
-        axis="slope of the last gradient over depth",
+        measured="The gradient at the last layer goes with a power of the number of layers L: the slope of log ‖∂ℒ/∂W²‖ over log L. "
+        "Power 0: it stays the same; −0.5: it falls like 1/√L. The theorem's bounds have 0 in post-LN and −0.5 in pre-LN. The "
+        "verdict compares both: is the power smaller in pre-LN?",
+        axis="gradient ∝ number of layers to this power; 0: no change",
         rule=Larger("post"),
     ),
     Claim(
         key="last",
         when=START,
-        says="The gradient of the last layer is larger in post-LN.",
+        says="The gradient at the last layer is larger in post-LN.",
         by=f"{XIONG}, abstract and Theorem 1",
         figure="gradient of the last layer",
-        measured="‖∂ℒ/∂W²‖ at the second matrix of the last feed-forward, mean over batches of 32. ℒ is the loss of the "
-        "classifier; the encoders are untrained, of the shape of the trained ones.",
-        axis="gradient of the last layer",
+        measured="How long the gradient is at one matrix, the second of the last feed-forward: ‖∂ℒ/∂W²‖, mean over batches of 32. "
+        "ℒ is the loss of the classifier; the encoders are untrained, of the shape of the trained ones.",
+        axis="length of the gradient at the last layer",
         rule=Larger("post"),
         log=True,
     ),
     Claim(
         key="whole",
         when=START,
-        says="The gradient of all parameters together is larger in post-LN, too.",
+        says="The gradient of all weights together is larger in post-LN, too.",
         figure="gradient of all parameters",
-        measured="Norm of the gradient of all parameters as one vector, measured like the row above.",
-        axis="gradient of all parameters",
+        measured="How long the gradient of all parameters is, taken as one vector; measured like the row above.",
+        axis="length of the gradient of all weights",
         rule=Larger("post"),
         log=True,
     ),
     Claim(
         key="toward_output",
         when=START,
-        says="In post-LN the gradient grows from layer to layer towards the output.",
+        says="In post-LN, the gradient grows from the first layer to the last.",
         by=f"{XIONG}, figure 3; Takase et al. 2022, abstract",
         figure="gradient, fresh",
-        measured="Norm of the gradient of the last block's parameters, divided by that of the first block's. Above 1: it "
+        measured="How long the gradient of the last layer's parameters is, divided by that of the first layer's. Above 1: it "
         "grows. Xiong et al. measured it in translation models of 6 + 6 layers.",
-        axis="gradient, last layer / first (dashed: equal)",
+        axis="gradient, last layer ÷ first (dashed: equal)",
         rule=Beyond("post", 1.0),
         log=True,
     ),
     Claim(
         key="early_update",
         when=LEARNING,
-        says="The first steps of training move the output further in post-LN.",
+        says="The first training steps change the output more in post-LN.",
         by="Wang et al. 2022 (DeepNet), section 3; Liu et al. 2020",
         figure="early update",
-        measured="‖F(x, θ₁₀) − F(x, θ₀)‖ after 10 steps of Adam at a rate of 0.0001 without warm-up, mean over "
-        "positions.",
+        measured="How far 10 steps of Adam move the output of a position: ‖F(x, θ₁₀) − F(x, θ₀)‖, mean over positions. The "
+        "learning rate is 0.0001, without warm-up.",
         axis="how far 10 steps move the output",
         rule=Larger("post"),
     ),
     Claim(
         key="warm_up",
         when=LEARNING,
-        says="Without learning-rate warm-up, post-LN does not learn.",
+        says="Without warm-up, a slow rise of the learning rate, post-LN does not learn.",
         by=f"{XIONG}, abstract and section 3.2",
         figure="reached without warm-up",
-        measured=f"Accuracy after a short run without warm-up: 120 steps of Adam on digits. Not to learn is to stay below "
+        measured=f"Share of digits recognised after 120 steps of Adam without warm-up. Not to learn is to stay below "
         f"{100 * LEARNED:.0f} % (guessing gives 10 %; a run that diverged counts as guessing). A learning rate at which most "
         "post-LN encoders do not learn with 30 steps of warm-up either is left out: there it is not the warm-up that "
         "is missing. Pre-LN is drawn for comparison.",
-        axis=f"accuracy without warm-up (dashed: {LEARNED:g})",
+        axis=f"share of digits recognised (dashed: {LEARNED:g})",
         rule=Beyond("post", LEARNED, above=False),
         source="fresh",
         learns_in=("reached with warm-up",),
@@ -161,26 +154,26 @@ CLAIMS = (
     Claim(
         key="warm_up_gain",
         when=LEARNING,
-        says="Post-LN gains more from learning-rate warm-up than pre-LN.",
-        by=f"Weaker than the claim above, which is that of {XIONG}",
+        says="Post-LN gains more from warm-up than pre-LN.",
+        by=f"{XIONG}, weaker than the claim above",
         figure="gain by warm-up",
-        measured="Accuracy after a short run with warm-up, minus that of the same run without; a run that "
+        measured="Share of digits recognised after a short run with warm-up, minus that of the same run without; a run that "
         "diverged counts as guessing. Small encoders: 120 steps of Adam, with 30 of warm-up. Full size: the stored "
         "runs of the Theory page. A learning rate at which most post-LN encoders learn neither with warm-up nor "
         "without is left out: from guessing to guessing nothing can be gained.",
-        axis="accuracy gained by warm-up",
+        axis="share of digits gained by warm-up",
         rule=Larger("post"),
         learns_in=("reached with warm-up", "reached without warm-up"),
     ),
     Claim(
         key="rate",
         when=LEARNING,
-        says="Pre-LN tolerates larger learning rates.",
+        says="Pre-LN still learns at larger learning rates.",
         by=f"{XIONG}, abstract: with large ones post-LN is unstable",
         figure="largest learning rate",
         measured="The largest of the rates 0.001, 0.003, 0.01 and 0.03 at which a run of 120 steps with 30 of warm-up "
         "reaches 30 % of the digits (guessing gives 10 %).",
-        axis="largest learning rate that works",
+        axis="largest learning rate at which it learns",
         rule=Larger("pre"),
         log=True,
     ),
@@ -192,30 +185,31 @@ CLAIMS = (
         figure="loss while learning",
         measured="Mean training loss over the first phase of the run, in nats: smaller if the loss falls "
         "sooner. The claim: it is larger in post-LN. Both placements see the same batches at the same rate.",
-        axis="mean loss while learning (nats)",
+        axis="mean loss while learning (nats; low: fast)",
         rule=Larger("post"),
     ),
     Claim(
         key="stream",
         when=TRAINED,
-        says="The residual stream grows with depth in pre-LN, not in post-LN.",
+        says="From layer to layer, the tokens' vectors get longer in pre-LN, not in post-LN.",
         by=f"{XIONG}, Lemma 2, of untrained encoders",
         figure="stream growth",
-        measured="Mean ‖x‖ after the last block divided by that after the first. Where the encoder is as the theory assumes, x "
-        "is the state of the lemma, in post-LN the one before the norm.",
-        axis="length of the states, last layer / first",
+        measured="Mean length ‖x‖ of the residual stream after the last layer, divided by that after the first. Where the encoder "
+        "is as the theory assumes, x is the state of the lemma, in post-LN the one before the norm. The verdict compares both: is "
+        "the growth larger in pre-LN?",
+        axis="length after the last layer ÷ after the first",
         rule=Larger("pre"),
         log=True,
     ),
     Claim(
         key="branches",
         when=TRAINED,
-        says="In post-LN, attention and feed-forward add more to the residual stream, relative to its length.",
+        says="In post-LN, what attention and feed-forward add is larger beside what is there already.",
         by="Liu et al. 2020: post-LN depends more on its residual branches",
         figure="share of sublayers",
-        measured="‖F‖ / (‖x‖ + ‖F‖), mean over sublayers, positions and examples: F is what a sublayer adds, x what it is "
-        "added to. Liu et al. measure shares of the variance; this measure is ours.",
-        axis="what is added, as a share of the length",
+        measured="‖F‖ / (‖x‖ + ‖F‖), mean over sublayers, positions and examples: F is what attention or feed-forward adds, x what "
+        "it is added to. Liu et al. measure shares of the variance; this measure is ours.",
+        axis="length of what is added, as a share of both",
         rule=Larger("post"),
     ),
     Claim(
@@ -232,31 +226,31 @@ CLAIMS = (
     Claim(
         key="early_layers",
         when=TRAINED,
-        says="In pre-LN the gradient is larger in early layers than in late ones.",
+        says="In pre-LN, the gradient is larger in early layers than in late ones.",
         by="Shleifer et al. 2021 (NormFormer), abstract, during pretraining",
         figure="gradient, trained",
-        measured="Norm of the gradient of the last block's parameters divided by that of the first block's, at the end of "
+        measured="How long the gradient of the last layer's parameters is, divided by that of the first layer's, at the end of "
         "training, on held-out examples, with the loss of the classifier. Below 1: early layers have more.",
-        axis="gradient, last layer / first (dashed: equal)",
+        axis="gradient, last layer ÷ first (dashed: equal)",
         rule=Beyond("pre", 1.0, above=False),
         log=True,
     ),
     Claim(
         key="entropy",
         when=TRAINED,
-        says="Attention is spread over more keys in pre-LN.",
+        says="In pre-LN, a token attends to more tokens at once.",
         figure="entropy",
-        measured="Entropy of the attention, 0 (one key) to 1 (all keys alike), mean over heads, queries and "
+        measured="Entropy of the attention, 0 (all weight on one key) to 1 (all keys alike), mean over heads, queries and "
         "examples.",
-        axis="entropy of the attention, 0 to 1",
+        axis="entropy: 0 one token, 1 all alike",
         rule=Larger("pre"),
     ),
     Claim(
         key="roles",
         when=TRAINED,
-        says="Heads differ more between pre-LN and post-LN than between two seeds.",
+        says="Heads differ more between pre-LN and post-LN than between two random starts.",
         figure="distance of heads",
-        measured="Mean head distance (Jensen-Shannon, in nats) of matched heads; the matching has the smallest "
+        measured="How differently two heads attend, mean over matched heads (Jensen-Shannon, in nats); the matching has the smallest "
         "sum of distances. Grey: a pre-LN and a post-LN encoder; in colour: two seeds of one.",
         axis="distance between heads (nats)",
         rule=FurtherThanSeeds(),
@@ -272,56 +266,3 @@ CLAIMS = (
         rule=Larger("post"),
     ),
 )
-
-
-class SeedEffect(NamedTuple):
-    """Difference between the placements, in units of the standard deviation over seeds: mean, smallest and largest over the seeds."""
-
-    mean: float
-    least: float
-    largest: float
-
-
-def seed_effect(measured: Measurement, rule: Rule, *, log: bool = False) -> SeedEffect | None:
-    """The effect (pre − post) / s of a measurement, positive where pre-LN has the larger values.
-
-    s = √((s_pre² + s_post²) / 2), where s_pre and s_post are the standard deviations (n − 1) over the seeds of one
-    placement. By a rule `Beyond`, which compares one placement with a bound, it is (value − bound) / s with that placement's
-    own s. With `log`, all of it is computed on natural logarithms. None with fewer than `FEWEST_SEEDS` seeds, for distances
-    between encoders, where s is zero, and where a logarithm does not exist.
-    """
-    if len(measured.seeds) < FEWEST_SEEDS or measured.across is not None:
-        return None
-    first, second = measured.pre, measured.post
-    if isinstance(rule, Beyond):
-        first = measured.pre if rule.placement == "pre" else measured.post
-        second = (rule.than,) * len(first)
-    compared = np.array([first, second], float)
-    if log:
-        if compared.min() <= 0:
-            return None
-        compared = np.log(compared)
-    variances = compared.var(axis=1, ddof=1)  # that of a bound is 0
-    spread = float(np.sqrt(variances.sum() if isinstance(rule, Beyond) else variances.mean()))
-    if spread <= ROUNDING * max(float(np.abs(compared).max()), ROUNDING):
-        return None
-    in_spreads = (compared[0] - compared[1]) / spread
-    return SeedEffect(float(in_spreads.mean()), float(in_spreads.min()), float(in_spreads.max()))
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderEffect:
-    """A judgement with the effect in the encoders that were measured for it."""
-
-    judgement: Judgement
-    effect: SeedEffect
-
-
-def effects_of_claim(claim: Claim, judgements: Sequence[Judgement]) -> list[EncoderEffect]:
-    """Effects of the claim's `judgements`, in their order, without judgements that are left out or have no `seed_effect`."""
-    effects = (
-        (judgement, seed_effect(judgement.measured, claim.rule, log=claim.log))
-        for judgement in judgements
-        if judgement.outcome is not ClaimOutcome.LEFT_OUT
-    )
-    return [EncoderEffect(judgement, effect) for judgement, effect in effects if effect is not None]

@@ -35,7 +35,7 @@ from tests.viz.inside import (
     test_temperature_curve,
     test_vector_rows,
 )
-from tests.viz.norm_placement import test_seed_effects
+from tests.viz.norm_placement import test_seed_strip
 from tests.viz.positions import (
     test_embedding_scatter,
     test_position_curves,
@@ -72,7 +72,7 @@ from viz.inside.scale_figures import width_curves
 from viz.inside.vector_rows import value_bars, vector_rows
 from viz.masks.cell_board import attention_shift, cell_board
 from viz.norm_placement.placement_diagram import placement_diagram
-from viz.norm_placement.seed_effects import effect_axis, effect_strip, seed_strip
+from viz.norm_placement.seed_strip import seed_strip
 from viz.positions.matrix_equations import permutation_panels, sum_of_maps
 from viz.positions.position_curves import error_curves, neighbour_bars, norm_curves, offset_curve, shift_curve
 from viz.positions.position_heatmaps import (
@@ -105,7 +105,7 @@ def figures() -> dict[str, Figure]:
     """Each figure by its name, small, in every form that it can take."""
     rows = test_vector_rows.ROWS
     placements = test_placements
-    lines = test_seed_effects.LINES
+    lines = test_seed_strip.LINES
     curve = test_map_agreement
     runs = {"y_title": "loss", "runs": test_run_curves.RUNS}
     table = test_run_curves.TABLE
@@ -185,10 +185,9 @@ def figures() -> dict[str, Figure]:
         ("permutation", permutation_panels(SQUARE, SQUARE, np.array([1, 0]), TWO, query=0, is_equal=True)),
         ("shift of attention", attention_shift(HALF, HALF, TWO, allowed=HALF > 0)),
         ("cells", cell_board(SQUARE, TWO, mask=SQUARE > 0.25, query=0)),
-        ("seeds", seed_strip(lines, **test_seed_effects.TITLES)),
-        ("seeds, logarithmic", seed_strip(lines, **test_seed_effects.TITLES, log=True)),
-        ("effects", effect_strip([], end=30, title="a claim")),
-        ("axis of the effects", effect_axis(30)),
+        ("seeds", seed_strip(lines, **test_seed_strip.TITLES)),
+        ("seeds, logarithmic", seed_strip(lines, **test_seed_strip.TITLES, log=True)),
+        ("seeds, without a legend", seed_strip(lines, **test_seed_strip.TITLES, has_legend=False)),
         ("where the norm stands", placement_diagram("pre")),
         ("embeddings", test_embedding_scatter.scatter(selected=1, neighbours=[0, 2])),
         ("neighbours", neighbour_bars(TWO, (0.5, 0.1), word="c")),

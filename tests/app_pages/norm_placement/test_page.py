@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.norm_placement.claim_row import LINKS
 from model.claims.catalogue import CLAIMS
 from model.claims.verdict import CLAIMS_FILE as STORED
-from model.claims.verdict import COMMAND, FurtherThanSeeds, read_measurements, write_measurements
+from model.claims.verdict import COMMAND, read_measurements, write_measurements
 from model.theory import gradients_at_start
 from model.theory.digit_training import RUNS
 from model.train.warmup import write_runs
@@ -18,7 +18,7 @@ from tests.model.claims.invented_measurements import invented, of_every_claim
 from tests.slow import first_of
 
 PAGE = "app_pages/norm_placement/page.py"
-BLOCKS_AND_AXIS = 3  # the blocks of both placements, and the axis of the effects
+BLOCKS = 2  # of both placements
 
 
 def shown_text(app: AppTest) -> str:
@@ -43,16 +43,15 @@ def test_a_damaged_file_is_said_to_be_so(open_app, checkpoints, content):
 def test_every_claim_has_its_row(open_app, checkpoints):
     write_measurements(checkpoints / STORED, of_every_claim())
     closed = open_app(PAGE)
-    drawn = [claim for claim in CLAIMS if not isinstance(claim.rule, FurtherThanSeeds)]
-    assert len(closed.get("vega_lite_chart")) == BLOCKS_AND_AXIS + len(drawn)
+    assert len(closed.get("vega_lite_chart")) == BLOCKS + len(CLAIMS)
     assert all(claim.says in shown_text(closed) for claim in CLAIMS)
     n_claimed, n_own = (sum(bool(claim.by) == is_claimed for claim in CLAIMS) for is_claimed in (True, False))
     assert f"**{n_claimed} claims of papers**: " in shown_text(closed)  # who claims nothing is not counted
     assert shown_text(closed).count("Our own question.") == n_own == 4
     app = open_app(PAGE, **{f"norm_{claim.key}": "true" for claim in CLAIMS})
     text = shown_text(app)
-    assert all(claim.by in text for claim in CLAIMS)
-    assert len(app.get("vega_lite_chart")) == BLOCKS_AND_AXIS + len(drawn) + len(CLAIMS)
+    assert all(claim.by in text and claim.measured in text for claim in CLAIMS)
+    assert len(app.get("vega_lite_chart")) == BLOCKS + len(CLAIMS)
     links = app.get("page_link")
     pages = [link.proto.page or "attention" for link in links]  # the first page has no name in the address
     assert pages[-len(CLAIMS) :] == [LINKS[claim.key][0] for claim in CLAIMS]  # after the navigation
@@ -95,6 +94,16 @@ def test_the_verdict_says_no_more_than_the_numbers(open_app, checkpoints, pre, p
         assert (word in verdict) == (word in expected)
 
 
+def test_numbers_show_what_has_no_verdict_too(open_app, checkpoints):
+    few = invented((3.0, 3.5), (1.0, 1.0), where="pairs of two")
+    write_measurements(
+        checkpoints / STORED, [invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0), where="enough"), few]
+    )
+    closed, opened = (open_app(PAGE, **query) for query in ({}, {"norm_stream": "true"}))
+    assert "pairs of two" not in shown_text(closed)
+    assert "| pairs of two | 2 | **3.25** (3.00 to 3.50) | **1.00** (1.00 to 1.00) |" in shown_text(opened)
+
+
 def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app, checkpoints):
     guesses = {"where": "rate 1", "source": "fresh"}
     write_measurements(
@@ -105,7 +114,9 @@ def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app, checkpoints):
         ],
     )
     app = open_app(PAGE, norm_warm_up="true")
-    (verdict,) = (text.value for text in app.markdown if "rate 1" in text.value)
+    (verdict,) = (
+        text.value for text in app.markdown if "rate 1" in text.value and "| rate 1 |" not in text.value
+    )
     assert verdict == "Left out, post-LN only guesses there: rate 1"
 
 
@@ -124,7 +135,7 @@ def test_a_claim_that_nobody_measured_says_so(open_app, checkpoints):
     write_measurements(checkpoints / STORED, [invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0))])
     app = open_app(PAGE)
     text = shown_text(app)
-    assert len(app.get("vega_lite_chart")) == BLOCKS_AND_AXIS + 1
+    assert len(app.get("vega_lite_chart")) == BLOCKS + 1
     assert text.count("Not measured") == len(CLAIMS) - 1
 
 

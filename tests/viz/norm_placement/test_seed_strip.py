@@ -1,17 +1,6 @@
 from tests.viz.scene import drawn, scene
 from viz.builders.figure import VegaFigure
-from viz.builders.palette import POST_LN, PRE_LN
-from viz.norm_placement.seed_effects import (
-    ACROSS,
-    HEIGHT,
-    Bound,
-    EffectDot,
-    SeedLine,
-    axis_end,
-    effect_axis,
-    effect_strip,
-    seed_strip,
-)
+from viz.norm_placement.seed_strip import ACROSS, SeedLine, seed_strip
 from viz.theory.placements import variant_channels
 
 TITLES = {"title": "a claim", "axis": "length of the states"}
@@ -48,8 +37,16 @@ def test_dots_have_the_colours_of_both_placements_which_are_named():
     ):
         fills = {item.get("fill") for items in drawn(figure, width=500) for item in items}
         assert of_both <= fills
-    assert {"pre-LN", "post-LN", "length of the states · larger →"} <= texts(seed_strip(LINES, **TITLES))
-    assert f"length of the states (grey: {ACROSS}) · larger →" in texts(seed_strip([line], **TITLES))
+    assert {"pre-LN", "post-LN", "length of the states"} <= texts(seed_strip(LINES, **TITLES))
+    assert not {"pre-LN", "post-LN"} & texts(seed_strip(LINES, **TITLES, has_legend=False))
+    assert f"length of the states (grey: {ACROSS})" in texts(seed_strip([line], **TITLES))
+
+
+def test_the_means_are_written_beside_each_line():
+    frame = seed_strip(LINES, **TITLES).frames["means"]
+    assert frame["mean"].tolist() == ["1.25", "2.25", "1.25", "1.50"]
+    assert frame["variant"].tolist() == ["pre-LN", "post-LN"] * 2
+    assert set(frame["mean"]) <= texts(seed_strip(LINES, **TITLES))
 
 
 def texts(figure: VegaFigure) -> set[str]:
@@ -66,34 +63,3 @@ def texts(figure: VegaFigure) -> set[str]:
 def test_a_reference_is_drawn_where_there_is_one():
     assert seed_strip(LINES, **TITLES, reference=1.0, log=True).frames["reference"]["value"].tolist() == [1.0]
     assert seed_strip(LINES, **TITLES).frames["reference"].empty
-
-
-DOTS = (EffectDot("texts", 16, -2.0, -3.0, -1.0), EffectDot("digits", 3, 4.0, 2.0, 20.0))
-
-
-def test_a_dot_below_the_other_within_the_row():
-    frame = effect_strip(DOTS, end=30, title="A claim.").frame
-    assert frame["effect"].tolist() == [-2.0, 4.0]
-    assert frame["larger"].tolist() == ["post-LN", "pre-LN"]
-    assert 0 < frame["y"].iloc[0] < frame["y"].iloc[1] < HEIGHT
-
-
-def test_distances_from_a_bound_have_one_placement_and_words_at_both_ends():
-    figure = effect_strip(DOTS, end=30, title="A claim.", bound=Bound("post-LN", 0.3))
-    assert set(figure.frame["larger"]) == {"post-LN"}
-    items = [item for items in drawn(figure, width=400) for item in items]
-    assert {"← below 0.3", "above 0.3 →"} <= {item.get("text") for item in items}
-
-
-def test_dots_have_the_colour_of_the_placement_with_larger_values():
-    items = [
-        item for items in drawn(effect_strip(DOTS, end=30, title="A claim."), width=400) for item in items
-    ]
-    assert {PRE_LN, POST_LN} <= {item.get("fill") for item in items}
-
-
-def test_the_axis_shows_every_whisker_and_its_ticks_lie_on_it():
-    end = axis_end(DOTS)
-    assert end > 20
-    assert max(map(abs, effect_axis(end).frame["tick"])) <= end
-    assert axis_end([]) == 3
