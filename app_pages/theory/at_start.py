@@ -8,12 +8,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.theory_controls import MEAN_OF_NORMS
 from app_pages.show.show import heading
+from app_pages.show.verdicts import stored_verdict
 from app_pages.subject.cache import cached
-from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
+from app_pages.theory.over_seeds import (
+    FigureWithText,
+    create_progress_container,
+    measure_over_seeds,
+    spread_sentence,
+)
 from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.markdown import counted
-from model.claims.catalogue import CLAIMS
-from model.claims.verdict import Measurement, Overall, judge, overall_verdict
 from model.theory import gradients_at_start
 from model.theory.gradients_at_start import (
     InitialNorms,
@@ -27,37 +31,40 @@ from viz.builders.number_format import format_number, percent
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
 
 THEOREM = rf"""
-$\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F$ is the gradient at the second matrix of the last
-feed-forward: mean over {gradients_at_start.N_SEQUENCES} sequences of {gradients_at_start.N_POSITIONS} positions.
-Xiong et al. 2020, Theorem 1, bound it by $O(d\sqrt{{\ln d}})$ in post-LN and by $O(d\sqrt{{\ln d / L}})$ in pre-LN.
-A norm that follows its bound has slope 0 or −0.5 on these axes; the dotted guide falls as $1/\sqrt{{L}}$.
-About other placements, or without residual connections, the theorem says nothing.
+In words: the gradient is taken at one matrix, the second of the last feed-forward. In post-LN its length stays below a
+bound that is the same for any number of layers $L$. In pre-LN the bound falls as $L$ grows: with 4 times the layers to a half.
+
+$\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F \le O(d\sqrt{{\ln d}})$ in post-LN,
+$O(d\sqrt{{\ln d / L}})$ in pre-LN (Xiong et al. 2020, Theorem 1).
+
+Drawn: mean over {gradients_at_start.N_SEQUENCES} sequences of {gradients_at_start.N_POSITIONS} positions. A gradient that follows its
+bound has the power 0 in post-LN and −0.5 in pre-LN; the dotted line has −0.5. About other placements, or without residual
+connections, the theorem says nothing.
 
 The theorem assumes:
 """
 BY_LAYER = r"""
-The figure shows $\Big\|\dfrac{\partial \mathcal{L}}{\partial W^{2,l}}\Big\|_F$ in each layer $l$ of the deepest encoder, untrained;
-$W^{2,l}$ is the second matrix of its feed-forward.
+In words: how long the gradient is at the same matrix of every layer, the second of its feed-forward, in the deepest encoder,
+untrained.
+
+$\Big\|\dfrac{\partial \mathcal{L}}{\partial W^{2,l}}\Big\|_F$ in each layer $l$
 
 - Xiong et al. 2020, figure 3: norm of the gradient averaged over mini-batches, 6-6 translation model at the start;
-  it grows with the layer in post-LN and stays about the same in pre-LN.
+  it grows with the layer in post-LN and stays about the same in pre-LN. Its encoder gets the gradient through a decoder.
 - Shleifer et al. 2021 (NormFormer): in pre-LN, during pretraining, larger at early layers than at late ones.
 - Wang et al. 2022 (DeepNet), figures 3 and 4: decoder layers of an 18-18 post-LN model early in training;
   without warm-up they vanish after a large first update.
 """
-GROWTH = next(claim for claim in CLAIMS if claim.key == "toward_output")
-VERDICT = (
-    "“{says}” (Xiong et al. 2020, figure 3): **{verdict}** here. It grows with {n_grows} of {n}.{remark}"
-)
-OTHER_MODEL = " That figure is of a translation model, whose encoder gets its gradient through a decoder."
 LEMMA = r"""
-Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN after $l$ layers:
+In words: in pre-LN every layer adds between half of $d$ and three halves of $d$ to the squared length $\|x\|^2$ of a vector of
+width $d$; in post-LN it is three halves of $d$ before the second norm of every layer.
 
-$(1 + \tfrac{l}{2})\,d \;\le\; \mathbb{E}\|x_l\|^2 \;\le\; (1 + \tfrac{3l}{2})\,d$ (the grey band),
+Pre-LN, after $l$ layers: $(1 + \tfrac{l}{2})\,d \;\le\; \mathbb{E}\|x_l\|^2 \;\le\; (1 + \tfrac{3l}{2})\,d$ (the grey band).
 
-and for post-LN, before the second norm of each layer: $\mathbb{E}\|x_l\|^2 = \tfrac{3}{2}\,d$ (the dotted line).
-The lemma is for those two, with residual connections, in the setting of Theorem 1. Of DeepNorm and B2T, what the
-second norm takes is drawn as well.
+Post-LN: $\mathbb{E}\|x_l\|^2 = \tfrac{3}{2}\,d$ (the dotted line).
+
+Xiong et al. 2020, Lemma 2. It is for those two, with residual connections, in the setting of Theorem 1. Of DeepNorm and B2T,
+what the second norm takes is drawn as well. Drawn: means over positions.
 """
 
 measured = cached(norms_by_depth)
@@ -80,7 +87,8 @@ def draw_at_start(
         st.markdown(BY_LAYER)
     heading("How long does a token's vector get on its way through the layers?", key="theory_hidden")
     st.markdown(
-        "Every addition makes it longer; a norm brings it back to one length. Grey band and dotted line: what Lemma 2 says."
+        "Every addition makes it longer; a norm brings it back to one length. Grey band: where pre-LN should lie by Lemma 2 of Xiong et "
+        "al. 2020; dotted line: where post-LN should."
     )
     hidden_figure = FigureWithText("hidden")
     with st.expander("Lemma 2: how long it should get", icon=":material/rule:"):
@@ -102,19 +110,24 @@ def draw_at_start(
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
         written = {variant: source[variant].last_gradient for variant in sweeps}
         figure = call(last_layer_gradient, written, depths)
-        last_figure.draw(figure, last_layer_text(norms, depths), done=done)
+        last_figure.draw(
+            figure, f"{last_layer_text(norms, depths)}\n\n{stored_verdict('last_depth')}", done=done
+        )
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
         concentration = concentration.markdown(f":material/help: {concentration_sentence(excess)}")
 
         name = "gradient" if averaged == MEAN_OF_NORMS else "mean_gradient"
         norms = {variant: getattr(sweep, name) for variant, sweep in sweeps.items()}
         written = {variant: getattr(source[variant], name) for variant in sweeps}
-        by_layer.draw(call(layer_gradients, written), by_layer_text(norms), done=done)
+        words = f"{by_layer_text(norms)}\n\n{stored_verdict('toward_output')}"
+        by_layer.draw(call(layer_gradients, written), words, done=done)
 
         norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
         written = {variant: source[variant].hidden for variant in sweeps}
         figure = call(hidden_norms, written, call(lemma_2, deepest, setting.d_model))
-        hidden_figure.draw(figure, hidden_norms_text(norms, lemma), done=done)
+        hidden_figure.draw(
+            figure, f"{hidden_norms_text(norms, lemma)}\n\n{stored_verdict('stream')}", done=done
+        )
 
     measure_over_seeds(
         variants,
@@ -145,23 +158,30 @@ def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
 
 
 def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
-    """Markdown table, with a row for each variant, of the slope of the gradient norms [seed, depth] on log axes and the ratio of
-    their means at the last and the first depth.
+    """Explanation and Markdown table, with a row for each variant, of the slope of the gradient norms [seed, depth] on log axes and
+    the ratio of their means at the last and the first depth.
     """
     if len(depths) < 2:
         return "One depth has no slope: choose more layers."
-    lines = [f"| | slope (over seeds) | at {depths[-1]} ÷ at {depths[0]} layers |", "|---|---|---|"]
+    n_seeds = len(next(iter(norms.values())))
+    lines = [
+        f"{spread_sentence(n_seeds)} Dotted: how the pull would fall like 1/√L, to a "
+        "half with 4 times the layers.",
+        "",
+        f"| | {depths[-1]} layers ÷ {depths[0]} | power of L |",
+        "|---|---|---|",
+    ]
     for variant, by_seed in norms.items():
         mean, smallest, largest = (
             format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
         )
         first, *_, last = by_seed.mean(axis=0)
-        lines.append(f"| {variant} | **{mean}** ({smallest} to {largest}) | {last / first:.2f} |")
+        lines.append(f"| {variant} | {last / first:.2f} | **{mean}** ({smallest} to {largest}) |")
     return "\n".join(
         [
-            "Slope 0: the pull at the last layer is the same in deeper encoders; −0.5: it falls like 1/√L (dotted).",
-            "",
             *lines,
+            "",
+            "Power 0: the same pull in deeper encoders; −0.5: like 1/√L. In brackets: over the seeds.",
         ]
     )
 
@@ -171,6 +191,8 @@ def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
     over all seeds.
     """
     lines = [
+        spread_sentence(len(next(iter(norms.values())))),
+        "",
         "| | first layer | last layer | last ÷ first (over seeds) |",
         "|---|---|---|---|",
     ]
@@ -186,31 +208,9 @@ def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
         ]
         lines.append(f"| {' | '.join(cells)} |")
         if variant == "post-LN":
-            remark = f"\n\n{_growth_verdict(ratios)}"
+            n_grows = int((ratios > 1).sum())
+            remark = f"\n\nIn post-LN it grows from the first layer to the last in {n_grows} of {counted(len(ratios), 'seed')}."
     return "\n".join(lines) + remark
-
-
-def _growth_verdict(ratios: np.ndarray) -> str:
-    """Sentence on whether the ratios of last to first layer [seed] agree with figure 3 of Xiong et al. 2020."""
-    seeds, values = tuple(range(len(ratios))), tuple(ratios.tolist())
-    measurement = Measurement(
-        figure=GROWTH.figure,
-        source="fresh",
-        where="untrained encoders",
-        n=gradients_at_start.N_SEQUENCES,
-        of="sequences",
-        seeds=seeds,
-        pre=values,  # not read by a claim about post-LN alone
-        post=values,
-    )
-    verdict = overall_verdict(judge(GROWTH.rule, [measurement])).verdict
-    return VERDICT.format(
-        says=GROWTH.says.rstrip("."),
-        verdict=verdict.value,
-        n_grows=int((ratios > 1).sum()),
-        n=counted(len(ratios), "seed"),
-        remark="" if verdict in (Overall.HOLDS, Overall.SEEDS_AGREE, Overall.TOO_FEW) else OTHER_MODEL,
-    )
 
 
 def hidden_norms_text(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:

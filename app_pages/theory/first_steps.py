@@ -10,8 +10,14 @@ import streamlit as st
 from app_pages.controls.control_bar import bar, beside
 from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_AXIS, WARM_UP_STEPS
 from app_pages.show.show import heading, show
+from app_pages.show.verdicts import stored_verdict
 from app_pages.subject.cache import cached
-from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
+from app_pages.theory.over_seeds import (
+    FigureWithText,
+    create_progress_container,
+    measure_over_seeds,
+    spread_sentence,
+)
 from app_pages.toolkit.expression import call, named
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
@@ -30,8 +36,10 @@ from viz.theory.placements import RunResult, model_updates, warmup_accuracies
 
 RUNS_HEADING = "Does a slow rise of the learning rate help?"
 UPDATE = r"""
+In words: how far the output has moved from where it was before training, mean over the positions of 16 held-out digits.
+
 $\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ is the output of the last layer and $\theta_t$ the weights after $t$ steps of
-Adam on digits: mean over the positions of 16 held-out digits.
+Adam on digits.
 
 Wang et al. 2022 (DeepNet, section 3): post-LN is unstable in training not because its gradients explode, but because
 the very first steps change the output too much. Warm-up, and smaller weights at the start, make this change smaller;
@@ -67,7 +75,7 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
         source = named("updates", written, lambda: updates)
         figure.draw(
             call(model_updates, source, scale=scale),
-            _update_text(updates, n_steps, setting.d_model),
+            f"{_update_text(updates, n_steps, setting.d_model)}\n\n{stored_verdict('early_update')}",
             done=done,
         )
 
@@ -87,6 +95,8 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
 def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
     """Text beside the figure: how far one step and all steps move the output, from `updates` [seed, step]."""
     lines = [
+        spread_sentence(len(next(iter(updates.values())))),
+        "",
         f"| | after 1 step (over seeds) | after {n_steps} |",
         "|---|---|---|",
     ]
@@ -112,7 +122,7 @@ def draw_warm_up() -> None:
         _draw_stored_runs()
     except ValueError as error:
         st.info(f"The stored runs cannot be shown: {plain(str(error))}.")
-    st.markdown("With several seeds: [Norm placement](norm_placement).")
+    st.markdown(f"{stored_verdict('warm_up')} {stored_verdict('warm_up_gain')}")
 
 
 def _draw_stored_runs() -> None:
@@ -126,8 +136,9 @@ def _draw_stored_runs() -> None:
     with figure:
         show(call(warmup_accuracies, _warmup_cells(runs)), key="theory_stored")
     words.markdown(
-        f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {GRID_BATCH_SIZE}. In a "
-        "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. All have one seed."
+        f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {GRID_BATCH_SIZE}, judged on "
+        f"{N_JUDGED:,} held-out digits. In a warm-up the learning rate rises in a straight line; then it stays. Guessing gives "
+        "10\u2009%. All have one seed."
     )
 
 

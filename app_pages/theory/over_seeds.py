@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.show.show import Redrawn
 from app_pages.toolkit.expression import Expression
+from app_pages.toolkit.markdown import counted
 from app_pages.toolkit.stoppable import progress, say_stopped, stopped_at
 
 REDRAW_AFTER = 1.0  # seconds
@@ -31,6 +32,11 @@ class FigureWithText:
     def draw(self, figure: Expression, words: str, *, done: bool) -> None:
         self._figure.draw(figure, done=done)
         self._words = self._words.markdown(words)
+
+
+def spread_sentence(n_seeds: int) -> str:
+    """Sentence on what lines and bands are, over this number of seeds."""
+    return f"Line: mean over {counted(n_seeds, 'seed')}; band: from the least to the largest."
 
 
 def create_progress_container() -> DeltaGenerator:

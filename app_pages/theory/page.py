@@ -8,14 +8,14 @@ from app_pages.theory.at_start import draw_at_start
 from app_pages.theory.first_steps import draw_first_steps, draw_warm_up
 
 FORMULAS = {
-    "pre-LN": r"$x + F(\mathrm{LN}(x))$, one norm at the end",
-    "post-LN": r"$\mathrm{LN}(x + F(x))$ (Vaswani et al. 2017)",
-    "DeepNorm": r"$\mathrm{LN}(\alpha x + F(x))$, $\alpha = (2L)^{1/4}$, feed-forward, $V$ and $O$ times $(8L)^{-1/4}$ "
+    "pre-LN": r"norms what the sublayer reads: $x + F(\mathrm{LN}(x))$, with one norm at the end",
+    "post-LN": r"norms the sum: $\mathrm{LN}(x + F(x))$ (Vaswani et al. 2017)",
+    "DeepNorm": r"norms the sum with a heavier $x$: $\mathrm{LN}(\alpha x + F(x))$, $\alpha = (2L)^{1/4}$, feed-forward, $V$ and $O$ times $(8L)^{-1/4}$ "
     "at the start (Wang et al. 2022)",
     "B2T": r"$h = \mathrm{LN}(x + F(x))$, then $\mathrm{LN}(x + h + F(h))$: the input $x$ goes past the first norm, “bottom "
     "to top” (Takase et al. 2022)",
-    "pre-LN without residual": r"$F(\mathrm{LN}(x))$",
-    "post-LN without residual": r"$\mathrm{LN}(F(x))$",
+    "pre-LN without residual": r"does not add $x$: $F(\mathrm{LN}(x))$",
+    "post-LN without residual": r"does not add $x$: $\mathrm{LN}(F(x))$",
 }
 
 

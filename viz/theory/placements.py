@@ -27,21 +27,25 @@ _STEP = 30  # pixels a row
 
 
 class PredictedLine(NamedTuple):
-    """A line that theory predicts: its column in the data frame `guides`, its formula as text, and the text's offset
-    in pixels.
+    """A line that theory predicts: its column in the data frame `guides`, its name with formula, the text's offset in
+    pixels, and whether the text stands at the line's first position instead of the last.
     """
 
     field: str
     formula: str
     dy: int
+    is_first: bool = False
 
 
 # Lemma 2 of Xiong et al. 2020: two bounds, drawn as a band, and a line.
 _LEMMA = {
-    "pre-LN": (PredictedLine("low", "(1 + l/2) d", 12), PredictedLine("high", "(1 + 3l/2) d", -6)),
-    "post-LN": (PredictedLine("post", "3d/2", 12),),
+    "pre-LN": (
+        PredictedLine("low", "at least (1 + l/2) d", 12),
+        PredictedLine("high", "pre-LN, at most (1 + 3l/2) d", -6),
+    ),
+    "post-LN": (PredictedLine("post", "post-LN: 3d/2", 12),),
 }
-_FALLING = (PredictedLine("falling", "like 1/√L", 20),)
+_FALLING = (PredictedLine("falling", "dotted: falls like 1/√L", 60, is_first=True),)
 
 
 def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
@@ -69,7 +73,7 @@ def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) 
     return seed_spread(
         norms,
         depths,
-        x="layers L",
+        x="number of layers L",
         y="pull at the last layer: length of its gradient",
         x_scale="log",
         y_scale="log",
@@ -140,8 +144,11 @@ def seed_spread(
             2,
         ]  # the axis ends at the first and the last
     axis_ends = [*positions[:1], *positions[-1:]] or [1, 2]
-    is_last = [position == axis_ends[-1] for position in positions]
-    guide_frame = {"position": list(positions), "last": is_last, **(guided or {})}
+    ends = {
+        name: [position == end for position in positions]
+        for name, end in (("first", axis_ends[0]), ("last", axis_ends[-1]))
+    }
+    guide_frame = {"position": list(positions), **ends, **(guided or {})}
     titles = {"variant": "placement", "position": x, "mean": "mean over seeds"}
     columns = [
         Column(name, frame[name], titles.get(name, ""), ".4g" if name in ("mean", "least", "largest") else "")
@@ -172,10 +179,20 @@ def seed_spread(
             shapes.append(layer("area", up("low") | {"y2": "high:Q"}, "guides", color=NEUTRAL, opacity=0.2))
         elif field != "high":
             shapes.append(layer("line", up(field), "guides", color=NEUTRAL, strokeDash=[2, 4], strokeWidth=2))
-    text: Kwargs = {"align": "right", "dx": -4, "fontSize": MIDDLE, "color": INK}
+    text: Kwargs = {"fontSize": MIDDLE, "color": INK}
     texts = [
-        layer("text", up(field), "guides", where="datum.last", text=formula, dy=dy, **text)
-        for field, formula, dy in guides
+        layer(
+            "text",
+            up(field),
+            "guides",
+            where="datum.first" if is_first else "datum.last",
+            text=formula,
+            align="left" if is_first else "right",
+            dx=4 if is_first else -4,
+            dy=dy,
+            **text,
+        )
+        for field, formula, dy, is_first in guides
     ]
     return chart(
         columns,

@@ -5,12 +5,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.theory_controls import FEED_FORWARD, N_STEPS, PART, RATE, START, WARM_UP_STEPS
-from app_pages.theory import at_start
+from model.claims.catalogue import CLAIMS
+from model.claims.verdict import CLAIMS_FILE, overall_verdict, write_measurements
 from model.theory import gradients_at_start
 from model.theory.digit_training import RUNS, WarmupRun, model_update
 from model.theory.gradients_at_start import VARIANTS, UntrainedConfig, slopes, sweep_depths
 from model.train.warmup import write_runs
 from tests.app_pages.charts import table
+from tests.model.claims.invented_measurements import of_every_claim
 
 PAGE = "app_pages/theory/page.py"
 SMALL = {"theory_depth": "4", "theory_seeds": "2", "theory_width": "32"}
@@ -62,7 +64,7 @@ def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setti
     assert app.pills(key="theory_variants").value == ["pre-LN", "post-LN"]
     assert app.slider(key="theory_seeds").value == 5
     assert app.expander[0].label.count("6 of 6 hold for these encoders")
-    assert "at 12 ÷ at 2 layers" in shown_text(app)
+    assert "12 layers ÷ 2 " in shown_text(app)
 
 
 def test_slopes_are_those_of_what_is_measured_and_every_variant_can_be_shown_and_none(open_app):
@@ -74,13 +76,13 @@ def test_slopes_are_those_of_what_is_measured_and_every_variant_can_be_shown_and
             for seed in range(2)
         ]
         mean = f"{round(slopes(depths, np.array(norms))[0], 2):+.2f}".replace("-", "−")
-        assert f"| {variant} | **{mean}** (" in shown_text(app)
+        assert f" | **{mean}** (" in shown_text(app)
     both = [app.pills(key=key) for key in ("theory_variants", "theory_more")]
     for pills in both:
         pills.set_value(list(pills.options))
     app.run()
     assert len(charts(app)) == 3
-    assert all(f"| {variant} | **" in shown_text(app) for variant in VARIANTS)
+    assert all(f"\n| {variant} | " in shown_text(app) for variant in VARIANTS)
     for pills in both:
         app.pills(key=pills.key).set_value([])
     app.run()
@@ -131,11 +133,14 @@ def test_gradients_by_layer_are_averaged_as_chosen(open_app, kind):
     assert f"| pre-LN | {result[0]:.3g} | {result[-1]:.3g} |" in shown_text(app)
 
 
-def test_a_cited_figure_has_the_verdict_of_its_claim():
-    falls, grows = np.array([[2.0, 1.0]] * 3), np.array([[1.0, 2.0]] * 3)
-    assert "**seems the opposite** here" in at_start.by_layer_text({"pre-LN": grows, "post-LN": falls})
-    assert "**seems to hold** here" in at_start.by_layer_text({"pre-LN": falls, "post-LN": grows})
-    assert "here" not in at_start.by_layer_text({"pre-LN": falls})
+def test_claims_have_the_verdicts_of_norm_placement(open_app, checkpoints):
+    assert "Norm placement" not in shown_text(open_app(PAGE, **SMALL))
+    measured = of_every_claim()
+    write_measurements(checkpoints / CLAIMS_FILE, measured)
+    text = shown_text(open_app(PAGE, **SMALL))
+    for claim in (claim for claim in CLAIMS if claim.key in ("last_depth", "toward_output", "stream")):
+        verdict = overall_verdict(claim.judgements(measured)).verdict.value
+        assert f"“{claim.says[:-1]}” ({claim.by}): **{verdict}**" in text
 
 
 def test_nothing_is_measured_twice(open_app, monkeypatch):

@@ -112,14 +112,18 @@ def test_an_unknown_placement_is_an_error():
 def test_the_bounds_and_the_line_carry_their_formulas_at_their_ends():
     ends = {"pre-LN": LEMMA[1][None], "post-LN": LEMMA[2][None]}
     _, _, (low,), (high,), (post,), *_, points = drawn(hidden_norms(ends, LEMMA), width=600)
-    assert [text["text"] for text in (low, high, post)] == ["(1 + l/2) d", "(1 + 3l/2) d", "3d/2"]
+    assert [text["text"] for text in (low, high, post)] == [
+        "at least (1 + l/2) d",
+        "pre-LN, at most (1 + 3l/2) d",
+        "post-LN: 3d/2",
+    ]
     assert (high["x"], high["y"]) == (points[1]["x"], points[1]["y"])
     assert (post["x"], post["y"]) == (points[3]["x"], points[3]["y"])
     assert low["y"] > high["y"]  # y counts down
 
 
 def test_what_the_lemma_says_of_a_placement_stands_beside_that_one_alone():
-    assert texts(hidden_norms({"post-LN": LEMMA[2][None]}, LEMMA)) == ["3d/2"]
+    assert texts(hidden_norms({"post-LN": LEMMA[2][None]}, LEMMA)) == ["post-LN: 3d/2"]
     assert not texts(hidden_norms({"B2T": LEMMA[2][None]}, LEMMA))
 
 
@@ -140,7 +144,7 @@ def test_without_pre_ln_the_guide_begins_where_the_first_curve_does():
 
 def test_both_axes_are_logarithmic_and_a_flat_curve_is_flat():
     _, name, *_, points = drawn(last_layer_gradient(NORMS, DEPTHS), width=600)
-    assert [text["text"] for text in name] == ["like 1/√L"]
+    assert [text["text"] for text in name] == ["dotted: falls like 1/√L"]
     post, pre = points[:3], points[3:]
     assert len({point["y"] for point in post}) == 1
     assert pre[2]["x"] - pre[1]["x"] == pytest.approx(pre[1]["x"] - pre[0]["x"])
