@@ -15,7 +15,8 @@ from app_pages.controls.address import (
 from model.theory.permutation_equivariance import REORDERINGS
 
 SINUSOIDS, BY_DISTANCE = "Sinusoids", "By distance"
-ROTATED, ALIBI, T5, WINDOWED = "rotated", "biased: ALiBi", "biased: T5", "windowed"
+ROTATED, ALIBI, T5 = "rotation (RoPE)", "penalty (ALiBi)", "learned table (T5)"
+WINDOWED = "window"
 ENCODER, EXPERIMENTS, EMBEDDINGS = "This encoder", "Experiments", "Embeddings"
 SHUFFLE, LEAVE_OUT, SHIFTED = "shuffle the content", "leave the positions out", "shift the positions"
 ONE_HEAD = "reorder the input of one head"
@@ -58,13 +59,14 @@ DIMENSIONS = Boxes[int](
 )
 
 # By distance
-RELATIVE_KIND = Row("positions_kind", "Kind", (ROTATED, ALIBI, T5, WINDOWED))
+RELATIVE_KIND = Row("positions_kind", "Way", (ROTATED, ALIBI, T5, WINDOWED))
 ROTARY_BASE = SelectSlider(
     "positions_base",
     "Base",
     (100, 1000, 10_000, 160_000, 1_000_000),
     10_000,
-    help="10,000 in most encoders; ModernBERT has 160,000 in its global layers.",
+    help="Sets how fast the pairs turn: the larger, the more slowly. 10,000 in most encoders; ModernBERT has 160,000 in its global "
+    "layers.",
 )
 BIASED_HEADS = SelectSlider("positions_alibi_heads", "Heads", (2, 4, 8, 16), 8)
 BUCKETS = SelectSlider("positions_buckets_n", "Buckets", (8, 16, 32, 64), 32)

@@ -95,6 +95,9 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
     neighbours = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="detail"):
+            st.markdown(
+                "**Which vectors are alike, before any layer?** A dot each; lines join the query to those most like it."
+            )
             if flat is None:
                 st.info("t-SNE needs four vectors or more that are not all the same. PCA shows these.")
             else:
@@ -153,7 +156,7 @@ def _project_by_pca(drawn: DrawnVectors) -> FlatMap:
         (f"first {first}", f"second {second}"),
         f"Each dot is a vector of {drawn.vectors().shape[1]} numbers. In two, the picture keeps **{percent(sum(explained))}** of the "
         f"variance of the {len(points)} vectors drawn. "
-        "Lines join the query to its nearest neighbours in the full space: where one is long, the picture misleads.",
+        "The lines are those of the full space: where one is long, the picture misleads.",
     )
 
 
@@ -169,7 +172,7 @@ def _project_by_t_sne(drawn: DrawnVectors, perplexity: int, seed: int) -> FlatMa
         ("t-SNE, first axis", "t-SNE, second axis"),
         f"Perplexity {used_perplexity}{fewer}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
         "tries to keep near what was near; how far groups lie apart, how large they are, and the axes mean nothing. "
-        "Lines join the query to its nearest neighbours in the full space.",
+        "The lines are those of the full space.",
     )
 
 

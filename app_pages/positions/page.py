@@ -23,17 +23,21 @@ from app_pages.subject import cache
 from app_pages.subject.as_python import computed
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.expression import call, named
+from app_pages.toolkit.gestures import slider_moves
 from model.experiments.position_kinds import MAPS, PositionTerms, map_sizes, position_kinds, position_terms
 from model.parts.relative_bias import last_bucket_from
 from model.theory import relative_positions as theory
 from viz.builders.number_format import format_number, head_name, percent
 from viz.positions.bias_figures import distance_curves, score_curves
 from viz.positions.position_curves import map_shares
+from viz.positions.sinusoid_figures import AT_MOST, clock_hands
 
 NAMES = {name: name.replace("_", " ") for name in MAPS}
 
 FURTHEST = 160  # positions, beyond the distance from which T5's offsets share a bucket
-SHOWN = 4  # curves
+NEAR = 40  # positions, within which the fastest pair's waves can still be seen
+PAIRS = (0, 4, 8, 16)  # of a rotated head, as curves
+SHOWN = 4  # curves of heads
 MOVED = (0, 10, 100, 400)  # where the query of one pair of words stands
 WIDTH = 64  # of a head
 _OFFSETS = named("offsets", call(np.arange, -FURTHEST, FURTHEST + 1))
@@ -70,21 +74,43 @@ def draw_by_distance() -> None:
 
 def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
     with row:
-        base, offset = controls.ROTARY_BASE.choose(), controls.OFFSET.choose()
+        base = controls.ROTARY_BASE.choose()
+        t = controls.POSITION.choose(most=FURTHEST, default=10)
+        offset = controls.OFFSET.choose()
+    frequencies = theory.rotary_frequencies(WIDTH, float(base))
     st.markdown(
-        "**Rotated (RoPE).** Nothing is added to the word: each pair of numbers of query and key is a clock hand, turned by its "
-        "position. What a pair adds to the score follows the angle between both hands, and so their distance alone."
+        "**How can a score depend on the distance alone? By rotation (RoPE):** query and key are cut into pairs of numbers. Each pair is a "
+        f"clock hand, turned by the word's position, a full turn in λ positions ({AT_MOST} of {len(frequencies)} are drawn). The score "
+        f"follows the angle between the hands of query (faint, at position *t*) and key (bold, {offset} later). Move *t*: both turn, the angle stays."
     )
-    by_pair = call(theory.rotary_score, _OFFSETS, WIDTH, float(base))
-    pairs = np.linspace(0, WIDTH // 2 - 1, SHOWN).round().astype(int).tolist()
-    shown = {f"pair {pair}": by_pair[pair] for pair in pairs}
-    show(call(distance_curves, _OFFSETS, shown, what="cosine of the angle"), key="positions_rotated")
+    lengths = 2 * np.pi / frequencies
+    moving = clock_hands(
+        frequencies * offset, lengths, before=0 * frequencies, counted="pair", per_step=frequencies
+    ).following("t", slider_moves(controls.POSITION.key, "positions_rotated_clocks", t))
+    speeds = call(theory.rotary_frequencies, WIDTH, float(base))
+    at_t = call(
+        clock_hands,
+        call(np.multiply, speeds, t + offset),
+        call(np.divide, 2 * np.pi, speeds),
+        before=call(np.multiply, speeds, t),
+        counted="pair",
+    )
+    show(moving, key="positions_rotated_clocks", in_file=at_t)
+    st.markdown(
+        "**What a pair adds to the score, by the distance:** most where both hands agree. Pair 0 turns fast and tells near words apart; "
+        "the slow pairs hardly change, so that what they hold counts far away as well."
+    )
+    near = named("near", call(np.arange, -NEAR, NEAR + 1))
+    by_pair = call(theory.rotary_score, near, WIDTH, float(base))
+    shown = {f"pair {pair}, λ {lengths[pair]:.3g}": by_pair[pair] for pair in PAIRS}
+    show(call(distance_curves, near, shown, what="cosine of the angle"), key="positions_rotated")
+    st.markdown("Turning both hands and comparing them is the same as turning one of them by the difference:")
     st.latex(r"(R_t\, q) \cdot (R_s\, k) = q \cdot R_{s-t}\, k, \qquad \omega_i = \text{base}^{-2i/d_k}")
     scores = theory.moved_scores(MOVED, offset, WIDTH, float(base))
     cells = " | ".join(format_number(score, ".4f") for score in scores)
     st.markdown(
         f"**The same pair of words, {offset} apart, moved along the text: the score stays.**\n\n"
-        f"| query at position | {' | '.join(map(str, MOVED))} |\n|---|{'---|' * len(MOVED)}\n| q·k | {cells} |\n\n"
+        f"| query at position | {' | '.join(map(str, MOVED))} |\n|---|{'---|' * len(MOVED)}\n| score q·k | {cells} |\n\n"
         f"Largest difference: ${format_scientific(float(np.ptp(scores)))}$, which is rounding. So a shift of all positions "
         "changes nothing here; with added positions it does."
     )
@@ -99,8 +125,8 @@ def _draw_alibi(row: st.delta_generator.DeltaGenerator) -> None:
         n_heads = controls.BIASED_HEADS.choose()
     slopes = theory.alibi_slopes(n_heads)
     st.markdown(
-        "**Biased by a straight line (ALiBi).** A penalty is added to each score: the distance times the head's own slope. "
-        "Nothing is learned; heads with a small slope look far."
+        "**By a penalty (ALiBi): the further away a word, the more is taken from its score**, the distance times a number *m* that each "
+        "head has of its own. Nothing is learned: a head with a large *m* looks near, heads with a small slope look far."
     )
     heads = np.unique(np.linspace(0, n_heads - 1, SHOWN).round().astype(int)).tolist()
     slopes_expression = call(theory.alibi_slopes, n_heads)
@@ -109,7 +135,8 @@ def _draw_alibi(row: st.delta_generator.DeltaGenerator) -> None:
         f"head {head}: m = {slopes[head]:.3g}": call(np.multiply, slopes_expression[head], penalties)
         for head in heads
     }
-    show(call(distance_curves, _OFFSETS, shown, what="bias on the score"), key="positions_alibi")
+    show(call(distance_curves, _OFFSETS, shown, what="added to the score"), key="positions_alibi")
+    st.markdown("The score of query $t$ and key $s$ is their product, less the penalty:")
     st.latex(r"\text{score}_{ts} = q_t \cdot k_s / \sqrt{d_k} - m_h\, |t - s|, \qquad m_h = 2^{-8(h+1)/n}")
     st.caption(
         "Press et al. 2022, section 3, for decoders, where keys are never later; with the distance to both sides it "
@@ -121,11 +148,18 @@ def _draw_buckets(row: st.delta_generator.DeltaGenerator) -> None:
     with row:
         n_buckets = controls.BUCKETS.choose()
     st.markdown(
-        f"**Biased by a learned table (T5).** Each head learns a number for each of {n_buckets} buckets and adds it to the score. Near "
-        "offsets have buckets of their own, far ones share."
+        "**By a learned table (T5): each head learns what to add at which distance**, a number for each of "
+        f"{n_buckets} buckets of distances. Which bucket is for which distance? Near ones have buckets of their own; far ones share, a "
+        "level stretch of the line."
     )
     buckets = call(theory.t5_buckets, FURTHEST, n_buckets)
-    show(call(distance_curves, _OFFSETS, {"bucket": buckets}, what="bucket"), key="positions_buckets")
+    show(
+        call(distance_curves, _OFFSETS, {"bucket": buckets}, what="number of the bucket"),
+        key="positions_buckets",
+    )
+    st.markdown(
+        "The score of query $t$ and key $s$ is their product, plus what head $h$ has learned for the bucket of their distance:"
+    )
     st.latex(r"\text{score}_{ts} = q_t \cdot k_s + b_h[\text{bucket}(s - t)]")
     st.caption(
         f"Raffel et al. 2020, section 2.1: half of the buckets are for later keys; keys {last_bucket_from(n_buckets, theory.FURTHEST)} or more positions away share the "
@@ -138,8 +172,8 @@ def _draw_windows(row: st.delta_generator.DeltaGenerator) -> None:
         radius, every = controls.RADIUS.choose(), controls.GLOBAL_EVERY.choose()
     n_layers = 12
     st.markdown(
-        f"**Windowed.** A query sees keys at most {radius} positions away. Layer by layer information travels on, as far "
-        "as the windows add up; a layer that sees everything ends the wait."
+        f"**By a window: a token sees keys at most {radius} positions away.** What it has read, others read from it in the next layer: layer "
+        "by layer information travels on, as far as the windows add up. A layer that sees everything ends the wait."
     )
     rows = [
         f"| L{layer} | {'all' if every and layer % every == 0 else f'±{radius}'} | "
@@ -147,7 +181,8 @@ def _draw_windows(row: st.delta_generator.DeltaGenerator) -> None:
         for layer, reached in enumerate(theory.reach(n_layers, radius, every))
     ]
     st.markdown(
-        "| layer | sees | after it, a token can hold information from |\n|---|---|---|\n" + "\n".join(rows)
+        "| layer | sees positions | after it, a token can hold information from |\n|---|---|---|\n"
+        + "\n".join(rows)
     )
     st.caption(
         "A window alone says how far, not where: shuffled inside a window, the words look the same to it. ModernBERT "

@@ -128,7 +128,7 @@ def test_pages_with_a_figure_offer_it():
 
 
 @pytest.mark.parametrize(
-    "address", ["masks?masks_part=Ways+of+masking", "positions?positions=By+distance&positions_kind=windowed"]
+    "address", ["masks?masks_part=Ways+of+masking", "positions?positions=By+distance&positions_kind=window"]
 )
 def test_a_tab_without_a_figure_shows_its_table(page, address):
     page.goto(f"/{address}&present=1")

@@ -34,10 +34,15 @@ _SCORES_HEIGHT = 300  # pixels
 _CURVES = (*CATEGORIES[:3], *CATEGORIES[4:])  # without purple, which means “negative” in the maps
 
 
-def _offset_axis(unit: str) -> alt.X:
-    """The x channel of the offset of key and query, counted in `unit`."""
+def _offset_axis(unit: str, field: str = "offset") -> alt.X:
+    """The x channel of the offset of key and query in the column `field`, counted in `unit`."""
     axis = alt.Axis(format="d", tickMinStep=1)
-    return alt.X("offset:Q", title=f"offset: key − query ({unit})", scale=alt.Scale(nice=False), axis=axis)
+    return alt.X(
+        f"{field}:Q",
+        title=f"← key before the query · offset ({unit}) · key after it →",
+        scale=alt.Scale(nice=False),
+        axis=axis,
+    )
 
 
 def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaFigure:
@@ -223,7 +228,7 @@ def score_curves(
         columns,
         layer(
             "rect",
-            {"x": alt.X("from:Q", title="offset: key − query (positions)"), "x2": "to:Q"},
+            {"x": _offset_axis("positions", "from"), "x2": "to:Q"},
             "masked",
             color=MASKED,
             opacity=0.2,

@@ -76,14 +76,14 @@ def test_nonsense_in_the_address(open_app, key, nonsense, default):
 @pytest.mark.parametrize(
     ("kind", "promise"),
     [
-        ("rotated", "| q·k | 47.0079 | 47.0079 | 47.0079 | 47.0079 |"),
-        ("biased: ALiBi", "heads with a small slope look far"),
-        ("biased: T5", "for each of 32 buckets"),
-        ("windowed", "| L11 | ±64 | ±768 |"),
+        (positions_controls.ROTATED, "| score q·k | 47.0079 | 47.0079 | 47.0079 | 47.0079 |"),
+        (positions_controls.ALIBI, "heads with a small slope look far"),
+        (positions_controls.T5, "for each of 32 buckets"),
+        (positions_controls.WINDOWED, "| L11 | ±64 | ±768 |"),
     ],
 )
 def test_each_kind_by_distance_is_drawn(open_positions, kind, promise):
-    choices = [] if kind == "rotated" else [positions_controls.RELATIVE_KIND.to(kind)]
+    choices = [] if kind == positions_controls.ROTATED else [positions_controls.RELATIVE_KIND.to(kind)]
     assert promise in shown_text(open_positions("By distance", *choices))
 
 
