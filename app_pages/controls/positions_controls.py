@@ -68,6 +68,7 @@ ROTARY_BASE = SelectSlider(
     help="Sets how fast the pairs turn: the larger, the more slowly. 10,000 in most encoders; ModernBERT has 160,000 in its global "
     "layers.",
 )
+ROTATED_POSITION = Slider("positions_rotated_t", "Position t", 0, 160, 10)
 BIASED_HEADS = SelectSlider("positions_alibi_heads", "Heads", (2, 4, 8, 16), 8)
 BUCKETS = SelectSlider("positions_buckets_n", "Buckets", (8, 16, 32, 64), 32)
 RADIUS = Slider("positions_radius", "Window, to each side", 1, 128, 64)

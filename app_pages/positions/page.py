@@ -75,7 +75,7 @@ def draw_by_distance() -> None:
 def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
     with row:
         base = controls.ROTARY_BASE.choose()
-        t = controls.POSITION.choose(most=FURTHEST, default=10)
+        t = controls.ROTATED_POSITION.choose()
         offset = controls.OFFSET.choose()
     frequencies = theory.rotary_frequencies(WIDTH, float(base))
     st.markdown(
@@ -86,7 +86,7 @@ def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
     lengths = 2 * np.pi / frequencies
     moving = clock_hands(
         frequencies * offset, lengths, before=0 * frequencies, counted="pair", per_step=frequencies
-    ).following("t", slider_moves(controls.POSITION.key, "positions_rotated_clocks", t))
+    ).following("t", slider_moves(controls.ROTATED_POSITION.key, "positions_rotated_clocks", t))
     speeds = call(theory.rotary_frequencies, WIDTH, float(base))
     at_t = call(
         clock_hands,

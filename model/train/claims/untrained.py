@@ -78,7 +78,7 @@ def measure_start() -> Iterator[Measurement]:
         """Length of the states after the last block, divided by that after the first."""
         return float(np.sqrt(by_depth[-1].hidden[-1] / by_depth[-1].hidden[0]))
 
-    encoders = f"untrained, as the theory assumes, {DEEPEST} layers"
+    encoders = f"untrained, as in theory, {DEEPEST} layers"
     for figure, measure in {"slope of the last gradient": slope, "stream growth": growth}.items():
         values = [
             tuple(measure(norms_at_depth) for norms_at_depth in norms_by_variant[variant])
