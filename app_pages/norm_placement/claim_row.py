@@ -14,7 +14,7 @@ from app_pages.toolkit.markdown import counted
 from model.claims.catalogue import Claim
 from model.claims.verdict import Beyond, ClaimOutcome, Judgement, Measurement
 from viz.builders.number_format import format_number, percent, standard_error
-from viz.norm_placement.seed_strip import SeedLine, seed_strip
+from viz.norm_placement.seed_strip import ACROSS, SeedLine, seed_strip
 
 _TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
 _PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
@@ -146,12 +146,24 @@ def _draw_numbers(claim: Claim, judgements: Sequence[Judgement]) -> None:
 
 
 def values_table(measured: Sequence[Measurement]) -> str:
-    """Markdown table with number of seeds, mean, smallest and largest value of both placements for each kind of encoder."""
+    """Markdown table with number of seeds, mean, smallest and largest value of both placements for each kind of encoder; where
+    encoders are compared, also those of a pre-LN with a post-LN encoder.
+    """
+    titles = ["mean (over the seeds)", "seeds", "pre-LN", "post-LN"]
     rows = [
-        f"| {measurement.where} | {len(measurement.seeds)} | {_over_seeds(measurement.pre)} | {_over_seeds(measurement.post)} |"
+        [
+            measurement.where,
+            str(len(measurement.seeds)),
+            _over_seeds(measurement.pre),
+            _over_seeds(measurement.post),
+        ]
         for measurement in measured
     ]
-    return "\n".join(["| mean (over the seeds) | seeds | pre-LN | post-LN |", "|---|---|---|---|", *rows])
+    if any(measurement.across is not None for measurement in measured):
+        titles.append(ACROSS)
+        for row, measurement in zip(rows, measured, strict=True):
+            row.append(_over_seeds(measurement.across or ()))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, ["---"] * len(titles), *rows))
 
 
 def _over_seeds(values: Sequence[float]) -> str:

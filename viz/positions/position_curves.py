@@ -48,7 +48,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
     columns = [kind, position, Column("token", [visible(token) for token in tokens] * n_kinds), norm]
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     x = alt.X("position:Q", title="position", scale=scale, axis=WHOLE)
-    y = alt.Y("norm:Q", title="Euclidean length", scale=alt.Scale(domainMin=0))
+    y = alt.Y("norm:Q", title="length of the vector", scale=alt.Scale(domainMin=0))
     by_kind = encodings_by_kind(
         "vector:N", kinds, color=_THREE[-n_kinds:], shape=_POINTS[-n_kinds:], legend={"columns": n_kinds}
     )
