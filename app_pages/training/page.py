@@ -18,10 +18,16 @@ from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
 from app_pages.training.player import draw_player
-from app_pages.training.tasks import explain, judged_on, task_names_text, title_of
+from app_pages.training.tasks import (
+    explain,
+    judged_on,
+    results_sentence,
+    task_names_text,
+    title_of,
+    why_curves_end_elsewhere,
+)
 from model.checkpoint.training_history import tasks
 from model.checkpoint.training_log import logged_values, smooth
-from viz.builders.number_format import percent_with_error, standard_error
 from viz.builders.palette import NEUTRAL, side_colours
 from viz.training.run_curves import run_curves, with_error_columns
 
@@ -73,8 +79,7 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
         log_x = LOG_STEPS.choose()
     by_encoder: dict[str, dict[str, Any]] = {name: cache.loaded(name).history for name in names}
     colours = side_colours([cache.loaded(name).config.norm_placement for name in names])
-    results = (f"**{name}** {_result_text(history)}" for name, history in by_encoder.items())
-    st.markdown(f"After training, correctly classified: {', '.join(results)}.")
+    st.markdown(f"{results_sentence(by_encoder)} {why_curves_end_elsewhere(by_encoder.values())}")
     learned = {
         name: plain(task_names_text(tasks(history))) or "not known" for name, history in by_encoder.items()
     }
@@ -134,11 +139,3 @@ def _curve_expression(name: Checkpoint, value: str, entries: str, n: int, is_smo
     titles = [*map(title_of, tasks(cache.loaded(name).history))]
     task = call(table["phase"].map, dict(enumerate(titles)))
     return call(call(table.drop, columns="phase").assign, task=task)
-
-
-def _result_text(history: dict) -> str:
-    figures = history.get("figures")
-    if not figures:
-        return "not measured"
-    share, n = figures["accuracy"], figures["n"]
-    return f"{percent_with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"

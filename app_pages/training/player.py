@@ -21,7 +21,7 @@ from app_pages.subject.as_python import encoder
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.expression import Expression, call, named
-from app_pages.training.tasks import GLANCES, explain, judged_on, title_of
+from app_pages.training.tasks import GLANCES, explain, judged_on, results_sentence, title_of
 from model.checkpoint import read_config
 from model.checkpoint.training_recording import TrainingRecording, formation_step, read_recording
 from viz.builders.cells import formation_map
@@ -143,6 +143,7 @@ def _draw_heads(recordings: dict[Checkpoint, TrainingRecording], probe: int, sca
         runs = _runs_expression(recordings, probe)
         download(call(recorded_heads, runs, colours=scale, moment=moment, alone=True), "film")
     st.caption(_alignment(tuple(recordings.values())))
+    st.caption(results_sentence({name: cache.loaded(name).history for name in recordings}))
 
 
 @cached(spinner="Drawing every moment …")
@@ -182,7 +183,7 @@ def _runs_expression(recordings: Mapping[Checkpoint, TrainingRecording], probe: 
             phase=source.phase,
             tasks=[*map(title_of, recordings[name].tasks)],
             accuracy=source.accuracy,
-            n_examples=[*map(GLANCES.get, recordings[name].tasks)],
+            examples=[*map(GLANCES.get, recordings[name].tasks)],
         )
         for name, source in sources.items()
     ]
@@ -202,7 +203,7 @@ def _alignment(recordings: Sequence[TrainingRecording]) -> str:
         if any(np.isnan(recorded.accuracy).any() for recorded in recordings)
         else ""
     )
-    return f"{pairing}{moments} Accuracy is on {data_name}, on the task of the phase.{gap}"
+    return f"{pairing}{moments} Accuracy is of few examples of {data_name}, on the task of the phase.{gap}"
 
 
 def _colours(names: Sequence[Checkpoint]) -> dict[str, str]:

@@ -1,9 +1,13 @@
 """One sentence on each training task."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 import streamlit as st
+
+from app_pages.toolkit.markdown import plain
+from model.checkpoint.training_history import tasks as training_tasks
+from viz.builders.number_format import percent_with_error, standard_error
 
 TASKS = {
     "digits": "which digit is it? Each picture is rotated, sheared, scaled, shifted and bent at random every time.",
@@ -41,11 +45,13 @@ _TITLES = {
     "sentiment, two teachers": "whole reviews, better labels",
 }
 
-# Held-out examples behind an accuracy of the film, as `n_glance` of the tasks has them. Of masked tokens there are as many
-# as a few texts hide.
+# Held-out examples behind an accuracy of the film: how many of what, as `n_glance` of the tasks has them. Of masked tokens there
+# are as many as a few texts hide.
 GLANCES = {
-    **dict.fromkeys(("digits", "gently changed digits", "unchanged digits"), 500),
-    **dict.fromkeys(("sentiment of pieces", "sentiment", "sentiment, two teachers", "true labels"), 200),
+    **dict.fromkeys(("digits", "gently changed digits", "unchanged digits"), (500, "digits")),
+    **dict.fromkeys(
+        ("sentiment of pieces", "sentiment", "sentiment, two teachers", "true labels"), (200, "reviews")
+    ),
     **dict.fromkeys(
         (
             "short sentences",
@@ -55,7 +61,7 @@ GLANCES = {
             "sentences, edits and reviews",
             "sentences, edits and pieces",
         ),
-        40,
+        (40, "sentences"),
     ),
 }
 
@@ -70,6 +76,33 @@ def judged_on(tasks: Iterable[str]) -> str:
     data.
     """
     return "training digits" if set(tasks) == {"unchanged digits"} else "held-out data"
+
+
+def results_sentence(histories: Mapping[str, dict]) -> str:
+    """Share of the test examples that each encoder classifies correctly after training, by its name, as Markdown."""
+    results = (f"**{name}** {_result_text(history)}" for name, history in histories.items())
+    return f"After training, correctly classified: {', '.join(results)}."
+
+
+def _result_text(history: dict) -> str:
+    figures = history.get("figures")
+    if not figures:
+        return "not measured"
+    share, n = figures["accuracy"], figures["n"]
+    return f"{percent_with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
+
+
+def why_curves_end_elsewhere(histories: Iterable[dict]) -> str:
+    """A sentence on accuracies during training that are not of the examples of the final result; "" if all are."""
+    for history in histories:
+        figures, last = history.get("figures"), (history.get("evaluations") or [{}])[-1]
+        task = [*training_tasks(history)][-1:]
+        if figures and task and task[0] in GLANCES and (n := last.get("n", figures["n"])) != figures["n"]:
+            return (
+                f"The accuracy curves end at other numbers: during training other examples were tested, in the last task {n:,} "
+                f"{GLANCES[task[0]][1]}."
+            )
+    return ""
 
 
 def explain(tasks: Iterable[str]) -> None:

@@ -46,7 +46,6 @@ _BUTTONS, _BUTTONS_BESIDE = (
     1060,
 )  # pixels of the player's buttons, and from where on the legend is to their right
 _WIDE = 600  # pixels from which two encoders stand beside each other
-_READINGS_BESIDE = 1000  # pixels from which what is read off has room beside the maps; else it is below them
 _READINGS_HEIGHT = 84
 _NUMBERED_FROM = 520  # pixels of height that have room for the names of numbered phases, above the legend
 
@@ -88,7 +87,7 @@ def recorded_heads(
             "steps": f"step {run.step[index]:,} of {run.n_steps:,}" if run.step[index] else "untrained",
             "reading": format_number(run.accuracy[index], ".1%", otherwise="not measured"),
             "error": errors[side][index],
-            "lines": "\n".join(textwrap.wrap(task, 22)),
+            "lines": "\n".join(textwrap.wrap(f"phase: {task}", 24)),
         }
         for side, (run, span) in enumerate(zip(runs, spans, strict=True))
         for index, (task, (first, last)) in enumerate(zip(run.task, span, strict=True))
@@ -204,9 +203,9 @@ def _parameters() -> list[dict[str, Any]]:
         "is_numbered": f"track_width < state.names_width && width >= {_WIDE} && height >= {_NUMBERED_FROM}",
         "phase_rows": "ceil(length(data('phases')) / 2)",
         "all_height": f"track_top - {_LEGEND} - (is_numbered ? {_LINE} * phase_rows : 0)",
-        "is_below": f"is_beside && width < {_READINGS_BESIDE}",
         "area_width": f"is_beside ? (width - {_GAP}) / 2 : width",
         "area_height": "is_beside || state.n_sides < 2 ? all_height : all_height / 2",
+        "is_below": f"is_beside && {_fit('0', '1')} > {_fit('0', '0')}",
     }
     played = {"name": "played", "value": None, "bind": {"element": "head", "event": EVENT}}
     return [played, *({"name": name, "expr": expression} for name, expression in names.items())]
@@ -217,19 +216,24 @@ def _with_map_position(shown: Rows) -> Rows:
     pixels.
     """
     rows, columns = "data('sides')[datum.side].rows", "data('sides')[datum.side].columns"
-    beside, below = f"(is_below ? 0 : {_READINGS})", f"(is_below ? {_READINGS_HEIGHT} : 0)"
-    fit = (
-        f"min((area_width - {_LEFT} - {beside}) / {columns}, (area_height - {_ABOVE + 8} - {below}) / {rows})"
-    )
     return shown.calculate(
         left=f"{_LEFT} + (is_beside ? datum.side * (area_width + {_GAP}) : 0)",
         top=f"{_ABOVE} + (is_beside ? 0 : datum.side * area_height)",
-        fit=fit,
+        fit=_fit("datum.side", "is_below"),
         # Whole pixels where there are enough of them: then all cells are of one size.
         cell="datum.fit >= 2 ? floor(datum.fit) : datum.fit",
         map_width=f"datum.cell * {columns}",
         map_height=f"datum.cell * {rows}",
     )
+
+
+def _fit(side: str, is_below: str) -> str:
+    """How large a cell may be in pixels, if what is read off stands below the maps, or beside them."""
+    across = f"(area_width - {_LEFT} - ({is_below} ? 0 : {_READINGS})) / data('sides')[{side}].columns"
+    down = (
+        f"(area_height - {_ABOVE + 8} - ({is_below} ? {_READINGS_HEIGHT} : 0)) / data('sides')[{side}].rows"
+    )
+    return f"min({across}, {down})"
 
 
 def _map_layers() -> list[Layer]:
@@ -277,9 +281,10 @@ def _reading_layers() -> list[Layer]:
     x = "(is_below ? datum.left : datum.left + datum.map_width + 18)"
     y = "(is_below ? datum.top + datum.map_height + 14 : datum.top + 8)"
     # Below the maps the accuracy stands to the right of the rest.
-    x_accuracy = f"({x} + (is_below ? area_width - {_LEFT + 150} : 0))"
+    aside = f"min(area_width - {_LEFT + 126}, max(175, datum.map_width - 130))"
+    x_accuracy = f"({x} + (is_below ? {aside} : 0))"
     y_accuracy = f"({y} + (is_below ? 4 : 64))"
-    room = f"(is_below ? area_width - {_LEFT + 156} : {_READINGS - 20})"
+    room = f"(is_below ? {aside} - 6 : {_READINGS - 20})"
     state = Rows("state")
     y_legend = f"track_top - {_LEGEND} / 2"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
@@ -299,13 +304,17 @@ def _reading_layers() -> list[Layer]:
         text_at(shown, x, f"{y} + (is_below ? 22 : 28)", "datum.steps", limit=alt.expr(room)),
         text_at(shown, x_accuracy, y_accuracy, "datum.reading", **number),
         text_at(
-            shown, x_accuracy, f"{y_accuracy} + 26", f"'accuracy' + ({has_number} ? '  ' + datum.error : '')"
+            shown,
+            x_accuracy,
+            f"{y_accuracy} + 18",
+            f"'accuracy' + ({has_number} ? '  ' + datum.error : '')",
+            **lines,
         ),
         text_at(
             shown,
             x,
-            f"{y} + (is_below ? 34 : 114)",
-            "'on: ' + datum.lines",
+            f"{y} + (is_below ? 34 : 128)",
+            "datum.lines",
             limit=alt.expr(room),
             **lines,
         ),

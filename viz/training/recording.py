@@ -18,7 +18,7 @@ AT_MOST = 64  # cells along a side of a head's map
 N_COLOURS = 64
 # Letters of base64 up to the end of a picture's palette: of the signature, the header and the palette, 240 bytes.
 _CUT = (8 + 25 + 12 + 3 * (1 + N_COLOURS)) * 4 // 3
-_LETTERS = 174  # of a line over the whole track
+_LETTERS = 160  # of a line over the whole track
 _LETTER = 6.0  # pixels of a letter: where a name would be cut, phases are numbered
 
 
@@ -35,7 +35,9 @@ class Run:
     phase: np.ndarray  # [moment], index of the phase
     tasks: Sequence[str]  # of each phase
     accuracy: np.ndarray  # [moment], on the task of that phase; NaN: not measured
-    n_examples: Sequence[int | None]  # of each phase, behind an accuracy; None: not known
+    examples: Sequence[
+        tuple[int, str] | None
+    ]  # of each phase, behind an accuracy: how many of what; None: not known
 
     def __len__(self) -> int:
         return len(self.step)
@@ -47,15 +49,15 @@ class Run:
 
     @property
     def errors(self) -> list[str]:
-        """For each moment, the standard error of its accuracy and the number of examples as text, such as "± 1.6 % of
-        500"; "" if not known.
+        """For each moment, the standard error of its accuracy and the examples as text of two lines, such as "± 1.6 %" and
+        "of 500 digits"; "" if not known.
         """
-        counts = [self.n_examples[index] for index in self.phase]
+        examples = [self.examples[index] for index in self.phase]
         return [
             ""
-            if n is None or np.isnan(share)
-            else f"± {percent(standard_error(share, n), brief=True)} of {n}"
-            for share, n in zip(self.accuracy, counts, strict=True)
+            if known is None or np.isnan(share)
+            else f"± {percent(standard_error(share, known[0]), brief=True)}\nof {known[0]} {known[1]}"
+            for share, known in zip(self.accuracy, examples, strict=True)
         ]
 
     @property

@@ -15,6 +15,7 @@ from ..builders.theme import INK, SMALL, heading
 
 _GAPS = "break-paths-filter-domains"  # a value that is missing interrupts the line
 _LETTER = 6.5  # pixels of a letter of a task's name
+_WIDTH = 500  # pixels of all steps, in a window of 1280: where there are fewer, labels may touch
 _SHADES = ((180, 141, 2), (135, 125, 128), (176, 66, 214))  # first line to last
 
 
@@ -34,7 +35,8 @@ def run_curves(
 
     `runs` maps the name of each run to its colour, which it keeps even if `table` holds only one run; if each run has
     several curves, the lines have different colours instead. A curve is broken where the column "task" changes; if it
-    changes at the same steps in all runs, a band for each task shows its number and, if there is room, its name.
+    changes at the same steps in all runs, a band for each task shows its number and, if there is room, its name; narrow
+    bands share a label such as "6–9".
     Further columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1.
     """
     tooltip_columns = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
@@ -75,15 +77,13 @@ def run_curves(
             lambda task: (task != task.shift()).cumsum()
         )
         curve["detail"] = "stretch:N"
-        bands = _task_bands(table.assign(**drawing))
+        bands = _task_bands(table.assign(**drawing), log_x=log_x)
     line: Kwargs = {"strokeWidth": 1.8, "point": {"size": 10, "filled": True}, "invalid": _GAPS}
     band: Kwargs = {"color": NEUTRAL, "opacity": alt.expr("datum.number % 2 ? 0.08 : 0.2")}
     room = "scale('x', datum.until) - scale('x', datum.shown)"
     name: Kwargs = {
-        "text": alt.expr(
-            f"{room} > {_LETTER} * length(datum.name) + 6 ? datum.name : {room} > {_LETTER} * length(datum.number) ? datum.number : ''"
-        ),
-        "align": "left",
+        "text": alt.expr(f"{room} > {_LETTER} * length(datum.name) + 6 ? datum.name : datum.label"),
+        "align": alt.expr("datum.label_at > datum.shown ? 'right' : 'left'"),
         "color": INK,
         "fontSize": SMALL,
     }
@@ -99,7 +99,7 @@ def run_curves(
             **band,
         ),
         layer("line", curve, **line),
-        layer("text", {"x": "shown:Q", "y": alt.value(-9)}, "bands", **name),
+        layer("text", {"x": "label_at:Q", "y": alt.value(-9)}, "bands", **name),
         drawing=drawing,
         frames={"bands": bands},
         height=320,
@@ -109,9 +109,9 @@ def run_curves(
     )
 
 
-def _task_bands(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The numbered tasks with the steps where they begin and end; [] if there is only one task, or if the runs
-    differ.
+def _task_bands(table: pd.DataFrame, *, log_x: bool) -> list[dict[str, Any]]:
+    """The numbered tasks with the steps where they begin and end and their labels; [] if there is only one task, or if
+    the runs differ.
     """
     spans = table.groupby(["run", "stretch"]).agg(
         name=("task", "first"), shown=("shown", "min"), until=("shown", "max")
@@ -123,7 +123,43 @@ def _task_bands(table: pd.DataFrame) -> list[dict[str, Any]]:
         number=(first.index + 1).astype(str),
         until=first["shown"].shift(-1, fill_value=first["until"].iloc[-1]),
     )
-    return first.assign(name=first["number"] + " " + first["name"]).to_dict("records")
+    bounds = np.array([*first["shown"], first["until"].iloc[-1]], float)
+    positions = np.log(bounds) if log_x else bounds
+    labels, ends = _band_labels(np.diff(positions) * _WIDTH / (np.ptp(positions) or 1))
+    return first.assign(
+        name=first["number"] + " " + first["name"],
+        label=labels,
+        label_at=np.where(ends, bounds[-1], first["shown"]),
+    ).to_dict("records")
+
+
+def _band_labels(widths: np.ndarray) -> tuple[list[str], list[bool]]:
+    """A label for each band of these `widths` in pixels: its number or, if several lack room, those of the first and the
+    last of them on the first, such as "6–8", and "" on the others. Also whether it ends where the last band does, since
+    it needs room of the bands before its own.
+    """
+    groups: list[range] = []
+    for band in range(len(widths)):
+        is_joined = bool(groups) and _room(groups[-1], widths) < 0
+        first = groups.pop().start if is_joined else band
+        groups.append(range(first, band + 1))
+    while len(groups) > 1 and -_room(groups[-1], widths) > max(_room(groups[-2], widths), 0):
+        last = groups.pop()
+        groups.append(range(groups.pop().start, last.stop))
+    labels, ends = [""] * len(widths), [False] * len(widths)
+    for group in groups:
+        labels[group.start] = _numbers(group)
+    ends[groups[-1].start] = _room(groups[-1], widths) < 0
+    return labels, ends
+
+
+def _numbers(bands: range) -> str:
+    return f"{bands.start + 1}" if len(bands) == 1 else f"{bands.start + 1}–{bands.stop}"
+
+
+def _room(bands: range, widths: np.ndarray) -> float:
+    """Pixels that are left beside the numbers of these bands; below 0 if they have too few."""
+    return float(widths[bands.start : bands.stop].sum()) - _LETTER * len(_numbers(bands))
 
 
 def recorded_values(values: np.ndarray, run: str, steps: np.ndarray, tasks: Sequence[str]) -> pd.DataFrame:

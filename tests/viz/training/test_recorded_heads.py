@@ -28,7 +28,7 @@ def run(n: int = 2, name: str = "pre", **changed: object) -> Run:
         "accuracy": np.linspace(0.1, 0.9, n),
     }
     values |= changed
-    return Run(**{"n_examples": [9] * len(values["tasks"])} | values)
+    return Run(**{"examples": [(9, "digits")] * len(values["tasks"])} | values)
 
 
 def test_the_file_holds_the_weights_of_the_shown_moment_of_each_encoder():
@@ -135,16 +135,15 @@ def test_phases_of_one_task_are_one_band_and_curves_break_between_tasks():
 def test_the_names_of_all_phases_of_the_review_encoders_are_whole():
     """On as many moments as their recording has of each."""
     phases = {
-        "masked tokens, short windows": 26,
+        "hidden words, short texts": 26,
         "sentences, more reviews": 23,
         "sentences, edits and reviews": 26,
     }
     phase = np.repeat(np.arange(4), (*phases.values(), 263))
     figure = recorded_heads([run(338, phase=phase, tasks=[*phases, "sentiment"])])
     assert [" ".join(lines.split()) for lines in figure.frames["phases"]["lines"]] == [*phases, "sentiment"]
-    assert (
-        686 < figure.frames["state"]["names_width"][0] <= 1166
-    )  # the track in windows of 800 and 1280 pixels
+    # the track in windows of 800 pixels and, presented, of 1280
+    assert 686 < figure.frames["state"]["names_width"][0] <= 1048
 
 
 def test_the_legend_says_what_colours_mean():
@@ -159,9 +158,13 @@ def test_the_legend_says_what_colours_mean():
 
 
 def test_an_accuracy_stands_with_its_error_where_the_number_of_examples_is_known():
-    phases = {"phase": np.array([0, 0, 1]), "tasks": ["digits", "masked tokens"], "n_examples": [500, None]}
+    phases = {
+        "phase": np.array([0, 0, 1]),
+        "tasks": ["digits", "masked tokens"],
+        "examples": [(500, "digits"), None],
+    }
     accuracy = np.array([0.5, np.nan, 0.5])
-    assert run(3, accuracy=accuracy, **phases).errors == ["± 2.2\u2009% of 500", "", ""]
+    assert run(3, accuracy=accuracy, **phases).errors == ["± 2.2\u2009%\nof 500 digits", "", ""]
 
 
 def test_names_have_the_colours_of_letters_on_light_and_on_dark():

@@ -42,9 +42,9 @@ def test_a_line_ends_where_a_task_does_and_each_task_is_a_named_band():
     chart = run_curves(table, y_title="loss", runs=RUNS, log_x=True)
     assert chart.frame["stretch"].tolist() == [1, 1, 2, 2, 3] * 2
     assert chart.frames["bands"].to_dict("records") == [
-        {"name": "1 hidden words", "shown": 1, "until": 51, "number": "1"},
-        {"name": "2 reviews", "shown": 51, "until": 91, "number": "2"},
-        {"name": "3 hidden words", "shown": 91, "until": 91, "number": "3"},
+        {"name": "1 hidden words", "shown": 1, "until": 51, "number": "1", "label": "1", "label_at": 1},
+        {"name": "2 reviews", "shown": 51, "until": 91, "number": "2", "label": "2", "label_at": 51},
+        {"name": "3 hidden words", "shown": 91, "until": 91, "number": "3", "label": "3", "label_at": 91},
     ]
     drawing = str(scene(chart, width=400))
     assert "'2 reviews'" not in drawing  # on a logarithmic axis there is room for its number alone
