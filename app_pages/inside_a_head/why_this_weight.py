@@ -26,6 +26,18 @@ _OPENS = " A click on a name with → opens that head."
 _PATCHES = " r1c0 is the patch in row 1 and column 0, counted from 0."
 _FOLD = "why_this_weight"  # in the session: whether it is open
 _BEFORE = "why_before"  # in the session: layer, head, query and key from which others were opened, the last one last
+_PARTS = {  # by the kind of a part
+    "token": "the token itself",
+    "patch": "the patch itself",
+    "class token": "the class token",
+    "register": "a register",
+    "token type": "its type (first or second text)",
+    "position": "its position",
+    "head": "what heads of earlier layers brought from a token (L0 H1 from …)",
+    "feed-forward": "what feed-forwards of earlier layers wrote (L0 feed-forward)",
+    "biases": "biases, which are the same for every token",
+    "relative position": "how far apart the two stand (relative position)",
+}
 _TERMS = {
     BIAS: "from the bias by distance, whatever the two tokens are",
     CONTENT_TO_POSITION: "from the query's content and the key's relative position (c → p)",
@@ -63,7 +75,9 @@ def _draw_parts(view: View) -> None:
     source = computed(view.subject, score_parts, *where, by_token=True)
     parts, products_expression = source(), call(source.strongest, MOST)
     products = products_expression()
-    st.markdown(" ".join([_score_sentence(view, parts), _largest_sentence(view, products)]))
+    st.markdown(
+        "\n\n".join([_score_sentence(view, parts), _parts_sentence(parts), _largest_sentence(view, products)])
+    )
     added = [
         f"{format_number(float(attention.terms[name][view.key]), '+.3g')} {words}"
         for name, words in _TERMS.items()
@@ -96,11 +110,16 @@ def _draw_parts(view: View) -> None:
         take=take,
     )
     total, recorded = (format_number(number, ".6g") for number in (parts.total, parts.recorded))
-    drawn = f"{MOST} largest of {len(parts.query)}" if OTHERS in products.index else f"{len(parts.query)}"
+    others = (
+        f" “{OTHERS}”: the sum of all but the {MOST} largest of {len(parts.query)} parts."
+        if OTHERS in products.index
+        else ""
+    )
     st.caption(
-        f"The products sum to {total}; the encoder's own number: {recorded}, difference {format_number(parts.gap, '.0e')}. This divides "
-        f"the score as it is; without a part, the layers after it would write something else.{_OPENS * bool(heads)}{_PATCHES * (view.record.unit == 'patch')}",
-        help=f"Drawn are the {drawn} parts of each side. What is added to the scores of all keys alike changes no weight. A head opens "
+        f"All cells add up to {total}; the encoder itself computed {recorded} (the difference, {format_number(parts.gap, '.0e')}, is rounding)."
+        f"{others}{_OPENS * bool(heads)}{_PATCHES * (view.record.unit == 'patch')}",
+        help="This divides the score as it is. Without a part it would not change by that part's cells alone: the layers after the "
+        "part would write something else, too. What is added to the scores of all keys alike changes no weight. A head opens "
         "with the token at which it wrote as query and the token that it read as key; on a product of two heads, it is the query's.",
     )
 
@@ -129,8 +148,19 @@ def _draw_way_back(view: View) -> None:
 def _score_sentence(view: View, parts: ScoreParts) -> str:
     query, key = (as_code(view.name(position)) for position in (view.query, view.key))
     return (
-        f"The score of {key} for {query} in {view.head}, above in the column “{score_columns(view)[-1].title}”, is "
-        f"**{format_number(parts.recorded, '.4g')}**; from it the softmax makes the weight {view.steps.attention.pattern[view.key]:.3f}."
+        f"In {view.head}, {query} attends to {key} with weight {view.steps.attention.pattern[view.key]:.3f}. Softmax makes it from "
+        f"the **score {format_number(parts.recorded, '.4g')}**, above in the column “{score_columns(view)[-1].title}”: the higher "
+        "the score, the larger the weight."
+    )
+
+
+def _parts_sentence(parts: ScoreParts) -> str:
+    kinds = {*parts.query["kind"], *parts.key["kind"]}
+    named = [words for kind, words in _PARTS.items() if kind in kinds]
+    return (
+        "The score is query times key, and both are sums of **parts**, by where they come from: "
+        f"{', '.join(named)}. So the score is a sum, too: a **cell** is what one part of the query (its row) and one part of the "
+        "key (its column) add to it."
     )
 
 
@@ -141,4 +171,5 @@ def _largest_sentence(view: View, products: pd.DataFrame) -> str:
         f"{plain(name)} of {as_code(view.name(position))}"
         for name, position in zip(largest, (view.query, view.key), strict=True)
     )
-    return f"Largest product: {' × '.join(factors)}: **{format_number(named[largest], '+.3g')}**."
+    where = f" outside “{OTHERS}”" * (OTHERS in products.index)
+    return f"Largest cell{where}: {' × '.join(factors)}: **{format_number(named[largest], '+.3g')}**."

@@ -32,7 +32,7 @@ _ON_LIGHT, _ON_DARK = LETTERS[CATEGORIES[0]]
 _NAME_INK = alt.expr(
     f"{ON_DARK} ? ({_OPENS} ? '{_ON_DARK}' : '{LIGHT_INK}') : {_OPENS} ? '{_ON_LIGHT}' : '{DARK_INK}'"
 )
-_READING = "a cell: a part of the query × a part of the key; a bar: the sum of its row or column"
+_READING = "a cell: what a part of the query and a part of the key add; a bar: the sum of its row or column"
 
 
 def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigure:
@@ -158,7 +158,7 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
         values={"largest": largest_absolute(cells), "across": _SUMS + max(_FEWEST, len(columns))},
         height=cells_top + _ROW * len(rows),
         title=heading(
-            f"Score {format_number(numbers[-1], '.4g')} of {key} for {query}, by product",
+            f"Score {format_number(numbers[-1], '.4g')} of {key} for {query}, as a sum",
             *filter(None, [_READING, texts.unit]),
         ),
         description=f"The score of {key} for {query} as the sum of {cells.size} products of parts",

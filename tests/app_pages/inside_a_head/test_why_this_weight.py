@@ -66,26 +66,27 @@ def test_the_numbers_are_those_of_the_library_and_follow_head_query_and_key(open
     app = opened(**TEXT | {"checkpoint": checkpoint}, **AT)
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 1, 3, 1), atol=1e-6)
     score = subject_of(app).record.scores[1, 1, 3, 1]
-    sentence = f"for `3 film` in L1 H1, above in the column “÷ √4”, is **{score:.4g}**".replace("-", "−")
-    assert sentence in shown_text(app, "The score of `1 not`")
+    sentence = f"the **score {score:.4g}**, above in the column “÷ √4”".replace("-", "−")
+    assert sentence in shown_text(app, "In L1 H1, `3 film` attends to `1 not` with weight ")
     app.selectbox(key="head").set_value(0)
     app.selectbox(key="query").set_value(2)
     app.selectbox(key="inside_key").set_value(4).run()
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 0, 2, 4), atol=1e-6)
-    assert "for `2 great` in L1 H0" in shown_text(app, "The score of `4 [SEP]`")
+    assert shown_text(app, "In L1 H0, `2 great` attends to `4 [SEP]` with weight ")
 
 
 def test_sum_record_and_gap_are_printed_and_what_a_part_is_not(opened):
     app = opened(**TEXT, **AT)
     score = subject_of(app).record.scores[1, 1, 3, 1]
     total, recorded = re.search(
-        r"The products sum to (\S+); the encoder's own number: (\S+), difference ",
-        shown_text(app, "The products"),
+        r"All cells add up to (\S+); the encoder itself computed (\S+) \(the ",
+        shown_text(app, "All cells"),
     ).groups()
     assert [float(text.replace("−", "-")) for text in (total, recorded)] == pytest.approx(
         [score] * 2, abs=1e-4
     )
-    assert "without a part, the layers after it would write something else" in shown_text(app, "The products")
+    (help,) = (part.help for part in app.caption if part.value.startswith("All cells"))
+    assert "Without a part it would not change by that part's cells alone" in help
 
 
 def test_the_largest_product_is_put_into_words(opened):
@@ -93,8 +94,8 @@ def test_the_largest_product_is_put_into_words(opened):
     products = on_screen(app)
     assert set(products.index) == {"token", "position", "biases"}
     query, key = products.abs().stack().idxmax()
-    sentence = f"Largest product: {query} of `3 film` × {key} of `1 not`: "
-    assert sentence in shown_text(app, "The score of")
+    sentence = f"Largest cell: {query} of `3 film` × {key} of `1 not`: "
+    assert sentence in shown_text(app, "In L0 H1")
 
 
 def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read(opened, monkeypatch):
@@ -144,7 +145,7 @@ def test_a_key_that_the_query_must_not_attend_to_has_no_reason(opened):
         shown_text(app, "`1 film` must not")
         == "`1 film` must not attend to `2 [PAD]`: its weight is 0, whatever the score."
     )
-    assert not [part for part in app.caption if part.value.startswith("The products")]
+    assert not [part for part in app.caption if part.value.startswith("All cells")]
 
 
 def test_of_a_digit_the_parts_were_read_from_patches(opened):
@@ -154,8 +155,8 @@ def test_of_a_digit_the_parts_were_read_from_patches(opened):
     record = subject_of(app).record
     positions = [record.labels.index(name) for name in ("r1c0", "r0c1")]
     np.testing.assert_allclose(on_screen(app), expected(app, 1, 0, *positions), atol=1e-6)
-    assert shown_text(app, "The score of `r0c1` for `r1c0` in L1 H0")
-    assert "r1c0 is the patch in row 1 and column 0, counted from 0." in shown_text(app, "The products")
+    assert shown_text(app, "In L1 H0, `r1c0` attends to `r0c1` with weight ")
+    assert "r1c0 is the patch in row 1 and column 0, counted from 0." in shown_text(app, "All cells")
 
 
 @pytest.mark.parametrize("architecture", ["T5EncoderModel", "DebertaV2Model", "DINOv3ViTModel", "BeitModel"])

@@ -27,7 +27,7 @@ def test_the_products_sum_to_the_score_and_the_bars_to_rows_and_columns():
     *_, written, _, _, _ = drawn(figure(), width=700)
     assert texts(written[2:4]) == ["+2.00", "+1.00"]
     assert texts(written[7:]) == ["+3.50", "−0.75", "+0.25"]
-    assert figure().specification["title"]["text"] == "Score 3 of 4 not for 5 good, by product"
+    assert figure().specification["title"]["text"] == "Score 3 of 4 not for 5 good, as a sum"
 
 
 def test_the_others_are_the_last_row_and_the_last_column():
