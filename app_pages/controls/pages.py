@@ -193,7 +193,8 @@ YOUR_OWN = Page(
     "your_own",
     "Your own",
     "What does my encoder look at?",
-    "Press Open: from then on the encoder is in the list of encoders on every page, and a copied link opens it again.",
+    "Open one that is already here, or add one: by its files, or by its name on the Hugging Face Hub. Then every page has it in "
+    "its list of encoders.",
 )
 MANY_INPUTS = Page(
     "many_inputs",

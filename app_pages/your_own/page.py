@@ -15,26 +15,31 @@ def draw() -> None:
         here, more = st.container(key="own_here"), st.container(key="own_more")
     with here:
         if locations.has_root():
-            draw_list("In the models folder", encoders_in_root(), key="root", empty=adding.EMPTY_ROOT)
+            draw_list("In your models folder", encoders_in_root(), key="root", empty=adding.EMPTY_ROOT)
         if (mine := uploaded_encoders()).names:
             draw_list("Uploaded in this session", mine, key="uploads")
         draw_list(
-            "Installed with pip", locations.encoders_in_packages(), key="installed", empty=adding.NO_MINILM
+            "Installed on this computer",
+            locations.encoders_in_packages(),
+            key="installed",
+            empty=adding.NO_MINILM,
         )
         draw_list(
-            "In this machine's Hugging Face cache",
+            adding.CACHED,
             encoders_in_cache(),
             key="cache",
             empty=adding.EMPTY_CACHE,
         )
     with more:
-        adding.heading("More encoders")
-        if not locations.has_root():
-            adding.explain_option(
-                "From a folder: start with --models",
-                "To list your models here, start the app with the folder that holds them. Nothing outside that folder is read.",
-                adding.WITH_MODELS,
-            )
+        adding.heading("Add one")
         adding.draw_upload_form(start_options.OPTIONS.uploads_mb)
         adding.draw_hub_form(start_options.OPTIONS.hub)
-    adding.explain_supported()
+        if not locations.has_root():
+            adding.explain_option(
+                "List all that are in a folder of this computer",
+                ":material/folder_open:",
+                "`DIR` is the folder; nothing outside it is read.",
+                adding.WITH_MODELS,
+            )
+        adding.heading("Will mine open?")
+        adding.explain_supported()

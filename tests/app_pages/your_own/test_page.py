@@ -223,7 +223,7 @@ def test_a_download_shows_up_in_the_list(open_own, allow, checkpoints, monkeypat
         assert not app.error
         name = f"hub:some/bert@{COMMIT[:8]}"
         assert [item.value for item in app.success] == [
-            f"{name} was downloaded. Open it in the list of the Hugging Face cache."
+            f"{name} was downloaded. Open it under “{adding.CACHED}”."
         ]
     press(app, f"open_{name}")
     assert app.selectbox(key="checkpoint").value == name
