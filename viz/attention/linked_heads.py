@@ -306,8 +306,15 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
     else:
         names |= {
             "step": f"min((is_stacked ? 0.35 : 1) * ({of_tiles}) / state.n_layers, (is_stacked ? width - left : {of_width}) / state.n_heads, 170)",
-            "top": "22 + state.names_above + (is_stacked ? 18 + step * state.n_layers : 0)",
-            "map_x": "is_stacked ? max(left, state.names) : left + step * state.n_heads + gap + state.names",
+            # The large map beside the small ones and the names of its rows or, where it becomes larger, right below both.
+            "maps_right": "left + step * state.n_heads + gap",
+            "maps_end": f"max(22 + state.names_above, {ABOVE} + step * state.n_layers + 4)",
+            "is_in_corner": f"!is_stacked && min(width - max(maps_right, state.names) - 4, {side.replace('top', 'maps_end')}) > "
+            f"min(width - maps_right - state.names - 4, {side.replace('top', '22 - state.names_above')})"
+            if compact
+            else "false",
+            "top": "is_in_corner ? maps_end : 22 + state.names_above + (is_stacked ? 18 + step * state.n_layers : 0)",
+            "map_x": "is_stacked ? max(left, state.names) : is_in_corner ? max(maps_right, state.names) : maps_right + state.names",
             "map_side": f"max(60, min({side}, width - map_x - (keys_width ? keys_width + gap : 4)))",
         }
     names |= {

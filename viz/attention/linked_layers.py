@@ -227,9 +227,9 @@ def large_map(content: ChartContent, compact: bool) -> list[Layer]:
     right = "map_x + map_width"
     border: Kwargs = {"fill": None, "stroke": NEUTRAL, "strokeWidth": 0.5}
     layers.append(box_between(state, "map_x", "top", right, "top + map_height", **border))
-    row_box = "map_x", "top + cell * query", right, "top + cell * (query + 1)"
+    row_box = "map_x - 1", "top + cell * query - 1", f"{right} + 1", "top + cell * (query + 1) + 1"
     of_query: Kwargs = {"fill": None, "opacity": alt.expr("query >= 0 ? 1 : 0")}
-    row_casing = box_between(state, *row_box, stroke=OTHER_INK, strokeWidth=2.5 + CASING, **of_query)
+    row_casing = box_between(state, *row_box, stroke=OTHER_INK, strokeWidth=2.5 + CASING / 2, **of_query)
     row_frame = box_between(state, *row_box, stroke=ACCENT, strokeWidth=2.5, **of_query)
     cell = _box_corners(f"map_x + cell * {_POINTED_KEY}", "top + cell * query", "cell", "cell")
     of_key: Kwargs = {"fill": None, "opacity": alt.expr(f"{_HAS_KEY} ? 1 : 0")}
