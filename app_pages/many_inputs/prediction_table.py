@@ -54,9 +54,9 @@ def _headings(items: Sequence[Item], predictions: Predictions) -> list[TableHead
     if predictions.has_unknown:
         titles.append("unknown tokens")
     titles.append("most similar" if predictions.surprise == "distance" else "answer")
-    if predictions.n_labelled:
-        titles.append("label")
     headings: list[TableHeading] = [{"name": "", "title": title} for title in titles]
+    if predictions.n_labelled:
+        headings.append({"name": "", "title": "label", "help": "The right answer, as the list gives it"})
     for name in predictions.quantities[:1]:
         title = _HARDNESS_TITLES.get(name, name)
         headings.append({"name": "surprise", "title": title, "help": predictions.explained})

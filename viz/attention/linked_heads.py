@@ -293,14 +293,18 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
     }
     if is_picture:
         names |= {
-            "top": f"{ABOVE}",
             "step": f"min(({of_tiles}) / state.n_layers, (state.n_heads > 8 ? 0.4 : {0.33 if compact else 0.28}) * width / state.n_heads, 150)",
             "picture_x": "left + step * state.n_heads + gap",
-            "picture_side": f"max(60, min({side}, {_LARGE_SHARE} * (width - picture_x - gap - 4)))",
+            "beside": f"max(60, min({of_tiles}, {_LARGE_SHARE} * (width - picture_x - gap - 4)))",
+            # In a high place the picture stands above the large map, if that makes it much larger.
+            "above": f"min(width - picture_x - 4, 0.6 * ({of_tiles}))" if compact else "0",
+            "is_above": "above > 1.3 * beside",
+            "picture_side": "is_above ? above : beside",
+            "top": f"{ABOVE} + (is_above ? max(step * state.n_layers, picture_side) + 20 : 0)",
             # As wide and as high as the picture is: only a square fills its place.
             "share_x": f"min(1, {PICTURE}.aspect)",
             "share_y": f"min(1, 1 / {PICTURE}.aspect)",
-            "map_x": "picture_x + picture_side + gap",
+            "map_x": "is_above ? picture_x : picture_x + picture_side + gap",
             "map_side": f"max(60, min({side}, width - map_x - 4))",
         }
     else:

@@ -259,8 +259,9 @@ def large_map(content: ChartContent, compact: bool) -> list[Layer]:
             text_at(
                 state,
                 "map_x",
-                "top - 6",
-                "'rows: queries, columns: keys' + (width - map_x < 340 ? '' : '; r2c1: the patch in row 2, column 1, from 0')",
+                "top - 8",
+                "width - map_x < 150 ? 'queries ↓ keys →' : 'rows: queries, columns: keys'"
+                " + (width - map_x < 340 ? '' : '; r2c1: the patch in row 2, column 1, from 0')",
                 fontSize=SMALL,
             ),
         ]
@@ -345,7 +346,7 @@ def large_picture(is_photo: bool) -> list[Layer]:
         level=f"datum.weight / ({_end_of_colour_scale(_SHOWN_INDEX)})", weight="datum.level"
     )
     size_x, size_y = _patch_size("picture_side")
-    x, y = f"picture_x + {size_x} * datum.column", f"top + {size_y} * datum.row"
+    x, y = f"picture_x + {size_x} * datum.column", f"{ABOVE} + {size_y} * datum.row"
     box = _box_corners(x, y, size_x, size_y)
     weights = box_between(
         patches, *box, _COLOUR, opacity=alt.expr(f"hidden ? 0 : {_patch_opacity(is_photo, 'datum.level')}")
@@ -357,7 +358,7 @@ def large_picture(is_photo: bool) -> list[Layer]:
         opacity=alt.expr(f"{MOST_OPAQUE if is_photo else 1} * abs(datum.change)"),
     )
     size = "share_x * picture_side", "share_y * picture_side"
-    image = image_at(Rows("picture"), "picture_x", "top", *size, smooth=True)
+    image = image_at(Rows("picture"), "picture_x", f"{ABOVE}", *size, smooth=True)
     is_marked = "datum.position == query || datum.position == pointed_key"
     grid = f"{PICTURE}.columns <= {MOST_GRID_LINES} ? 0.5 : 0"
     frames = box_between(

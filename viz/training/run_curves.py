@@ -83,7 +83,9 @@ def run_curves(
     room = "scale('x', datum.until) - scale('x', datum.shown)"
     name: Kwargs = {
         "text": alt.expr(f"{room} > {_LETTER} * length(datum.name) + 6 ? datum.name : datum.label"),
+        # One that reaches back stands higher, or in a narrow figure it would touch the one before it.
         "align": alt.expr("datum.label_at > datum.shown ? 'right' : 'left'"),
+        "dy": alt.expr("datum.label_at > datum.shown ? -12 : 0"),
         "color": INK,
         "fontSize": SMALL,
     }
