@@ -6,8 +6,8 @@ from benchmarks.addresses import texts
 from benchmarks.faults.promises import OFF
 from benchmarks.faults.world import World
 
-UPLOADS_OFF = "To open an encoder whose files you upload, up to 500 MB, start the app with:"
-HUB_OFF = "To download models by name, start the app with:"
+UPLOADS_OFF = "start the app in a terminal with this command. It allows up to 500 MB."
+HUB_OFF = "start the app in a terminal with this command. Then a name such as"
 
 
 async def ask_for_what_is_off(world: World, server: str, name: str) -> None:

@@ -14,8 +14,8 @@ from app_pages.show import prediction
 from app_pages.subject.answer import change_sentence, whole_answer
 from app_pages.subject.two_sides import similarity
 from app_pages.toolkit.markdown import beginning, counted
-from app_pages.training import page as training_page
 from app_pages.training import player
+from app_pages.training import tasks as training_tasks
 from tests.app_pages.sentences.turns import Row, answer, row, table
 from viz.builders.number_format import format_distinct, percent, percent_with_error, share_below_one
 
@@ -155,20 +155,20 @@ TABLE: dict[str, list[Row]] = {
         ),
     ],
     "a training run": [
-        row("not measured", lambda: training_page._result_text({}), "not measured"),
+        row("not measured", lambda: training_tasks._result_text({}), "not measured"),
         row(
             "measured",
-            lambda: training_page._result_text({"figures": {"accuracy": 0.9, "n": 100, "data": "digits"}}),
+            lambda: training_tasks._result_text({"figures": {"accuracy": 0.9, "n": 100, "data": "digits"}}),
             "90.00 ± 3.00 % of 100",
         ),
         row(
             "nearly all right",
-            lambda: training_page._result_text(
+            lambda: training_tasks._result_text(
                 {"figures": {"accuracy": 0.99999, "n": 10**8, "data": "digits"}}
             ),
             "99.99900 ± 0.00003 %",
         ),
-        row("one run", lambda: player._alignment([film(0.1, 0.2)]), "Accuracy is on", never=("Both", "gap")),
+        row("one run", lambda: player._alignment([film(0.1, 0.2)]), "Accuracy is of", never=("Both", "gap")),
         row(
             "equal steps",
             lambda: player._alignment([film(0.1, 0.2), film(0.1, 0.2)]),
