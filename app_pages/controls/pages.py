@@ -200,8 +200,7 @@ MANY_INPUTS = Page(
     "many_inputs",
     "Many inputs",
     "Where does my encoder go wrong?",
-    "A list of inputs, with the encoder's answer to each beside the right one (label). Take ours, or your own; a click on a row "
-    "opens it.",
+    "Inputs with the encoder's answer and the right one (label). Take ours, or your own; a click on a row opens it.",
 )
 # As the navigation shows them.
 GROUPS = {

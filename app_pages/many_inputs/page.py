@@ -101,7 +101,7 @@ def draw() -> None:
         st.caption("A click on a row, or Enter, opens it on the page Attention.")
         make_csv = partial(as_csv, listed.items, predictions, lines)  # when it is asked for
         st.download_button(
-            "Download the table",
+            "Download table",
             make_csv,
             f"inputs-{name.replace('/', '-')}.csv",
             "text/csv",
