@@ -66,6 +66,7 @@ def test_of_three_clicks_on_heads_that_are_taken_away_none_is_lost(slow):
     expect(slow).to_have_url(re.compile(r"[?&]ablated=f0\.f3\.h0-1\.h1-2(&|$)"))
 
 
+@pytest.mark.slow
 def test_a_link_that_is_pressed_while_the_page_is_drawn_is_followed(slow):
     slow.goto("/?text=it+is+not+a+bad+film")
     ready(slow)
@@ -77,6 +78,7 @@ def test_a_link_that_is_pressed_while_the_page_is_drawn_is_followed(slow):
     expect(slow).to_have_url(re.compile(r"/masks[?].*query=3\+not"))
 
 
+@pytest.mark.slow
 def test_a_download_has_the_format_that_was_chosen_just_before(slow):
     slow.goto("/?checkpoint=imdb-pre-ln&layer=1&head=2&query=2+warm")
     ready(slow)

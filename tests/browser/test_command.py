@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import new_context
@@ -17,6 +18,7 @@ from tests.model.huggingface.folders import build
 TEXT = "the film is not bad & long"
 
 
+@pytest.mark.slow
 def test_a_model_of_the_hub_opens_in_the_browser(tmp_path, browser):
     build(tmp_path / "bert", "BertForSequenceClassification")
     files = {path.name: path.read_bytes() for path in (tmp_path / "bert").iterdir()}

@@ -38,6 +38,7 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page, tmp_path):
     eventually(page, lambda: canvas(page).bounding_box() == before)
 
 
+@pytest.mark.slow
 def test_a_figure_is_copied_as_python(page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(TEXT)
@@ -108,6 +109,7 @@ def test_the_offline_page_opens_from_disk(page, browser, color_scheme, tmp_path)
         assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
 
 
+@pytest.mark.slow
 def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page, tmp_path):
     page.goto(f"{TEXT}&text=a+film")  # each choice below makes the file anew: a small one
     ready(page)

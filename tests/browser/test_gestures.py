@@ -11,6 +11,7 @@ from tests.browser.watching import ready
 NAMES = [page.title for page in PAGES.values()]
 
 
+@pytest.mark.slow
 def test_the_link_of_a_view_is_copied(page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/?text=great+film&layer=1")

@@ -10,6 +10,7 @@ from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
 
+@pytest.mark.slow
 def test_a_head_is_found_in_the_table_and_opened(page):
     page.goto("/heads?text=The+film+is+not+bad+at+all.&checkpoint=imdb-pre-ln")
     ready(page)

@@ -34,6 +34,7 @@ def test_a_click_that_chooses_layer_and_head_is_one_step_back(page):
     eventually(page, lambda: parse_qs(urlsplit(page.url).query) == begin)
 
 
+@pytest.mark.slow
 def test_back_to_a_text_says_again_what_is_seen_of_a_text(page):
     page.goto("/?text=great+film")
     ready(page)
@@ -50,6 +51,7 @@ def test_back_to_a_text_says_again_what_is_seen_of_a_text(page):
     expect(line).to_contain_text("rows are tokens")
 
 
+@pytest.mark.slow
 def test_back_takes_a_blocked_cell_back(page):
     page.goto("/masks?text=great+film&masks_kind=Block+pairs")
     ready(page)

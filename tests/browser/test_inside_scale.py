@@ -20,6 +20,7 @@ def test_a_click_on_a_point_chooses_its_head(page):
     expect(page.get_by_text("L2 H1 on this input")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_click_on_the_curve_sets_the_temperature(page):
     page.goto(f"{WHY}&inside_scale=temperature")
     ready(page)

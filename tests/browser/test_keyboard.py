@@ -110,6 +110,7 @@ def test_elsewhere_arrow_keys_scroll(page):
     expect(page).not_to_have_url(re.compile(r"[?&](layer|head)="))
 
 
+@pytest.mark.slow
 def test_arrow_keys_move_in_a_box_of_text(page):
     page.goto("/?text=great+film")
     ready(page)
@@ -151,6 +152,7 @@ def test_of_a_text_that_is_too_long_the_beginning_is_pasted_and_that_is_said(pag
     assert box.evaluate("box => box.validationMessage") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Download the figure: matrix", "View"])
 def test_a_menu_takes_the_focus_and_gives_it_back(page, name):
     page.goto("/")

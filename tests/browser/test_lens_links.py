@@ -9,6 +9,7 @@ from tests.browser import linked_chart
 from tests.browser.watching import ready
 
 
+@pytest.mark.slow
 def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page):
     page.goto("/?text=great+film&head=2")
     ready(page)

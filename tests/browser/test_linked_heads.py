@@ -4,6 +4,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
 from app_pages.subject.subject import LiveSubject
@@ -26,6 +27,7 @@ LONG = "I expected to be bored, but I was not bored for a single minute."
 SHORT = "a great film"
 
 
+@pytest.mark.slow
 def test_a_chart_that_comes_long_after_its_tokens_hears_clicks(page):
     page.goto("/?view=lines&layer=0&head=0")
     ready(page)
@@ -81,6 +83,7 @@ def test_a_click_keeps_what_is_pointed_at_and_says_so(page):
     says(page, 2, 1, 2)
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_always_of_the_text_and_encoder_in_the_address(page):
     """Under one key a selection outlives the data that it was made on: a shorter text once kept its query."""
     page.goto(f"/?checkpoint=imdb-pre-ln&text={LONG.replace(' ', '+')}")
@@ -139,6 +142,7 @@ def test_by_keyboard_alone(page):
     wait_until_told(page, over_query=None, over_key=None, layer=1, head=1, query=2)
 
 
+@pytest.mark.slow
 def test_a_patch_of_a_digit_is_pointed_at_and_chosen(page):
     page.goto("/?kind=Digit&digit=3")
     ready(page)

@@ -9,6 +9,7 @@ from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
 
+@pytest.mark.slow
 def test_an_order(page):
     page.goto("/positions?kind=Digit&positions=Experiments")
     ready(page)

@@ -47,6 +47,7 @@ def test_the_figure_has_the_window(page, name):
     eventually(page, lambda: top(figure) < 240 and bottom(figure) <= 800)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "width", "height"), [("Text", 800, 600), ("Digit", 1280, 800), ("Text", 1920, 1080)]
 )
@@ -87,6 +88,7 @@ def test_many_inputs_are_whole_sentences(page):
         assert sentence.evaluate("span => span.scrollHeight <= span.clientHeight + 1")
 
 
+@pytest.mark.slow
 def test_the_enlarged_chart_answers_pointer_and_keys(page):
     figure = presented(page, "attention", 1920, 1080)
     head, layer = (figure.get_by_text(name, exact=True) for name in ("H2", "L1"))
@@ -127,6 +129,7 @@ def test_pages_with_a_figure_offer_it():
     assert set(FIGURES) | {"masks", "positions"} <= {page.name for page in PRESENTED}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "address", ["masks?masks_part=Ways+of+masking", "positions?positions=By+distance&positions_kind=window"]
 )
@@ -138,6 +141,7 @@ def test_a_tab_without_a_figure_shows_its_table(page, address):
     eventually(page, lambda: top(table) < 100 and bottom(table) > top(table) + 200)
 
 
+@pytest.mark.slow
 def test_by_keyboard_presenting_passes_the_focus_on_and_back(page):
     page.goto("/")
     ready(page)
