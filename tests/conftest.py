@@ -60,6 +60,17 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test that is marked `rest_is_slow`, every case but the first is marked as slow."""
+    first = set()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        if item.get_closest_marker("rest_is_slow") and function in first:
+            item.add_marker(pytest.mark.slow)
+        first.add(function)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Types and shapes are checked at run time where the model itself is tested: on pages that took a third of the time."""
     is_of_the_model = item.path.is_relative_to(TESTS / "model")

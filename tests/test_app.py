@@ -46,6 +46,7 @@ def prediction(app: AppTest) -> str:
     return app.metric[0].value
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("page", "part"), ON_AN_INPUT)
 @pytest.mark.parametrize(
     "query",
@@ -63,6 +64,7 @@ def test_every_page_shows_every_kind_of_input(open_app, page, part, query):
     assert app.get("vega_lite_chart") or app.get("plotly_chart")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("page", BY_THEMSELVES)
 def test_other_pages_need_no_input(open_app, page):
     app = open_app(page, text="")
@@ -89,6 +91,7 @@ def test_the_address_brings_back_what_was_chosen(open_app):
     }
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("key", "nonsense"),
     [
@@ -144,6 +147,7 @@ def test_without_a_text_the_page_says_what_to_do(open_app, text):
     assert prediction(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -163,6 +167,7 @@ def test_any_text_is_read(open_app, text, view):
     assert "unknown to this encoder</b>" in sentence or 'title="negative 0.' in sentence
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("page", "part"), ON_AN_INPUT)
 def test_the_page_says_how_many_tokens_were_left_out(open_app, page, part):
     # Of the encoder's 12 positions two are [CLS] and [SEP].

@@ -10,6 +10,7 @@ from tests.test_boundaries import PYTHON, ROOT
 DIAMOND: Graph = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}}
 
 
+@pytest.mark.slow
 def test_the_picture_is_drawn_from_the_imports():
     assert PICTURE.read_text(encoding="utf-8") == picture(), "run `python -m tests.architecture`"
 
@@ -25,6 +26,7 @@ def test_each_box_stands_below_all_that_it_imports():
     assert ("a>1>d", "d") in links
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("top", ["model", "viz", "app_pages"])
 def test_no_two_folders_import_each_other(top):
     assert not [box for box in imports(top) if "," in box and box != ENCODER]

@@ -142,6 +142,7 @@ def test_an_import_by_name_is_seen(source, module):
     assert imported(ast.parse(source), Path("viz/builders/figure.py")) == set(filter(None, [module]))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("part", MAY_IMPORT)
 def test_a_folder_imports_what_belongs_to_its_step(part):
     sources = [path for path in PYTHON if path.parts[0] == part]
@@ -154,6 +155,7 @@ def test_a_folder_imports_what_belongs_to_its_step(part):
     assert not wrong
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("part", ["model", "viz"])
 def test_a_folder_that_is_a_library_as_well_names_none_of_its_modules_from_the_top(part):
     """Installed, it is called loupe.model or loupe.viz."""

@@ -232,6 +232,7 @@ def run_all(figures: Mapping[str, Any], keys: str) -> None:
         compare(names["figure"], figure())
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("page", "query", "keys"), one_of_each(STATES))
 def test_python_gives_the_figure(open_app, drawn, page, query, keys):
     app = open_app(PAGES[page], **query)
@@ -239,6 +240,7 @@ def test_python_gives_the_figure(open_app, drawn, page, query, keys):
     run_all(drawn, keys)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("page", "query", "keys"), one_of_each(STORED))
 def test_python_gives_the_figure_of_stored_numbers(open_app, drawn, monkeypatch, page, query, keys):
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", ROOT / "checkpoints")
@@ -259,6 +261,7 @@ def test_python_of_a_record_reads_its_file(open_app, drawn, tmp_path, monkeypatc
     run_all(drawn, "matrix overview")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "keys"),
     [
@@ -283,6 +286,7 @@ def test_python_of_two_pictures_without_classes(open_app, drawn, checkpoints):
     run_all(drawn, "answer_parts")
 
 
+@pytest.mark.slow
 def test_python_of_a_picture_and_texts(open_app, drawn, checkpoints):
     build(checkpoints / "own", "SiglipModel", **BOTH)
     query = {"kind": "Picture", "checkpoint": "own/vision_model", "compare_what": "a picture and texts"}

@@ -81,6 +81,7 @@ def open_imported(open_app: Open, checkpoints: Path, folder_of: Callable[[str], 
     return opened
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", WHOLE.values())
 @pytest.mark.parametrize(("page", "part"), one_of_each(EVERY))
 def test_every_part_opens(open_imported, page, part, architecture):
@@ -147,6 +148,7 @@ def test_a_digit_lies_under_the_patches_and_its_label_is_no_class_of_other_pictu
     assert seen.shape == (32, 32, 3)
 
 
+@pytest.mark.slow
 def test_without_the_class_token_the_patches_lie_on_the_same_picture(open_imported):
     app = open_imported("ViTForImageClassification", "attention", layer="1")
     whole = linked(app).frames["picture"]["on_light"]

@@ -31,6 +31,7 @@ def test_the_heads_of_an_input(open_app, kind):
     shows_the_same_again(open_app, PAGES["attention"], {} if kind == "Text" else {"kind": kind})
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("page", "query"), one_of_each(STATES))
 def test_a_tab(open_app, page, query):
     shows_the_same_again(open_app, page, query)

@@ -36,6 +36,7 @@ def open_headless(open_app: Open, checkpoints: Path) -> Open:
     return lambda page, **query: open_app(f"app_pages/{page}/page.py", **query)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 @pytest.mark.parametrize(("page", "part"), one_of_each(PARTS))
 def test_every_part_draws_its_figures(open_headless, page, part, kind):

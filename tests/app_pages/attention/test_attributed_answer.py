@@ -21,6 +21,7 @@ TEXT = "not great film a b x"
 METHODS = {"gradient × input": gradient_times_input, "integrated gradients": integrated_gradients}
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("method", METHODS)
 def test_tokens_have_the_colours_of_the_attribution(open_app, method):
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", attribution=method)

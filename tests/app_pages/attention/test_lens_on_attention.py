@@ -42,6 +42,7 @@ def expected(
     return seen.pattern[1, 1 if LENSES[lens].has_heads else 0]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("lens", LENSES)
 def test_the_address_restores_the_lens(open_app, lens):
     app = open_app(text=TEXT, **through_lens(lens, **CHOSEN))

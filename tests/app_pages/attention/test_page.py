@@ -93,6 +93,7 @@ def test_the_answer_and_whether_it_is_right(open_app):
     assert others == [str(second), str(third)]
 
 
+@pytest.mark.slow
 def test_the_label_is_a_class_whatever_that_is_called(open_app, checkpoints):
     names = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     loaded = tiny.loaded(replace(tiny.DIGIT, class_names=names))
@@ -106,6 +107,7 @@ def test_the_label_is_a_class_whatever_that_is_called(open_app, checkpoints):
     assert len(verdicts) > 2
 
 
+@pytest.mark.slow
 def test_of_an_example_it_is_known_whether_it_is_read_correctly_and_of_what_is_typed_not(open_app):
     answers = {"I expected to be bored, but I was not bored for a single minute.": "positive"}
     answers["The film is not good."] = "negative"

@@ -69,6 +69,7 @@ def test_the_toggle_outlines_the_links(open_sentence):
     ]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("direction", ["to head", "to dependent"])
 @pytest.mark.parametrize("head", [(0, 0), (1, 1)])
 def test_how_many_the_head_follows(open_sentence, head, direction):

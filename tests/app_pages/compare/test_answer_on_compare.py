@@ -37,6 +37,7 @@ def spearman(name: str, text: str, typed: str | None) -> str:
     return f"{stats.spearmanr(weights, effects).statistic:.2f}".replace("-", "−")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("typed", ["great", ""])
 def test_each_side_is_checked_against_the_same_word(open_compare, typed):
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **TWO_ENCODERS, answer_word=typed)

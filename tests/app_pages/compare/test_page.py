@@ -166,6 +166,7 @@ def test_nonsense_in_the_address_falls_back(open_compare):
     assert not open_compare(**two, compare_digit="x", forgiven=["compare_digit"]).exception
 
 
+@pytest.mark.slow
 def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare, checkpoints):
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
     app = open_compare(checkpoint="headless", compare_what="two inputs", text="film", compare_text="not film")
@@ -260,6 +261,7 @@ def test_heads_beyond_those_of_the_other_stay_alone(open_compare, checkpoints):
     assert titles(app) == []
 
 
+@pytest.mark.slow
 def test_other_patches_are_not_matched_nor_subtracted(open_compare, checkpoints):
     put(checkpoints, "fine", replace(tiny.DIGIT, patch_size=2, n_positions=17))
     query = {"kind": "Digit", "checkpoint": "mnist-pre-ln", "compare_with": "fine"}

@@ -56,6 +56,7 @@ def compared_options(app: AppTest) -> list[str]:
     return app.segmented_control(key=COMPARED).options
 
 
+@pytest.mark.rest_is_slow
 def test_each_text_has_a_map_that_adds_up_to_its_logit(open_compare, checkpoints, kind):
     app = open_compare(**OWN)
     parts = expected(checkpoints / "own")
@@ -85,6 +86,7 @@ def test_the_text_with_the_largest_logit_stands_first(open_compare, clip):
     assert names == [TEXTS[index] for index in np.argsort(-logits)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clip")
 def test_it_is_offered_for_a_folder_of_two_encoders_alone(open_compare, checkpoints):
     build(checkpoints / "alone", "CLIPVisionModel")

@@ -119,6 +119,7 @@ def test_a_click_compares_a_text_with_the_one_that_was_chosen_last(open_ranking,
     assert "The cosine with text 3 minus that with text 5" in on_page(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("pasted", "n", "sentence"),
     [

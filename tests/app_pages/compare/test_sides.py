@@ -103,6 +103,7 @@ def of_the_bytes() -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 def test_all_heads_are_shown_by_words_and_matched_and_have_one_query(open_both):
     app = open_both(query="0 [CLS]")
     assert "no counterpart" not in captions(app)
@@ -208,6 +209,7 @@ def own_models(folders: Path) -> Iterator[None]:
     locations.use_models_folder(None)
 
 
+@pytest.mark.slow
 def test_beside_an_opened_encoder_stands_the_other_one_opened_last(
     open_compare,
     own_models,  # noqa: ARG001

@@ -119,6 +119,7 @@ def test_of_too_many_pairs_the_sums_are_drawn_and_the_matrix_is_not(open_compare
     assert len(app.get("vega_lite_chart")) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own")
 def test_two_inputs_of_an_encoder_without_classes_open_on_their_similarity(open_compare):
     app = open_compare(checkpoint="own", text="the film")

@@ -11,6 +11,7 @@ from tests.model import tiny
 # The stream
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 @pytest.mark.parametrize(
     ("shown", "begins"),

@@ -38,6 +38,7 @@ def test_the_first_query_of_a_picture_is_what_the_answer_is_read_from():
     assert first_query(record("r0c0", "r0c1", "r1c0", "r1c1", grid=(2, 2))) == 2
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("before", "query", "after", "label"),
     [

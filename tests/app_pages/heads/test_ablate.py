@@ -65,6 +65,7 @@ def test_without_a_data_set_each_part_has_its_effect_at_zero(open_ablate):
     assert "--with ablation" in joined_captions(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("text", ["not great film", "great film"])
 def test_without_a_head_the_answer_falls_by_one_number_on_all_pages(open_app, open_ablate, text):
     loaded = cache.loaded(ENCODER)

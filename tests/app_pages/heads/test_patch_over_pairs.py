@@ -50,6 +50,7 @@ def shown_text(app: AppTest) -> str:
     return " ".join([*bodies, *texts])
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("normalised", [False, True])
 @pytest.mark.parametrize(("taken", "part"), [("output z", "z"), ("values v", "v")])
 def test_means_are_those_of_the_library(open_pairs, taken, part, normalised):
@@ -193,6 +194,7 @@ def of_examples() -> dict[str, MeanEffects]:
     return {part: patch_pairs(loaded, pairs, part, normalised=True) for part in ("z", "q", "feed-forward")}
 
 
+@pytest.mark.slow
 def test_the_largest_effect_over_the_examples_is_named_though_it_could_be_chance(of_examples):
     heads, feed_forwards = of_examples["q"], of_examples["feed-forward"]
     names = ("mean", "sd", "low", "high")
@@ -234,6 +236,7 @@ DIGITS = {"kind": "Digit", "checkpoint": "mnist-pre-ln", "text": "not great film
 NUMBERS = [(0, 1), (2, 5), (7, 3)]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("normalised", [False, True])
 def test_of_pairs_of_digits_the_means_are_those_of_the_library(open_pairs, normalised):
     app = open_pairs(**DIGITS, patch_effect="share of the way" if normalised else "change")
@@ -257,6 +260,7 @@ def test_of_pairs_of_digits_the_means_are_those_of_the_library(open_pairs, norma
     assert "text" not in shown_text(app).split("mean over pairs")[1].split("What")[0]
 
 
+@pytest.mark.slow
 def test_without_pairs_of_digits_it_asks_for_a_file_and_offers_examples(open_pairs):
     app = open_pairs(**DIGITS)
     (upload,) = app.get("file_uploader")

@@ -165,6 +165,7 @@ def test_without_a_file_it_says_how_to_make_one(open_app, query, command):
     assert command in words(open_app(PAGE, **DEFAULTS | query))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "row",
     [

@@ -72,6 +72,7 @@ def test_damaged_predictions_are_as_none(open_app, checkpoints):
     assert offered(open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))) == [AS_THEY_COME]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("order", [HARDEST, DISAGREE])
 @pytest.mark.parametrize("digit_class", ["all", "3"])
 def test_the_gallery_shows_every_order_and_class(open_app, order, digit_class):

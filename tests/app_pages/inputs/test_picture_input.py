@@ -19,6 +19,7 @@ def test_examples_are_small_square_pictures_in_colour(name):
     assert np.ptp(image, axis=-1).max() > 50  # not grey
 
 
+@pytest.mark.slow
 def test_an_encoder_of_pictures_opens_with_an_example(open_app, checkpoints):
     build(checkpoints / "own", "ViTForImageClassification")
     assert encoders.kind_of("own") == encoders.PICTURE

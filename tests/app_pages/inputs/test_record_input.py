@@ -60,6 +60,7 @@ def test_an_example_opens_with_one_click(open_app):
     np.testing.assert_array_equal(record.pattern, own.pattern)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("page", ["masks", "inside_a_head", "compare", "training"])
 def test_a_record_is_not_offered_where_an_encoder_is_needed(open_app, page):
     app = open_app(f"app_pages/{page}/page.py")

@@ -114,6 +114,7 @@ def test_where_a_tokenizer_is_not_that_of_its_library_is_said_beside_the_answer(
     assert not any("GPT2Tokenizer" in caption.value for caption in app.caption)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("page", ["attention", "masks", "inside_a_head", "compare"])
 def test_where_an_answer_is_not_that_of_its_library_is_said_beside_it(page, open_app, checkpoints):
     build_sentence_encoder(checkpoints / "own", {"prompts": {"a": "query: "}, "default_prompt_name": "a"})

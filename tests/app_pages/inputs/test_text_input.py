@@ -32,6 +32,7 @@ def test_every_example_fits_the_box():
     assert len(set(sentences.values())) == len(sentences)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("content", [None, "[", '{"title": 1}', "[1]"])
 def test_without_examples_a_sentence_stands_in_the_box(open_app, tmp_path, monkeypatch, content):
     if content is not None:

@@ -52,6 +52,7 @@ def test_many_terms_are_left_out(opened):
     assert r"(1 + 2 + \dots + 6) = 3.5$" in shown_text(opened(inside_vectors="1 2 3 4 5 6"))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

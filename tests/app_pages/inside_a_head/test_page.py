@@ -71,6 +71,7 @@ def number(cell: dict) -> float:
     return float(cell["text"].replace("−", "-"))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(open_inside, name):
     app = open_inside(**address_of(name), query="2 great" if "imdb" in name else "r0c1")
@@ -97,6 +98,7 @@ FAMILIES = {
 }
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", first_of(FAMILIES, 2))
 def test_every_step_of_other_families_can_be_chosen(open_inside, checkpoints, architecture):
     own_step, changed = FAMILIES[architecture]
@@ -125,6 +127,7 @@ def open_own(open_inside: Open, checkpoints: Path) -> Open:
     return opened
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("architecture", "step"), [("DINOv3ViTModel", "rotate"), ("BeitModel", "bias")])
 def test_positions_on_the_grid_of_patches_are_recomputed_too(open_own, architecture, step):
     app = open_own(architecture, kind="Picture", query="r1c0")
@@ -138,6 +141,7 @@ def test_positions_on_the_grid_of_patches_are_recomputed_too(open_own, architect
     assert any(words[step] in text for text in shown_texts(app))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "step", "words"),
     [
@@ -355,6 +359,7 @@ def test_a_block_with_other_steps_gives_one_sentence(open_inside, checkpoints):
     assert app.info[0].value.startswith("The steps are those of pre-LN and post-LN blocks")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm"])
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 def test_every_part_takes_every_kind_of_input(open_inside, part, kind):

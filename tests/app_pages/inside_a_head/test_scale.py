@@ -46,6 +46,7 @@ def test_the_sliders_are_in_the_address(opened, query, expected):
     assert expected in shown_text(opened(**query))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -61,6 +61,7 @@ def test_nothing_is_computed_until_it_is_opened(opened, open_app, monkeypatch):
     assert len(computed) == 1
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("checkpoint", ["imdb-pre-ln", "imdb-post-ln"])
 def test_the_numbers_are_those_of_the_library_and_follow_head_query_and_key(opened, checkpoint):
     app = opened(**TEXT | {"checkpoint": checkpoint}, **AT)
@@ -126,6 +127,7 @@ def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read
             assert taken == {"head": (layer, head), "query": wrote, "key": read}
 
 
+@pytest.mark.slow
 def test_the_head_from_which_this_one_was_opened_is_a_click_away(opened):
     app = opened(**TEXT, **AT)
     assert "inside_back_to" not in [button.key for button in app.button]
@@ -159,6 +161,7 @@ def test_of_a_digit_the_parts_were_read_from_patches(opened):
     assert "r1c0 is the patch in row 1 and column 0, counted from 0." in shown_text(app, "All cells")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ["T5EncoderModel", "DebertaV2Model", "DINOv3ViTModel", "BeitModel"])
 def test_what_positions_add_is_said_in_words(opened, checkpoints, architecture):
     build(checkpoints / "own", architecture)

@@ -97,6 +97,7 @@ def test_the_examples_keep_their_name_when_one_was_opened(open_app):
     assert any("examples, chosen to be hard" in block.value for block in app.markdown)
 
 
+@pytest.mark.slow
 def test_the_list_is_gone_through_in_the_order_of_the_table_with_the_head_kept(open_list):
     app = open_list()
     app.segmented_control(key="many_order").set_value("hardest first").run()

@@ -100,6 +100,7 @@ def test_test_digits_and_pictures_without_ink():
     assert result.n_labelled == 1
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "changed", "surprise"),
     [

@@ -57,6 +57,7 @@ def encoder_and_input(app: AppTest) -> tuple[str, Input]:
     return selection.checkpoint, selection.model_input
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("kind", "part"),
     [*((kind, PARTS[0]) for kind in KINDS), *product(("Block tokens", "Padding"), PARTS[1:])],
@@ -379,6 +380,7 @@ def test_the_class_token_s_weight_stands_beside_the_digit(open_masks):
     assert patches[patches["blocked"]]["position"].tolist() == [2]  # the class token is no patch
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize(
     ("config", "query"),

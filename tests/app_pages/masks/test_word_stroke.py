@@ -85,6 +85,7 @@ def test_it_is_said_where_the_mask_does_not_hold(open_masks):
     assert sent(open_masks(masks_keys="1", masks_heads="H1", head="1"))["masks"]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "change",
     [

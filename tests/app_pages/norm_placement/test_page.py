@@ -120,6 +120,7 @@ def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app, checkpoints):
     assert verdict == "Left out, post-LN only guesses there: rate 1"
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("claim", first_of(CLAIMS, 3), ids=lambda claim: claim.key)
 def test_the_link_of_a_claim_opens_its_figure(open_app, checkpoints, monkeypatch, claim):
     for pre, name in (("pre", "sentences-pre-ln-seed0"), ("post", "sentences-post-ln-seed0")):

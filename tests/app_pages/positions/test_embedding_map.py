@@ -92,6 +92,7 @@ def test_patches_are_drawn_as_pictures(open_part):
     assert "whole vocabulary" not in shown_text(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("text", ["x", "[PAD]", "[MASK] [MASK]", "<b>*x*</b> `$y$`", "你好"])
 @pytest.mark.parametrize(("method", "vectors"), [("PCA", "content alone"), ("t-SNE", SUM)])
 def test_any_text_can_be_drawn(open_part, text, method, vectors):

@@ -228,6 +228,7 @@ def test_another_checkpoint_can_have_fewer_shifts(open_part):
     assert app.slider(key="positions_try_shift").value == 3
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("key", "nonsense"),
     [
@@ -255,6 +256,7 @@ def test_any_text_can_be_shuffled(open_app, text):
     )
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("experiment", ["shuffle the content", LEAVE_OUT, SHIFT])
 @pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
 def test_without_classes_the_pooled_state_is_followed(open_part, checkpoints, config, experiment):

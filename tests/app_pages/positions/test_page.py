@@ -53,6 +53,7 @@ def test_every_part_draws_a_figure(open_positions, part, kind):
     assert app.get("vega_lite_chart") or app.get("plotly_chart")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("key", "nonsense", "default"),
     [
@@ -124,6 +125,7 @@ def test_a_smaller_table_takes_position_and_dimensions_along(open_positions):
     assert all(dimension < 8 for dimension in app.multiselect(key="positions_dimensions").value)
 
 
+@pytest.mark.slow
 def test_a_larger_table_keeps_position_and_dimensions(open_positions):
     app = open_positions()
     app.slider(key="positions_t").set_value(20).run()

@@ -32,6 +32,7 @@ def annotations(app: AppTest) -> list[str]:
     return [note["text"] for note in json.loads(chart.proto.spec)["layout"]["annotations"]]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 @pytest.mark.parametrize("order", REORDERINGS)
 def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened, kind, order):

@@ -51,6 +51,7 @@ def open_own(open_app: Open, checkpoints: Path) -> Open:
 # Rotated
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ["ModernBertModel", "EsmModel", "NomicBertModel"])
 def test_a_score_over_the_distance(open_own, checkpoints, architecture):
     app = open_own(architecture, LAYER.to(1), HEAD.to(2), query="3 is", positions_own_key="6 at")
@@ -201,6 +202,7 @@ SAID = {
 }
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", RELATIVE)
 def test_shuffling_without_positions_leaves_rounding_or_windows(open_own, architecture):
     page = shown_text(open_own(architecture, ORDER_SEED.to(2), part="Experiments"))
@@ -216,6 +218,7 @@ def test_shuffling_without_positions_leaves_rounding_or_windows(open_own, archit
         assert "remain are rounding" in page
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", SAID)
 def test_leaving_positions_out_says_what_is_left_out(open_own, architecture):
     app = open_own(architecture, EXPERIMENT.to(LEAVE_OUT), part="Experiments")
@@ -225,6 +228,7 @@ def test_leaving_positions_out_says_what_is_left_out(open_own, architecture):
     assert ("Masks stay" in shown_text(app)) == (architecture == "ModernBertModel")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", SAID)
 def test_a_shift_leaves_rounding_where_distances_count(open_own, architecture):
     app = open_own(architecture, EXPERIMENT.to(SHIFT), SHIFT_BY.to(2), part="Experiments")

@@ -72,12 +72,14 @@ def plain(markup: str) -> str:
     return " ".join(re.sub(r"[$*`\\]", "", markup).split())
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_shows_what_it_promises(open_app, page):
     of_page = [link for link in LINKS if link.page == page]
     assert [message for link in of_page if (message := broken(open_app, link))] == []
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "link",
     [

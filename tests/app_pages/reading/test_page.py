@@ -1,5 +1,6 @@
 from collections.abc import Callable
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.reading_controls import LECTURES, OWN_TEXT, PAPERS, PART
@@ -49,6 +50,7 @@ def test_another_paper_begins_at_its_first_place_and_a_link_leads_to_any(open_ap
     assert app.selectbox(key="reading_paper").value == title
 
 
+@pytest.mark.slow
 def test_every_place_can_be_opened(open_app):
     app = open_app(PAGE, PART.to(PAPERS))
     for title, paper in GUIDE_BY_PAPER.items():

@@ -63,6 +63,7 @@ def page_with_a_legend_beside_it() -> None:
     show(draw("on the page"), key="matrix", in_file=lambda: draw("in the file"))
 
 
+@pytest.mark.slow
 def test_a_file_can_say_what_stands_beside_the_figure_on_the_page(made):
     app = opened(page_with_a_legend_beside_it, kind="svg")
     assert "on the page" in app.get("plotly_chart")[0].proto.spec
@@ -83,6 +84,7 @@ def page_with_two_figures_in_one_chart() -> None:
     download(lambda: draw("one head"), "matrix", others={"overview": lambda: draw("all heads")})
 
 
+@pytest.mark.slow
 def test_one_menu_makes_files_of_all_figures_of_a_chart(made):
     app = opened(page_with_two_figures_in_one_chart, kind="svg")
     assert "one head" in made["data"]().decode()
@@ -98,6 +100,7 @@ def test_the_numbers_of_a_figure_are_shown_before_they_become_a_file():
     assert app.dataframe[0].value.to_numpy().tolist() == [["a", 1.0, 0.0], ["b", 0.0, 1.0]]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("kind", "begins"),
     [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF-"), ("csv", b"row,a,b"), ("parquet", b"PAR1")],
@@ -117,6 +120,7 @@ def test_the_file_is_made_when_it_is_asked_for(made, kind, begins, monkeypatch):
     assert made["file_name"].endswith(f".{kind}")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("size", [download.COLUMN, download.OWN])
 @pytest.mark.parametrize("theme", [download.LIGHT, download.DARK])
 def test_light_letters_have_a_dark_ground(made, theme, size):
@@ -134,6 +138,7 @@ def page_in_korean() -> None:
     show(weight_heatmap(np.eye(2, dtype=np.float32), ["한국", "b"]), key="matrix")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("kind", "is_told"), [("png", True), ("svg", True), ("pdf", True), ("csv", False)])
 def test_letters_that_no_font_has_are_told_before_the_download(made, kind, is_told, monkeypatch):
     monkeypatch.setattr(safe_text, "_known", {"한": False, "국": False})

@@ -21,6 +21,7 @@ def test_a_page_with_several_answers_says_what_the_named_encoder_is_for(open_app
     assert f"{name} judges whether a text is positive or negative.</p>" in sentences(app)
 
 
+@pytest.mark.slow
 def test_a_page_without_an_encoder_says_nothing_of_one(open_app):
     assert "This encoder" not in sentences(open_app("app_pages/theory/page.py"))
 

@@ -38,6 +38,7 @@ def test_the_chart_is_the_same_whatever_is_chosen(open_app):
     assert changed == {"kept", "answered"}
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "change",
     [

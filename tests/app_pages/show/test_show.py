@@ -128,6 +128,7 @@ def as_svg(figure: Figure) -> str:
     return re.sub(r"(gradient_|clip)\d+", r"\1", figure_bytes(figure, "svg").decode())
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_figure_that_was_shown_becomes_the_same_file_as_one_that_was_not(kind):
     """The browser's colours stand in what is sent to it, and never in the figure."""
@@ -137,6 +138,7 @@ def test_a_figure_that_was_shown_becomes_the_same_file_as_one_that_was_not(kind)
     assert as_svg(figure) == as_svg(KINDS[kind]())
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("theme", "page"), [("light", 255), ("dark", 14)])
 def test_weights_are_drawn_in_their_colours_after_they_were_shown(theme, page):
     figure = weight_heatmap(np.eye(4, dtype=np.float32), TOKENS)

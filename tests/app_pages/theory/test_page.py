@@ -58,6 +58,7 @@ def shown_text(app: AppTest) -> str:
 # Before training
 
 
+@pytest.mark.slow
 def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setting(open_app):
     app = open_app(PAGE)
     assert len(charts(app)) == 3
@@ -67,6 +68,7 @@ def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setti
     assert "12 layers ÷ 2 " in shown_text(app)
 
 
+@pytest.mark.slow
 def test_slopes_are_those_of_what_is_measured_and_every_variant_can_be_shown_and_none(open_app):
     app = open_app(PAGE, **SMALL)
     setting, depths = UntrainedConfig(d_model=32), sweep_depths(4)
@@ -152,6 +154,7 @@ def test_nothing_is_measured_twice(open_app, monkeypatch):
     assert not measured
 
 
+@pytest.mark.slow
 def test_nonsense_in_the_address_falls_back(open_app):
     nonsense = {
         f"theory_{key}": "7e" for key in ("depth", "seeds", "width", "heads", "start", "gain", "part")
@@ -180,6 +183,7 @@ def test_the_update_is_the_one_that_is_measured(open_app):
     assert f"| post-LN | **{first:.2f}** ({ranges[0]}) | {last:.2f} ({ranges[1]}) |" in shown_text(app)
 
 
+@pytest.mark.slow
 def test_warm_up_and_a_log_axis(open_app):
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), WARM_UP_STEPS.to("10 steps"), **SMALL)
     cold = shown_text(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))

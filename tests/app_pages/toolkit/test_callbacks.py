@@ -65,6 +65,7 @@ def test_a_run_that_ended_early_leaves_what_is_still_on_the_screen():
     assert called == ["strip"]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("page", "query"), one_of_each(STATES))
 def test_a_session_holds_no_record_of_a_text_that_it_left(open_app, page, query):
     app = open_app(str(PAGES / page / "page.py"), text="great film", **query)

@@ -29,6 +29,7 @@ def test_every_stop_opens_a_part_that_its_page_has():
             controls_of(stop.page.name)[key].check(option)
 
 
+@pytest.mark.slow
 def test_the_tour_leads_from_stop_to_stop_with_one_sentence(open_app):
     app = open_app(PAGE)
     app.button(key="tour_begin").click().run()

@@ -86,6 +86,7 @@ def test_the_address_follows_what_the_browser_stops_at(open_app):
     assert "moment" not in app.query_params
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "message",
     [
@@ -175,6 +176,7 @@ def test_a_curve_that_is_the_same_in_both_runs_is_drawn_once(open_app, checkpoin
     assert [*drawn["training loss in nats"]] == ["mnist-pre-ln", "mnist-post-ln"]
 
 
+@pytest.mark.slow
 def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app, checkpoints, monkeypatch):
     n = 9 * MOST
     rows = [{"phase": 0, "step": step, "n": 10, **dict.fromkeys(VALUES, 0.5)} for step in range(n)]

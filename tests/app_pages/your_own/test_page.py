@@ -98,6 +98,7 @@ def test_an_encoder_of_pictures_opens_with_pictures(open_own):
     assert app.selectbox(key="checkpoint").value == "team/my-vit"
 
 
+@pytest.mark.slow
 def test_both_encoders_of_a_folder_open_with_a_picture_and_texts(open_own, root):
     build(root / "my-clip", "CLIPModel")
     app = open_own()
@@ -130,6 +131,7 @@ def test_a_link_may_name_the_second_of_two(open_app):
     assert app.selectbox(key="compare_with").value == "my-bert"
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.usefixtures("root")
 @pytest.mark.parametrize(
     ("name", "why"),
@@ -155,6 +157,7 @@ def test_a_name_that_is_gone_is_said(open_app, name, why, page):
         assert not app.warning
 
 
+@pytest.mark.slow
 def test_an_encoder_that_goes_while_it_is_open_is_said(open_own, root):
     app = press(open_own(), "open_my-bert")
     shutil.rmtree(root / "my-bert")
@@ -271,6 +274,7 @@ def test_what_is_wrong_with_a_folder_is_no_markdown(open_app, root, page):
     assert IMAGE not in markdown(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("part", ["Heads", "Stream", "Knock-out"])
 def test_names_of_classes_are_no_markdown(open_app, root, part):
     path = root / "my-bert" / "config.json"

@@ -125,6 +125,7 @@ def test_a_long_text_is_read(text_loaded, tmp_path):
     assert second == "film\nfilm"
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_examples(text_loaded, tmp_path):
     path = tmp_path / "many.csv"
     path.write_text("text\n" + "great film\n" * 20_000)

@@ -56,6 +56,7 @@ ENCODERS = {
 }
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("config", ENCODERS.values(), ids=ENCODERS)
 def test_it_is_what_the_records_come_to(config):
     loaded = tiny.loaded(config)

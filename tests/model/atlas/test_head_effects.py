@@ -64,6 +64,7 @@ def test_importance_is_the_mean_over_examples():
     np.testing.assert_allclose(result.spread.sd, values.std(axis=0, ddof=1), **CLOSE)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("has_classes", [True, False])
 def test_ablation_is_how_far_the_answer_moves(has_classes):
     loaded = tiny.loaded(tiny.TEXT if has_classes else replace(tiny.TEXT, class_names=()))
@@ -93,6 +94,7 @@ def test_other_means_are_another_measure():
     assert repr(Ablation.from_means(MEANS)) != repr(Ablation.from_means(MEANS + 1))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("config", [tiny.TEXT, replace(tiny.TEXT, class_names=()), tiny.DIGIT])
 def test_faithfulness_of_every_lens(config):
     loaded = tiny.loaded(config)
@@ -177,6 +179,7 @@ def test_of_many_some_at_equal_distances_judge(tmp_path, monkeypatch):
     assert np.diff([0, *numbers(judging), 101]).max() < 25
 
 
+@pytest.mark.slow
 def test_some_choose_and_others_judge(tmp_path):
     loaded = tiny.loaded(tiny.TEXT)
     rows = pruning_rows(loaded, CHOOSING, JUDGING, HEAD_MEANS, PartialResult(tmp_path / "it.part"))
@@ -192,6 +195,7 @@ def test_some_choose_and_others_judge(tmp_path):
         assert np.isnan(result["layer"].iloc[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ended_after", first_of([1, 0, 3, 5, 8]))
 def test_what_is_ended_goes_on_with_the_next_head(tmp_path, monkeypatch, ended_after):
     loaded = tiny.loaded(tiny.TEXT)

@@ -47,6 +47,7 @@ def test_an_atlas_lies_beside_its_checkpoint(monkeypatch, text, csv, capsys):
     assert source.command == "python -m model.atlas text --data texts.csv --limit 2"
 
 
+@pytest.mark.slow
 def test_two_checkpoints(monkeypatch, home, text, csv, tmp_path):
     tiny.stored(home / "other", seed=1)
     run(monkeypatch, text, "--data", csv, "--against", home / "other", "--out", tmp_path / "out")
@@ -55,6 +56,7 @@ def test_two_checkpoints(monkeypatch, home, text, csv, tmp_path):
     assert result.source.command == "python -m model.atlas text --data texts.csv --against other"
 
 
+@pytest.mark.slow
 def test_the_names_of_the_app_are_those_of_the_command(monkeypatch, text, csv, tmp_path):
     for seed, name in enumerate(("mine", "yours")):
         tiny.stored(tmp_path / "models" / "team" / name, seed=seed)
@@ -73,6 +75,7 @@ def test_digits_need_no_data(monkeypatch, digit):
     assert read_heads(digit / HEADS).source.data == "MNIST test digits"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("text")
 def test_examples_are_not_of_the_data_unless_that_is_asked_for(monkeypatch, csv, tmp_path):
     run(monkeypatch, "text", "--data", csv, "--with", "examples", "--out", tmp_path / "own")
@@ -83,6 +86,7 @@ def test_examples_are_not_of_the_data_unless_that_is_asked_for(monkeypatch, csv,
     assert data.command == f"{own.command} --show-data"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("text")
 def test_everything_at_once_and_on_how_many_examples(monkeypatch, csv, tmp_path):
     every = "importance,ablation,pruning,faithfulness,examples,parts"
@@ -118,6 +122,7 @@ def test_labels_are_refused_before_anything_is_measured(monkeypatch, tmp_path, l
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_without_classes_there_is_nothing_to_prune_by(monkeypatch, home, csv, capsys):
     tiny.stored(home / "states", replace(tiny.TEXT, class_names=()))
     with refused(capsys, "does not choose one of several classes"):
@@ -232,6 +237,7 @@ def test_a_checkpoint_of_other_weights_has_another_hash(home):
     assert weights_hash("text") != before
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("room", [0, 300, 2000])
 def test_a_full_disk_leaves_the_old_atlas_and_ends_in_one_sentence(monkeypatch, text, csv, room, capsys):
     run(monkeypatch, "text", "--data", csv, "--limit", 2)

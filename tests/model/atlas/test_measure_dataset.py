@@ -78,6 +78,7 @@ def test_heads_and_layers_of_texts(tmp_path, csv):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [HEADS, LAYERS]
 
 
+@pytest.mark.slow
 def test_digits_lie_in_a_grid(tmp_path):
     loaded = tiny.stored(tmp_path / "it", tiny.DIGIT)
     paths = measure_dataset(
@@ -115,6 +116,7 @@ def test_a_text_without_a_token_is_named(tmp_path, csv):
 # Ended and run again
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("killed_at", [1, 3, 5])
 def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch, killed_at):
     monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=2))
@@ -130,6 +132,7 @@ def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch,
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("changed", ["data", "weights", "limit", "damage"])
 def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, monkeypatch, changed):
     monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=2))

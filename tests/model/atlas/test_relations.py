@@ -110,6 +110,7 @@ def test_shards_of_any_size_come_to_the_same(tmp_path, csv):
         np.testing.assert_array_equal(values, parts[name])
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("killed_at", [0, 2])
 def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch, killed_at):
     monkeypatch.setattr(module, "Relations", partial(Relations, shard=5))
@@ -280,6 +281,7 @@ def test_attention_that_is_not_finite_is_refused(csv):
 # In memory
 
 
+@pytest.mark.slow
 def test_the_rows_in_memory_are_those_of_the_stored_results(tmp_path, csv):
     loaded = tiny.stored(tmp_path / "it", LONG)
     csv.write_text(csv.read_text() + "\n" + "\n".join(f"{word} not a film,1,2,near" for word in 300 * "ab"))

@@ -94,6 +94,7 @@ def assert_same(one: ForwardRecord, other: ForwardRecord) -> None:
         assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b, field.name
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", MASKS)
 def test_what_a_record_says_of_itself_holds(encoder, kind):
     config, model_input = encoder.config, an_input(encoder.config)
@@ -285,6 +286,7 @@ def test_a_capture_that_missed_something_is_an_error():
         capture(encoder, SENTENCE)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ["mnist-pre-ln", "imdb-post-ln"])
 def test_sixteen_threads_capture_what_each_would_capture_alone(name):
     encoder = tiny.loaded(config := preset(name))

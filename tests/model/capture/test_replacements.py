@@ -117,6 +117,7 @@ def test_a_head_needs_its_layer():
 seeds = st.integers(0, 2**32)
 
 
+@pytest.mark.rest_is_slow
 @encoders
 @given(seed=seeds)
 def test_without_positions_the_encoder_is_equivariant(loaded, given_input, seed):

@@ -275,6 +275,7 @@ def test_files_are_hashed_once(monkeypatch):
 # A kill during save
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_the_old_checkpoint_or_the_new_one(home, tmp_path, monkeypatch):
     """Whatever `save` does to the disk, the disk is copied before and after it; each copy must be whole."""
     folder, copies = home / "it", tmp_path / "copies"
@@ -338,6 +339,7 @@ def test_a_save_that_fails_leaves_the_old_checkpoint_and_nothing_else(digit, mon
 # What comes with the project
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", available())
 def test_every_checkpoint_that_comes_with_the_project_can_be_looked_into(name):
     loaded = load(name)

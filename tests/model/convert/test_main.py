@@ -25,6 +25,7 @@ def pickled(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "parts", [(BIN,), ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"), ("model.pt",)]
 )

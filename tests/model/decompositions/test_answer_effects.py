@@ -77,6 +77,7 @@ def length(loaded: Loaded, states: Tensor, inputs: Tensor) -> Tensor:
 WITHOUT_CLASSES = replace(tiny.TEXT, class_names=(), pooling="mean")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("config", "text", "answer", "number"),
     [

@@ -89,6 +89,7 @@ def test_two_tokens_by_hand(placement):
     assert parts.recorded == pytest.approx(sum(expected.values()), abs=2e-6)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("pooling", ["class", "mean"])
 @pytest.mark.parametrize("placement", ["pre", "post", "deepnorm", "b2t"])
 @pytest.mark.parametrize(

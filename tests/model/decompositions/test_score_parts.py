@@ -33,6 +33,7 @@ def test_a_head_that_reads_the_previous_token_is_the_whole_score():
         assert by_token.frame.loc[name, "token"] == pytest.approx(parts.recorded, abs=1e-6)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("placement", ["pre", "post", "deepnorm", "b2t"])
 @pytest.mark.parametrize(
     ("part", "activation", "index"),

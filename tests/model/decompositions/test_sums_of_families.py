@@ -89,6 +89,7 @@ def check_family(folder: Path, architecture: str, **changed: Any) -> Gaps:
     return check(loaded, picture(side, n_channels=config.n_channels))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", slow_but_bert_and_vit([*TEXT, *PICTURES]))
 def test_each_family(architecture, tmp_path):
     check_family(tmp_path, architecture)
@@ -100,6 +101,7 @@ def test_each_variant(architecture, changed, tmp_path):
     check_family(tmp_path, architecture, **changed)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "changed",
     [
@@ -136,6 +138,7 @@ def test_torchs_own_encoder(norm_first, tmp_path):
     check(load(tmp_path), MASKED)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "mode",
     ["mean", "cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens", ["mean", "cls", "max"]],

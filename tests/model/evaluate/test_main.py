@@ -127,6 +127,7 @@ def test_a_wrong_label_is_refused_before_the_first_text_is_read(review_folder, t
         evaluate(load(review_folder, "cpu"), csv)
 
 
+@pytest.mark.slow
 def test_command_prints_one_line_and_records_it(few_digits, digit_folder, monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "argv", ["evaluate", str(digit_folder), "--record", "some digits", "--device", "cpu"]
@@ -233,6 +234,7 @@ def test_command_refuses_in_one_sentence_without_traceback(tmp_path):
     assert done.stderr.startswith("model.evaluate: no checkpoint")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_digits")
 def test_figures_that_cannot_be_recorded_are_said_and_end_in_one_sentence(digit_folder, capsys, monkeypatch):
     before = {path.name: path.read_bytes() for path in digit_folder.iterdir()}
@@ -246,6 +248,7 @@ def test_figures_that_cannot_be_recorded_are_said_and_end_in_one_sentence(digit_
     assert {path.name: path.read_bytes() for path in digit_folder.iterdir()} == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_digits")
 def test_the_names_of_the_app_are_those_of_the_command(digit_folder, capsys, monkeypatch):
     monkeypatch.setattr("model.sources.locations._root", None)

@@ -52,6 +52,7 @@ def one_by_one(loaded: Loaded, given_input, means: np.ndarray | None) -> np.ndar
     return np.stack(result).reshape(config.n_layers, config.n_heads, -1)
 
 
+@pytest.mark.rest_is_slow
 @encoders
 @pytest.mark.parametrize("with_means", [False, True])
 def test_each_head_is_as_in_a_forward_of_its_own(loaded, given_input, with_means, monkeypatch):
@@ -88,6 +89,7 @@ def test_many_texts_with_padding_in_some(text_loaded, monkeypatch):
         np.testing.assert_allclose(result, expected, **CLOSE)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "architecture",
     ["BertModel", "MPNetForSequenceClassification", "AlbertForSequenceClassification", "RobertaModel"],
@@ -308,6 +310,7 @@ def in_double(loaded: Loaded) -> Loaded:
     return replace(loaded, model=deepcopy(loaded.model).double())
 
 
+@pytest.mark.rest_is_slow
 @encoders
 @pytest.mark.parametrize("label", [None, 0, 1])
 def test_it_is_the_slope_of_the_loss(loaded, given_input, label):
@@ -315,6 +318,7 @@ def test_it_is_the_slope_of_the_loss(loaded, given_input, label):
     np.testing.assert_allclose(result[0], by_differences(loaded, given_input, label), rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ["BertModel", "MPNetModel", "AlbertForSequenceClassification"])
 def test_importance_in_imported_encoders(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)

@@ -60,6 +60,7 @@ def by_loop(loaded: Loaded, given_input: object, number: int | None = None) -> n
         model.float()
 
 
+@pytest.mark.rest_is_slow
 @encoders
 def test_against_a_loop_over_interpolated_content(loaded, given_input):
     attributed = integrated_gradients(loaded, given_input, 1)
@@ -150,6 +151,7 @@ def test_positions_that_cannot_be_knocked_out_have_no_share():
     assert integrated_gradients(tiny.loaded(tiny.DIGIT), np.full((8, 8), 99, np.uint8)).values[0] == 0
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ["imdb-pre-ln", "mnist-post-ln"])
 def test_shipped_encoders_are_complete(name):
     loaded = load(Path("checkpoints") / name)
@@ -212,6 +214,7 @@ def output_in_double(loaded: Loaded, text: str, answer: MaskedWord | Similarity)
     return output, content, baseline
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("loaded", FILLING.values(), ids=FILLING)
 @pytest.mark.parametrize("answer", first_of(ANSWERS.values()), ids=ANSWERS)
 def test_against_a_loop_of_automatic_differentiation_in_double_precision(loaded, answer):

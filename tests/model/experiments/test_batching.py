@@ -45,6 +45,7 @@ def test_every_placement_of_the_norm_and_pooling(name, tmp_path):
     np.testing.assert_allclose(result, one_by_one(loaded, model_input, None), **CLOSE)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", [*OF_TEXTS, *OF_PICTURES, "CLIPTextModel"])
 def test_what_other_families_pool(name, tmp_path):
     loaded = encoder(tmp_path, name, **OF_PICTURES.get(name, {}))

@@ -109,6 +109,7 @@ def test_only_the_order_of_scores_counts(scores, order):
     np.testing.assert_allclose(agreement(-scores, effect).spearman, -result.spearman, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_p_is_that_of_every_order():
     rng = np.random.default_rng(3)
     scores, effect = rng.random(7), rng.random(7)
@@ -325,6 +326,7 @@ def test_where_random_orders_do_not_vary_rounding_is_not_sooner():
     assert same.passes_deletion is False
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "text", ["film film film film good", "film film good film film", "film film film film film"]
 )
@@ -423,6 +425,7 @@ def test_of_other_encoders_nothing_can_be_told(made, n, answer, reason):
     assert not any(of_maps.readable.any() for of_maps in maps.values())
 
 
+@pytest.mark.slow
 def test_noise_passes_on_at_most_one_input_in_twenty(made):
     n_judged = n_passed = 0
     for seed in range(60):
@@ -440,6 +443,7 @@ def test_noise_passes_on_at_most_one_input_in_twenty(made):
 # Many maps at once
 
 
+@pytest.mark.rest_is_slow
 @encoders
 def test_many_maps_are_judged_as_each_alone(loaded, given_input):
     record = capture(loaded, given_input)

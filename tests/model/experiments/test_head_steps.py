@@ -113,6 +113,7 @@ def an_input(config: ModelConfig) -> str | np.ndarray:
     return SENTENCE if config.is_text else image
 
 
+@pytest.mark.rest_is_slow
 def test_every_step_is_what_the_encoder_did(encoder):
     config = encoder.config
     for layer in {0, config.n_layers - 1}:
@@ -136,6 +137,7 @@ def test_the_steps_know_the_other_gelu_and_epsilon():
     assert abs(steps_of(exact, SENTENCE).feed_forward.hidden - steps.feed_forward.hidden).max() > 1e-4
 
 
+@pytest.mark.rest_is_slow
 def test_every_step_is_its_formula(encoder):
     config, model_input = encoder.config, an_input(encoder.config)
     layer, head = config.n_layers - 1, config.n_heads - 1
@@ -324,6 +326,7 @@ FAMILIES = [
 ]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("architecture", "changed", "first_steps"), one_of_each(FAMILIES))
 def test_every_step_is_what_encoders_of_other_families_did(architecture, changed, first_steps, tmp_path):
     build(tmp_path, architecture, **changed)

@@ -108,6 +108,7 @@ def all_of(n: int) -> Pairs:
     return Pairs(tuple(range(n)), tuple(range(n)))
 
 
+@pytest.mark.rest_is_slow
 @encoders
 @parts
 def test_each_part_is_as_in_a_forward_of_its_own(loaded, given_input, patch, plainly, monkeypatch):
@@ -119,6 +120,7 @@ def test_each_part_is_as_in_a_forward_of_its_own(loaded, given_input, patch, pla
         np.testing.assert_allclose(patch(loaded, given_input, source), expected, **CLOSE)
 
 
+@pytest.mark.rest_is_slow
 @parts
 @pytest.mark.parametrize("placement", ["post", "deepnorm", "b2t"])
 def test_other_placements_of_the_norm(placement, patch, plainly):
@@ -129,6 +131,7 @@ def test_other_placements_of_the_norm(placement, patch, plainly):
     )
 
 
+@pytest.mark.rest_is_slow
 @parts
 @pytest.mark.parametrize(
     "architecture",
@@ -165,6 +168,7 @@ def test_an_unknown_part_is_refused(text_loaded, monkeypatch):
         patch_heads(text_loaded, SENTENCE, OTHER, part="scores")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("one", "source"), [(SENTENCE, LONGER), (LONGER, SENTENCE)])
 def test_texts_of_different_lengths(text_loaded, one, source):
     pairs = pair_positions(text_loaded, one, source)

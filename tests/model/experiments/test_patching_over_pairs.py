@@ -61,6 +61,7 @@ def effects_one_by_one(loaded, part: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(changes), np.array(shares)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("part", ["z", "q", "k", "v", "feed-forward"])
 @pytest.mark.parametrize("loaded", [PRE_LN, POST_LN], ids=["pre-LN", "post-LN"])
 def test_means_and_spreads_are_those_of_a_plain_loop(loaded, part):
@@ -123,6 +124,7 @@ def test_all_of_the_last_stage_is_the_whole_way(text_loaded):
     np.testing.assert_allclose(share, [1, *[0] * (len(patched) - 1)], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_without_classes_it_is_the_distance_of_the_pooled_state_and_is_never_shown(tmp_path):
     """Also of a text patched by itself, whose distances are rounding."""
     loaded = encoder(tmp_path, "BertModel")

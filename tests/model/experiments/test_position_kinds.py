@@ -230,6 +230,7 @@ def test_a_term_that_an_encoder_lacks_is_none(tmp_path):
 # Experiments
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", RELATIVE)
 def test_a_shift_changes_nothing_where_distances_alone_count(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
@@ -240,6 +241,7 @@ def test_a_shift_changes_nothing_where_distances_alone_count(tmp_path, architect
         assert np.abs(after.q - before.q).max() > 0.01  # they are rotated further
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", RELATIVE)
 def test_without_positions_scores_are_products_of_contents(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
@@ -258,6 +260,7 @@ def test_without_positions_scores_are_products_of_contents(tmp_path, architectur
                 assert record.scores[0, head, query, key] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", [name for name in RELATIVE if name != "ModernBertModel"])
 def test_without_positions_the_order_does_not_count(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
@@ -283,6 +286,7 @@ def test_an_encoder_that_adds_vectors_has_nothing_else_to_change():
     assert len(repositioned(shift=2).positions.replacements(loaded.config)) == 1
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", [*RELATIVE, "MPNetModel"])
 def test_changes_in_one_batch_are_those_of_each_alone(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)

@@ -53,6 +53,7 @@ def of_every_kind(roles: tuple[Role, ...]) -> list[Intervention]:
     ]
 
 
+@pytest.mark.rest_is_slow
 @encoders
 def test_many_interventions_are_those_of_single_forwards(loaded, given_input, monkeypatch):
     """In batches that share the layers before the first change; however few of them share a batch."""

@@ -64,6 +64,7 @@ def one_step(wrong: int, right: int, n: int = 100, number: int = 1) -> PruningSt
     return PruningStep(number, 0, 0, 0.9 + (right - wrong) / n, 0.5, n, wrong, right)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("seed", "with_means"), [(0, False), (1, True), (2, False), (3, True)])
 def test_it_is_a_plain_loop_over_all_heads_that_are_left(seed, with_means):
     loaded = tiny.loaded(TEXT, seed)

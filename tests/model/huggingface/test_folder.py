@@ -49,6 +49,7 @@ def test_old_names_of_the_norms_are_known(bert, pattern):
     assert same(bert, pattern)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("prefix", ["", "model.bert.", "encoder."])
 def test_any_prefix_is_found(bert, pattern, prefix):
     store(bert, {name.replace("bert.", prefix): tensor for name, tensor in weights(bert).items()})
@@ -142,6 +143,7 @@ def test_answers_are_read_as_the_configuration_says(tmp_path):
     assert one.probabilities == one.logits
 
 
+@pytest.mark.slow
 def test_long_input_is_cut_where_memory_would_not_do(tmp_path):
     folder = tmp_path / "it"
     build(folder, "BertModel", num_hidden_layers=32, num_attention_heads=12, max_position_embeddings=700)

@@ -196,6 +196,7 @@ def change(folder: Path, tensors: dict[str, torch.Tensor]) -> None:
     save_file(load_file(path) | tensors, path)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "file", "changed", "sentence"),
     [
@@ -406,6 +407,7 @@ def test_what_stands_around_torchs_encoder_has_its_width(tmp_path):
     assert refused(folder) == "absent.weight is missing from the weights"
 
 
+@pytest.mark.slow
 def test_layers_without_numbers_are_not_built(tmp_path):
     names = [f"layers.{index}.self_attn.in_proj_weight" for index in range(2, 3_000)]
     torchs(tmp_path / "it", **{name: torch.ones(0) for name in names})

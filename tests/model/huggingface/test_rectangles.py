@@ -13,6 +13,7 @@ from tests.model.huggingface.agreement import agree, picture, read_size
 from tests.model.huggingface.folders import build, encoder, rewrite
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "changed", "size", "grid"),
     [

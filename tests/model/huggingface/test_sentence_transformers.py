@@ -44,6 +44,7 @@ MEAN, CLASS, MAX = (
 )
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("modes", "pooled"),
     [

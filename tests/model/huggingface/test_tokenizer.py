@@ -133,6 +133,7 @@ def test_what_is_wrong_with_a_tokenizer_is_said(bert, files, message):
     assert message in describe(bert).problem
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", [*OWN_CODE, "BertJapaneseTokenizerFast"])
 @pytest.mark.parametrize("file", ["tokenizer_config.json", "config.json"])
 def test_a_class_with_code_of_its_own_is_refused_by_its_name(bert, name, file):

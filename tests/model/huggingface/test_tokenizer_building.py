@@ -73,6 +73,7 @@ def changed_model(**changed: Any) -> bytes:
     return model.SerializeToString()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

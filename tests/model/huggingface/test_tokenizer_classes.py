@@ -81,6 +81,7 @@ CASES = [(name, options) for name in VOCABULARIES for options in ({}, *OPTIONS.g
 IDS = [f"{name}-{'-'.join(options)}" for name, options in CASES]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("name", "options"), CASES, ids=IDS)
 def test_a_vocabulary_is_read_as_its_class_reads_it(name, options, tmp_path):
     model_type, write_vocabulary = VOCABULARIES[name]
@@ -89,6 +90,7 @@ def test_a_vocabulary_is_read_as_its_class_reads_it(name, options, tmp_path):
     assert assert_same_ids(tmp_path) == expected_notes(name)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("name", "options"),
     [case for case in CASES if case[0] != "ByT5Tokenizer"],
@@ -105,6 +107,7 @@ def test_a_tokenizer_json_is_read_as_its_class_reads_it(name, options, tmp_path)
     assert_same_ids(saved)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", first_of([name for name in VOCABULARIES if "ByT5" not in name], 3))
 def test_added_tokens_beside_a_vocabulary_are_followed(name, tmp_path):
     model_type, write_vocabulary = VOCABULARIES[name]
@@ -134,6 +137,7 @@ def test_added_tokens_beside_a_vocabulary_are_followed(name, tmp_path):
         assert assert_same_ids(saved) == ()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "name", [name for name in VOCABULARIES if name not in ("ByT5Tokenizer", "HerbertTokenizer")]
 )

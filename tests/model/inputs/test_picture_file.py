@@ -82,6 +82,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("processor", SETTINGS, ids=["vit", "other", "plain", "deit"])
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: "x".join(map(str, picture.shape[:2])))
 def test_pictures_are_prepared_as_transformers_prepares_them(vit, processor, picture):

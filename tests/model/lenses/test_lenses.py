@@ -41,6 +41,7 @@ def test_by_its_name(lens, tmp_path):
     np.testing.assert_array_equal(through(lens, loaded, model_input, 0, record=record).pattern, expected)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ["pre", "post", *IMPORTED])
 def test_what_every_map_is(name, tmp_path):
     loaded, model_input = read_by(name, tmp_path)

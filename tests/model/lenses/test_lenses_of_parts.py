@@ -22,6 +22,7 @@ def with_values(loaded: Loaded, layer: int, factors: torch.Tensor, name: str) ->
     return values[0].numpy().astype(float)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_value_zeroing_is_what_zeroed_values_change(architecture, tmp_path):
     loaded = encoder(tmp_path, architecture)
@@ -40,6 +41,7 @@ def test_value_zeroing_is_what_zeroed_values_change(architecture, tmp_path):
     assert changes.max() > 1e-4
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name != "DebertaV2Model"])
 def test_contributions_are_what_one_value_adds(architecture, tmp_path):
     loaded = encoder(tmp_path, architecture)

@@ -51,6 +51,7 @@ def test_post_ln_with_residual_by_hand():
     np.testing.assert_allclose(shares, [[1 / 3, 2 / 3], [0.2, 0.8]], rtol=1e-5)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_the_terms_add_up_to_what_the_attention_hands_over(name, tmp_path):
     loaded, model_input = read_by(name, tmp_path)
@@ -103,6 +104,7 @@ def by_definition(model, record, layer):
     return result, ratios
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_as_the_papers_define_it(name, tmp_path):
     loaded, model_input = read_by(name, tmp_path)
@@ -221,6 +223,7 @@ def alti_by_definition(model, record, layer):
     return result / result.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_as_the_paper_defines_it(name, tmp_path):
     loaded, model_input = read_by(name, tmp_path)

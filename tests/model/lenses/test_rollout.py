@@ -131,6 +131,7 @@ def relevance_by_definition(loaded, model_input, score, step=1e-5):
     return np.stack(result[1:]) - result[0]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("number", first_of([None, 0]))
 @pytest.mark.parametrize("name", ["pre", "post", "mean", "without classes"])
 def test_as_the_paper_defines_it(name, number, tmp_path):
@@ -149,6 +150,7 @@ def test_as_the_paper_defines_it(name, number, tmp_path):
     np.testing.assert_allclose(result, expected, rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_rows_keep_their_sizes(name, tmp_path):
     loaded, model_input = read_by(name, tmp_path)

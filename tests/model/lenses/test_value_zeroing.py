@@ -91,6 +91,7 @@ def test_as_the_paper_defines_it(name, tmp_path):
         )
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_as_the_encoder_does_without_the_value(name, tmp_path):
     """The whole forward anew for each position and layer, the value taken out by a watcher."""

@@ -36,6 +36,7 @@ def test_a_text_in_bytes_is_known_as_such_by_its_pieces_alone(text):
     assert BYTES.decode([piece]) == infer_spelling([piece]).decode([piece]) == [f" {text}"]
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(codec="latin-1", categories=("L", "N", "P")), min_size=1))
 def test_a_word_in_latin_letters_is_not_taken_for_bytes(word):
     data = word.encode("latin-1")

@@ -24,6 +24,7 @@ def unit(*numbers: float) -> np.ndarray:
     return np.array(numbers) / np.linalg.norm(numbers)
 
 
+@pytest.mark.slow
 def test_two_words_that_move_the_pooled_state_one_way_by_hand():
     """Without positions and sublayers the sum of tokens is pooled; the reference has zeros, the embedding of padding."""
     loaded = of_tokens_alone(**{"[CLS]": np.array([0, 1]), "a": np.array([2, 0]), "b": np.array([1, 0])})
@@ -69,6 +70,7 @@ def test_each_step_is_the_whole_jacobian_times_the_move_of_a_token(pooled):
     assert not parts.values[:, [0, -1]].any()
 
 
+@pytest.mark.slow
 def test_the_four_cosines_are_those_of_texts_and_of_padding_that_is_attended_to(tmp_path):
     build_sentence_encoder(tmp_path)
     loaded = load(tmp_path)
@@ -92,6 +94,7 @@ def test_the_four_cosines_are_those_of_texts_and_of_padding_that_is_attended_to(
     assert parts.gap < 1e-4
 
 
+@pytest.mark.slow
 def test_more_steps_come_closer(tmp_path):
     loaded = folders.encoder(tmp_path, "T5EncoderModel")
     gaps = [integrated_jacobians(loaded, A, B, steps=steps).gap for steps in (4, 16, 64)]
@@ -112,12 +115,14 @@ def test_of_equal_texts_the_cells_are_symmetric():
     np.testing.assert_allclose(parts.values, parts.values.T, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_of_one_word_on_each_side_the_one_cell_is_all():
     parts = integrated_jacobians(tiny.loaded(tiny.TEXT), "film", "not", steps=256)
     assert parts.values[1, 1] == parts.total
     assert parts.total == pytest.approx(parts.recorded, abs=1e-4)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ["CLIPTextModel", "SiglipTextModel"])
 def test_without_padding_the_reference_has_zeros(architecture, tmp_path):
     loaded = folders.encoder(tmp_path, architecture)

@@ -53,6 +53,7 @@ def test_a_cosine_of_two_and_three_tokens_by_hand():
     assert (parts.quantity, parts.divided) == ("cosine similarity of the pooled states", "last states")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("seed", range(20))
 def test_a_rare_word_in_both_texts_is_the_largest_cell_by_words(seed):
     random = np.random.default_rng(seed)
@@ -107,6 +108,7 @@ class Sums:
 ALL = ("Dense tanh", "LayerNorm", "Dense identity", "Normalize")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("poolings", "kinds"),
     [
@@ -170,6 +172,7 @@ FOLDERS = {
 POOLED = {"mean": lambda x: x.mean(axis=0), "cls": lambda x: x[0], "max": lambda x: x.max(axis=0)}
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", [*FOLDERS])
 def test_the_cells_sum_to_the_cosine_of_the_documented_steps(kind, tmp_path):
     """States by transformers, and the steps behind them, one after the other, by numpy."""

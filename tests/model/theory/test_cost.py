@@ -109,6 +109,7 @@ def test_any_text_encoder_is_counted_as_built(sizes, half, d_v, variant, shared,
     assert_formulas_hold(config)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", presets())
 def test_matrix_products_are_those_that_pytorch_counts(name):
     config = tiny.small(name)

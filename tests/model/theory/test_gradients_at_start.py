@@ -96,6 +96,7 @@ def torchs_last_gradient(norm_first: bool, n_layers: int, seed: int) -> float:
     return np.sqrt(np.square(gradients[:, -1]).sum(axis=(1, 2))).mean()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("variant", "theorem"), [("post-LN", 0.0), ("pre-LN", -0.5)])
 def test_the_last_gradient_is_flat_in_post_ln_and_falls_with_the_square_root_of_depth_in_pre_ln(
     variant, theorem
@@ -111,6 +112,7 @@ def test_the_last_gradient_is_flat_in_post_ln_and_falls_with_the_square_root_of_
         assert of_mean == pytest.approx(theorem, abs=0.1)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("n_heads", [1, 4])
 def test_hidden_norms_obey_lemma_2(n_heads):
     setting = replace(SMALL, d_model=64, n_heads=n_heads)

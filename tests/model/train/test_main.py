@@ -40,6 +40,7 @@ def test_killed_run_ends_with_the_same_weights(name, data, trained, run_here, tm
     assert history(tmp_path / name) == history(trained(name))
 
 
+@pytest.mark.slow
 def test_trained_checkpoint_opens_and_has_its_film(trained):
     loaded = load(trained("mnist-pre-ln"), "cpu")
     record = capture(loaded, examples()[0][0])

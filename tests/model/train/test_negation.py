@@ -39,6 +39,7 @@ def test_the_same_seed_makes_the_same_sentences():
     assert negation_sentences(50, TREEBANK, seed=3) != negation_sentences(50, TREEBANK, seed=4)
 
 
+@pytest.mark.slow
 def test_no_sentence_is_one_that_is_judged_on():
     judged = {_bare(text) for text in pd.read_csv(HELD_OUT_SENTENCES).text}
     made = {_bare(text) for text, _ in negation_sentences(5000, TREEBANK, seed=0)}

@@ -69,6 +69,7 @@ def test_of_two_runs_that_prepare_at_once_the_first_to_be_done_counts(tmp_path):
     assert list(tmp_path.iterdir()) == [folder]
 
 
+@pytest.mark.slow
 def test_a_known_label_counts_and_else_what_the_teachers_say(few_reviews, tmp_path):
     config, run = preset("imdb-pre-ln"), tmp_path / "imdb-pre-ln"
     tasks = prepare_reviews(config, few_reviews, run, torch.device("cpu")).tasks

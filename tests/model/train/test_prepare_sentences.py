@@ -19,6 +19,7 @@ def texts(setup, corpus) -> set[str]:
     return {setup.tokenizer.decode(corpus[index].tolist()) for index in range(len(corpus))}
 
 
+@pytest.mark.slow
 def test_nothing_that_is_judged_on_is_learned(prepared):
     setup, _ = prepared
     task = setup.tasks["sentences"]
@@ -45,6 +46,7 @@ def test_of_a_pair_the_negative_version_comes_first(prepared, few_reviews):
             assert version[index].tolist() == ids
 
 
+@pytest.mark.slow
 def test_a_pair_whose_original_is_held_out_is_not_learned(few_reviews, tmp_path):
     data = tmp_path / "data"
     data.mkdir()

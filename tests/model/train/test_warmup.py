@@ -24,6 +24,7 @@ THERE = WarmupRun(
 )
 
 
+@pytest.mark.slow
 def test_a_run_keeps_its_losses_and_one_that_fails_says_so(few_digits, tmp_path):
     where = prepare(recipe("mnist-post-ln"), few_digits, tmp_path / "runs", torch.device("cpu"))
     good = warmup_run("mnist-post-ln", where, 1e-3, 2, precision="fp32", n_steps=4)

@@ -86,6 +86,7 @@ def expected(name: str, model_input: object, layer: int, head: int, kind: str = 
     ).statistic
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("head", [(0, 0), (1, 1)])
 def test_the_sign_is_always_in_sight_and_its_figures_stand_behind_it(open_app, head):
     options = {"text": TEXT, "checkpoint": "imdb-pre-ln", "layer": str(head[0]), "head": str(head[1])}
@@ -223,6 +224,7 @@ def test_without_classes(open_app, checkpoints):
     assert f"**{value:.2f}** over".replace("-", "−") in line
 
 
+@pytest.mark.slow
 def test_what_takes_long_stands_behind_a_button(open_app, monkeypatch):
     monkeypatch.setattr(module, "AT_ONCE", 0)
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", faithful="true")
@@ -260,6 +262,7 @@ def test_an_ended_run_leaves_the_button(open_app, monkeypatch):
     assert app.button(key="faithfulness_check")
 
 
+@pytest.mark.slow
 def test_over_a_data_set_it_is_said_where_it_was_measured(open_app, checkpoints):
     folder = checkpoints / "imdb-pre-ln"
     columns = ("lens", "layer", "head", "spearman_mean", "spearman_sd", "share", "n")

@@ -65,6 +65,7 @@ def test_families_are_pairs_of_one_seed():
     assert (digits.where, digits.seeds, digits.optimizer) == ("digit encoders", (0,), None)
 
 
+@pytest.mark.slow
 def test_every_figure_of_every_family(family):
     result = list(measure_trained(family))
     text = {item.figure for item in result if item.where == "small text encoders"}
@@ -83,6 +84,7 @@ def test_every_figure_of_every_family(family):
     assert (len(apart.pre), len(apart.across)) == (1, 4)
 
 
+@pytest.mark.slow
 def test_fresh_encoders_of_one_seed_begin_alike(family):
     result = {(measured.figure, measured.where): measured for measured in measure_trained(family)}
     growth = result["stream growth", "small text encoders, untrained"]
@@ -92,6 +94,7 @@ def test_fresh_encoders_of_one_seed_begin_alike(family):
     assert growth.pre[0] != growth.pre[1]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("placement", ["pre", "post"])
 def test_batches_measure_what_single_records_do(placement):
     loaded = tiny.loaded(tiny.TEXT if placement == "pre" else tiny.replace(tiny.TEXT, **POST))

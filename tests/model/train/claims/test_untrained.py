@@ -120,6 +120,7 @@ def test_a_run_that_diverges_guesses_and_ends(monkeypatch):
     assert list(losses) == [1.0]
 
 
+@pytest.mark.slow
 def test_training_raises_the_accuracy():
     model = digit_encoder(SMALL, "pre-LN", 2, 0)
     before = held_out_accuracy(model)
