@@ -1,7 +1,6 @@
 """Values for `parametrize` of which most are left to `make test-all`."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -13,12 +12,4 @@ def one_of_each(cases: Sequence[tuple]) -> list[ParameterSet]:
     return [
         pytest.param(*case, marks=pytest.mark.slow if case[0] in firsts[:index] else ())
         for index, case in enumerate(cases)
-    ]
-
-
-def first_of(values: Iterable[Any], n: int = 1) -> list[ParameterSet]:
-    """Those after the first `n` are marked as slow."""
-    return [
-        pytest.param(value, marks=pytest.mark.slow if index >= n else ())
-        for index, value in enumerate(values)
     ]

@@ -11,7 +11,6 @@ from app_pages.controls.address import LONGEST
 from app_pages.inputs.drawing.code import BLANK, to_code
 from app_pages.inputs.text_input import AT_MOST
 from tests.app_pages.linked import side_names
-from tests.slow import first_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -158,7 +157,7 @@ def test_without_a_text_the_page_says_what_to_do(open_app, text):
     ],
     ids=["long", "control characters", "markup", "scripts"],
 )
-@pytest.mark.parametrize("view", first_of(["matrix", "lines"]))
+@pytest.mark.parametrize("view", ["matrix", "lines"])
 def test_any_text_is_read(open_app, text, view):
     app = open_app(view=view)
     app.text_area(key="text").set_value(text).run()

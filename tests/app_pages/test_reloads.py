@@ -11,7 +11,7 @@ from app_pages.controls.address import Tabs
 from app_pages.controls.compare_controls import COMPARED, INPUTS, OF_TWO_INPUTS
 from app_pages.controls.pages import PAGES, THEORY, Page, controls_of
 from tests.first_run import container_keys
-from tests.slow import first_of, one_of_each
+from tests.slow import one_of_each
 
 Open = Callable[..., AppTest]
 INPUT = {"kind", "text", "source"}  # with another one, other controls stand there
@@ -26,7 +26,8 @@ STATES = [
 ]
 
 
-@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
 def test_the_heads_of_an_input(open_app, kind):
     shows_the_same_again(open_app, PAGES["attention"], {} if kind == "Text" else {"kind": kind})
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject.subject import LiveSubject
 from tests.app_pages.charts import described
 from tests.app_pages.linked import charts, linked, tokens
-from tests.slow import first_of, one_of_each
+from tests.slow import one_of_each
 from viz.builders.palette import POST_LN, PRE_LN
 
 TEXT = "not great film"
@@ -49,14 +49,16 @@ def reaches(app: AppTest) -> list[float]:
     return result
 
 
-@pytest.mark.parametrize("chosen", first_of([{"kind": "Text"}, {"kind": "Digit", "scale": TO_ONE}]))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("chosen", [{"kind": "Text"}, {"kind": "Digit", "scale": TO_ONE}])
 @pytest.mark.parametrize(("page", "query", "n"), one_of_each(PAGES))
 def test_colours_of_a_text_reach_to_one_unless_something_else_is_chosen(open_app, chosen, page, query, n):
     app = open_app(f"app_pages/{page}/page.py", text=TEXT, **chosen, **query)
     assert reaches(app) == [1.0] * n
 
 
-@pytest.mark.parametrize("chosen", first_of([{"kind": "Digit"}, {"kind": "Text", "scale": OWN}]))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("chosen", [{"kind": "Digit"}, {"kind": "Text", "scale": OWN}])
 @pytest.mark.parametrize(("page", "query", "n"), one_of_each(PAGES))
 def test_a_digit_has_the_colours_of_its_own_maximum_and_what_is_compared_shares_one(
     open_app, chosen, page, query, n

@@ -5,7 +5,6 @@ from app_pages.subject import cache
 from model.lenses import LENSES, through
 from tests.app_pages.charts import shown, weights
 from tests.app_pages.linked import ROUNDING, linked
-from tests.slow import first_of
 
 SIDES = ("imdb-pre-ln", "imdb-post-ln")
 TEXT = "not great film"
@@ -23,7 +22,8 @@ def expected(lens: str, name: str) -> np.ndarray:
     return through(lens, cache.loaded(name), TEXT).pattern[1, 1 if LENSES[lens].has_heads else 0]
 
 
-@pytest.mark.parametrize("lens", first_of(LENSES, 2))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("lens", LENSES)
 def test_both_sides_are_seen_through_it(open_compare, lens):
     app = open_compare(**by_number(lens))
     for number, name in zip(("first", "second"), SIDES, strict=True):
@@ -34,7 +34,8 @@ def test_both_sides_are_seen_through_it(open_compare, lens):
     assert any(LENSES[lens].formula in message.value for message in app.markdown)
 
 
-@pytest.mark.parametrize("lens", first_of(LENSES, 2))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("lens", LENSES)
 def test_the_difference_is_that_of_what_is_shown(open_compare, lens):
     app = open_compare(compare_view="difference", **by_number(lens))
     difference = expected(lens, SIDES[1]) - expected(lens, SIDES[0])

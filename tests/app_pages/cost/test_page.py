@@ -10,7 +10,6 @@ from app_pages.cost import page
 from model.config import preset, presets
 from model.theory import cost
 from model.theory.cost import variations
-from tests.slow import first_of
 
 PAGE = "app_pages/cost/page.py"
 
@@ -37,7 +36,8 @@ def test_it_opens_on_the_base_encoder_with_the_published_table(open_app):
     assert table["params ×10⁶"].tolist()[-1] == "213"
 
 
-@pytest.mark.parametrize("name", first_of(presets(), 3))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("name", presets())
 def test_a_link_to_a_preset_brings_its_sizes(open_app, name):
     app = open_app(PAGE, cost_from=name)
     assert exact(app)[:2] == [

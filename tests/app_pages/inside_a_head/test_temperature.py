@@ -15,7 +15,6 @@ from model.measures.head_measures import entropy
 from tests.app_pages.charts import described, table
 from tests.model import tiny
 from tests.model.huggingface.folders import build
-from tests.slow import first_of
 from tests.tolerance import encoder_rounding
 
 TEXT = "not great film"
@@ -42,8 +41,9 @@ def test_as_trained_to_begin_with(opened):
     assert len(strips(app, "tokens of the text")) == 1
 
 
-@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
-@pytest.mark.parametrize("where", first_of(["all heads", "this layer", "this head"]))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+@pytest.mark.parametrize("where", ["all heads", "this layer", "this head"])
 @pytest.mark.parametrize("t", ["0: argmax", "0.3", "∞: uniform"])
 def test_every_temperature_shows_both_patterns(opened, kind, where, t):
     app = opened(kind=kind, inside_where=where, inside_temperature=t)

@@ -32,7 +32,6 @@ from tests.app_pages.shown_subject import subject_of
 from tests.app_pages.shown_text import HEADLINE, headline
 from tests.first_run import container_keys
 from tests.model import tiny
-from tests.slow import first_of
 from viz.builders.number_format import format_number
 
 Open = Callable[..., AppTest]
@@ -64,7 +63,7 @@ def encoder_and_input(app: AppTest) -> tuple[str, Input]:
 )
 @pytest.mark.parametrize(
     "what",
-    first_of([{"query": "2 great"}, {"query": "r0c1", "kind": "Digit", "checkpoint": "mnist-post-ln"}]),
+    [{"query": "2 great"}, {"query": "r0c1", "kind": "Digit", "checkpoint": "mnist-post-ln"}],
     ids=["text", "digit"],
 )
 def test_every_kind_and_every_part(open_masks, what, kind, part):

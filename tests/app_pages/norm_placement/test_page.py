@@ -15,7 +15,6 @@ from model.theory.digit_training import RUNS
 from model.train.warmup import write_runs
 from tests.app_pages.theory.test_page import RUN
 from tests.model.claims.invented_measurements import invented, of_every_claim
-from tests.slow import first_of
 
 PAGE = "app_pages/norm_placement/page.py"
 BLOCKS = 2  # of both placements
@@ -121,7 +120,7 @@ def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app, checkpoints):
 
 
 @pytest.mark.rest_is_slow
-@pytest.mark.parametrize("claim", first_of(CLAIMS, 3), ids=lambda claim: claim.key)
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
 def test_the_link_of_a_claim_opens_its_figure(open_app, checkpoints, monkeypatch, claim):
     for pre, name in (("pre", "sentences-pre-ln-seed0"), ("post", "sentences-post-ln-seed0")):
         shutil.copytree(checkpoints / f"imdb-{pre}-ln", checkpoints / name)

@@ -18,7 +18,6 @@ from model.experiments.embeddings import embedding_parts
 from model.theory.sinusoidal_positions import dot_products, position_table, shift_matrix
 from tests.app_pages.charts import numbers, shown
 from tests.model import tiny
-from tests.slow import first_of
 
 Open = Callable[..., AppTest]
 
@@ -45,7 +44,8 @@ def shown_text(app: AppTest) -> str:
     return "\n".join(block.value for block in (*app.markdown, *app.caption, *app.latex))
 
 
-@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_draws_a_figure(open_positions, part, kind):
     app = open_positions(part, kind=kind)

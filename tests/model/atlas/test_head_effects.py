@@ -38,7 +38,6 @@ from model.loaded import Loaded
 from model.measures.changes import cosine_distance
 from tests.model import tiny
 from tests.model.tiny import CLOSE
-from tests.slow import first_of
 
 TEXTS = ("great film", "not a great film", "x y z", "great films not x y")
 MEANS = np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
@@ -195,8 +194,9 @@ def test_some_choose_and_others_judge(tmp_path):
         assert np.isnan(result["layer"].iloc[0])
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.slow
-@pytest.mark.parametrize("ended_after", first_of([1, 0, 3, 5, 8]))
+@pytest.mark.parametrize("ended_after", [1, 0, 3, 5, 8])
 def test_what_is_ended_goes_on_with_the_next_head(tmp_path, monkeypatch, ended_after):
     loaded = tiny.loaded(tiny.TEXT)
     unbroken = pruning_rows(loaded, CHOOSING, JUDGING, HEAD_MEANS, PartialResult(tmp_path / "unbroken.part"))

@@ -28,7 +28,6 @@ from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.huggingface.folders import encoder
 from tests.model.tiny import encoders
-from tests.slow import first_of
 
 SENTENCE = "A warm, funny and beautifully acted film."
 SMOOTH, KINKED = 48, 500  # points of the path; the maximum over positions makes kinks
@@ -216,7 +215,7 @@ def output_in_double(loaded: Loaded, text: str, answer: MaskedWord | Similarity)
 
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize("loaded", FILLING.values(), ids=FILLING)
-@pytest.mark.parametrize("answer", first_of(ANSWERS.values()), ids=ANSWERS)
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 def test_against_a_loop_of_automatic_differentiation_in_double_precision(loaded, answer):
     output, content, baseline = output_in_double(loaded, MASKED, answer)
     total = torch.zeros_like(content)

@@ -26,7 +26,6 @@ from tests.model import tiny
 from tests.model.experiments.known_heads import answer_with, uniform_encoder
 from tests.model.huggingface.folders import encoder
 from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
-from tests.slow import first_of
 
 SENTENCE, OTHER = "not great film a b", "great great film b b"
 LONGER = "not a great film a b"
@@ -135,13 +134,11 @@ def test_other_placements_of_the_norm(placement, patch, plainly):
 @parts
 @pytest.mark.parametrize(
     "architecture",
-    first_of(
-        [
-            *("BertModel", "MPNetModel", "AlbertForSequenceClassification"),
-            # rotary positions and local attention; shared keys; disentangled attention
-            *("ModernBertForSequenceClassification", "EuroBertModel", "DebertaV2ForSequenceClassification"),
-        ]
-    ),
+    [
+        *("BertModel", "MPNetModel", "AlbertForSequenceClassification"),
+        # rotary positions and local attention; shared keys; disentangled attention
+        *("ModernBertForSequenceClassification", "EuroBertModel", "DebertaV2ForSequenceClassification"),
+    ],
 )
 def test_imported_encoders(tmp_path, architecture, patch, plainly):
     loaded = encoder(tmp_path, architecture)

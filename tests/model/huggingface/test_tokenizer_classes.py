@@ -13,7 +13,6 @@ from model.huggingface.tokenizer import read_tokenizer
 from model.huggingface.tokenizer_classes import CLASSES, OWN_CODE
 from model.inputs.text import encode
 from tests.model.huggingface.vocabularies import FAIRSEQ, TEXTS, VOCABULARIES, byte_pairs
-from tests.slow import first_of
 
 
 def write(folder: Path, model_type: str, options: dict[str, Any] | None, **files: Any) -> None:
@@ -108,7 +107,7 @@ def test_a_tokenizer_json_is_read_as_its_class_reads_it(name, options, tmp_path)
 
 
 @pytest.mark.rest_is_slow
-@pytest.mark.parametrize("name", first_of([name for name in VOCABULARIES if "ByT5" not in name], 3))
+@pytest.mark.parametrize("name", [name for name in VOCABULARIES if "ByT5" not in name])
 def test_added_tokens_beside_a_vocabulary_are_followed(name, tmp_path):
     model_type, write_vocabulary = VOCABULARIES[name]
     write_vocabulary(tmp_path)

@@ -11,7 +11,6 @@ from model.lenses import RELEVANCE, through
 from model.lenses.rollout import gradient_weighted_attention, reachable_keys, relevance, rollout
 from model.record.from_arrays import from_arrays
 from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
-from tests.slow import first_of
 
 
 def test_by_hand():
@@ -132,7 +131,7 @@ def relevance_by_definition(loaded, model_input, score, step=1e-5):
 
 
 @pytest.mark.rest_is_slow
-@pytest.mark.parametrize("number", first_of([None, 0]))
+@pytest.mark.parametrize("number", [None, 0])
 @pytest.mark.parametrize("name", ["pre", "post", "mean", "without classes"])
 def test_as_the_paper_defines_it(name, number, tmp_path):
     loaded, model_input = read_by(name, tmp_path)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from PIL import ImageColor
 
-from tests.slow import first_of
 from tests.viz.pixels import pixels
 from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
@@ -64,7 +63,8 @@ def axis(figure, channel, width=300):
     return heatmap_vega(figure, width)["layer"][1]["encoding"][channel]["axis"]
 
 
-@pytest.mark.parametrize("name", first_of(EVERY, 3))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("name", EVERY)
 def test_every_figure_by_plotly_becomes_an_svg(name):
     drawn = svg(EVERY[name], PAPER)
     assert drawn.count("<image") == len(EVERY[name].panels)
