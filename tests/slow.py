@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 import pytest
-from _pytest.mark import ParameterSet
 
 
-def one_of_each(cases: Sequence[tuple]) -> list[ParameterSet]:
+def one_of_each(cases: Sequence[tuple]) -> list:
     """The cases begin with a page or a family: those after the first of each are marked as slow."""
     firsts = [first for first, *_ in cases]
     return [
