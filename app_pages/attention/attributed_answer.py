@@ -101,11 +101,10 @@ def attribution_colouring(subject: Subject, attributed: Attributed) -> AnswerCol
     target, values = attributed.target, attributed.attribution.values.tolist()
     measured = explained_positions(subject.record, target.explained)
     return AnswerColours(
-        changes=[value if position in measured else None for position, value in enumerate(values)],
+        effects=[value if position in measured else None for position, value in enumerate(values)],
+        what=attributed.method,
         unit=target.unit,
-        note=f"Purple: {target.purple}; gold: {target.gold}, by {attributed.method}.",
-        is_attribution=True,
-        method=attributed.method,
+        note=f"Gold: {target.gold}; purple: {target.purple}, by {attributed.method}.",
     )
 
 
@@ -212,5 +211,8 @@ def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | 
     for position, effect in zip(checked.positions, checked.effects.tolist(), strict=True):
         effects[position] = effect
     return AnswerColours(
-        changes=effects, unit=checked.answer.unit, note=checked.answer.hidden.replace("{unit}", record.unit)
+        effects=effects,
+        what=f"{'falls' if checked.answer.signed else 'moves'} without it by",
+        unit=checked.answer.unit,
+        note=checked.answer.hidden.replace("{unit}", record.unit),
     )

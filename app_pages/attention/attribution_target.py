@@ -38,8 +38,8 @@ class Target(NamedTuple):
     explained: Explained
     name: str  # of F and its unit, in Markdown
     unit: str  # of a token's number, as plain text
-    purple: str  # what purple means, as plain text
-    gold: str
+    gold: str  # what gold means, as plain text
+    purple: str
 
 
 def can_attribute(subject: Subject, shown: AttentionRecord) -> bool:
@@ -87,8 +87,8 @@ def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method:
             explained=answer.word,
             name=f"{answer.noun}, in nats",
             unit=answer.unit,
-            purple=f"makes {answer.quoted} more likely",
-            gold="less likely",
+            gold=f"speaks for {answer.quoted}",
+            purple="against it",
         )
     if isinstance(answer, ClassAnswer):
         number = through.class_number(subject.loaded.config)
@@ -97,8 +97,8 @@ def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method:
             explained=number,
             name=f"log-odds of “{plain(followed.name)}”, in nats",
             unit=followed.unit,
-            purple=f"speaks for “{followed.name}”",
-            gold="against it",
+            gold=f"speaks for “{followed.name}”",
+            purple="against it",
         )
     return _similarity(subject, answer, method)
 
@@ -156,8 +156,8 @@ def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | N
             explained=Similarity(),
             name="cosine similarity of the pooled state with what it is now",
             unit="cosine similarity with the whole",
-            purple="brings the pooled state nearer to what it is now",
-            gold="takes it away from it",
+            gold="brings the pooled state nearer to what it is now",
+            purple="takes it away from it",
         )
     other = replace(subject, model_input=Text(written))
     try:
@@ -172,6 +172,6 @@ def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | N
         explained=Similarity(Text(written)),
         name=f"cosine similarity of the pooled state with that of “{plain(shortened)}”",
         unit=f"cosine similarity with “{shortened}”",
-        purple=f"makes the text more similar to “{shortened}”",
-        gold="less similar",
+        gold=f"makes the text more similar to “{shortened}”",
+        purple="less similar",
     )

@@ -35,10 +35,10 @@ _DESCRIPTIONS: dict[KnockOutKind, str] = {
 
 
 _QUANTITIES = {
-    ClassAnswer.scale: r"the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability hardly moves, even when "
-    "the logits do.",
+    ClassAnswer.scale: r"by how much the log-odds of the class, $\ln \frac{P}{1 - P}$, fall (gold) or rise (purple) without it: near 0 or "
+    "1 a probability hardly moves, even when the logits do.",
     StateAnswer.scale: "the cosine distance of the pooled state from what it was.",
-    WordAnswer.scale: "the change of log P of the word at [MASK], in nats.",
+    WordAnswer.scale: "by how much log P of the word at [MASK] falls (gold) or rises (purple) without it, in nats.",
 }
 
 
@@ -51,7 +51,7 @@ class Changes(NamedTuple):
     positions: Sequence[int]
     answers: np.ndarray  # [position, answer], as experiments return them
     changes: np.ndarray  # [position]
-    source: Expression  # of the changes
+    falls: Expression  # as the figure shows them
 
 
 def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
@@ -125,8 +125,9 @@ def _knock_out_changes(
     answers = knock_out_answers(side.subject, sets, kind, side.title, answer.measured)
     changes = answer.changes(answers)
     written = knock_outs_expression(side.subject, sets, kind, answer.measured)
-    source = answer.changes_expression(as_python.record(side.subject), written)
-    return Changes(side, kind, answer, positions, answers, changes, named("changes", source, lambda: changes))
+    source = answer.falls_expression(as_python.record(side.subject), written)
+    falls = named("falls", source, lambda: answer.falls(answers))
+    return Changes(side, kind, answer, positions, answers, changes, falls)
 
 
 def largest_change_sentence(result: Changes) -> str:
@@ -152,15 +153,15 @@ def largest_change_sentence(result: Changes) -> str:
 def _draw_changes(
     result: Changes, limit: float, *, query: int | None, take: Callable[[int], None], key: str
 ) -> None:
-    """Draws each change at its token or patch, coloured on a scale to ±`limit`; a click makes that position the query."""
+    """Draws each fall at its token or patch, coloured on a scale to ±`limit`; a click makes that position the query."""
     side, record = result.side, result.side.record
-    quantity = result.answer.axis
+    quantity = result.answer.fall if result.answer.signed else result.answer.change
     method, first_patch, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"
     if side.subject.picture is None or record.patch_grid is None:
         bars = call(
             knock_out_bars,
             side.maps().tokens,
-            result.source,
+            result.falls,
             query=query,
             limit=limit,
             what=quantity,
@@ -177,7 +178,7 @@ def _draw_changes(
     patches = call(
         knock_out_patches,
         as_python.seen_picture(side.subject),
-        result.source if is_grey else result.source[first_patch:],
+        result.falls if is_grey else result.falls[first_patch:],
         record.patch_grid,
         query=None if query is None else record.patch_at(query),
         limit=limit,

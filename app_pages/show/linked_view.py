@@ -39,15 +39,16 @@ class AnswerColours:
     """How the answer depends on each token, by knock-out or by attribution: the second colouring of the tokens."""
 
     # by key: the fall of the answer without it, or its attribution; None where it was not measured
-    changes: Sequence[float | None]
+    effects: Sequence[float | None]
+    what: str  # what an effect is, such as "falls without it by"
     unit: str  # such as "log-odds of positive, nats"
     note: str
-    is_attribution: bool = False  # of the answer to its tokens, by gradients
-    method: str = "knock-out"  # where the reader chooses another one, the tokens have these colours
 
 
 # For what would take a while, until the reader wants it.
-NOT_MEASURED = AnswerColours(changes=(), unit="", note="Not measured yet: a button behind “why” starts it.")
+NOT_MEASURED = AnswerColours(
+    effects=(), what="", unit="", note="Not measured yet: a button behind “why” starts it."
+)
 _tokens = st.components.v2.component(
     "linked_heads",
     html=chart.HTML.read_text(encoding="utf-8"),
@@ -194,21 +195,15 @@ def _read(message: Any, record: AttentionRecord, *, has_query: bool) -> Choice |
 
 def _colouring(answer_colours: AnswerColours) -> dict[str, Any]:
     """The second colouring as data for the browser."""
-    changes = [0.0 if change is None else float(change) for change in answer_colours.changes]
+    effects = [0.0 if effect is None else float(effect) for effect in answer_colours.effects]
     numbers = [
-        "not measured"
-        if change is None
-        else f"{change if answer_colours.is_attribution else -change:+.3f} {answer_colours.unit}"
-        for change in answer_colours.changes
-    ]
-    words = [
-        f"{answer_colours.method if answer_colours.is_attribution else 'without it'}: {number}"
-        for number in numbers
+        "not measured" if effect is None else f"{effect:+.3f} {answer_colours.unit}"
+        for effect in answer_colours.effects
     ]
     return {
-        "changes": [-change for change in changes],
-        "words": words,
-        "largest": max(map(abs, changes), default=0) or 1,
+        "effects": effects,
+        "words": [f"{answer_colours.what}: {number}" for number in numbers],
+        "largest": max(map(abs, effects), default=0) or 1,
         "falls": FALLS,
         "rises": RISES,
         "note": answer_colours.note,

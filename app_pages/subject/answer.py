@@ -59,7 +59,6 @@ class Answer(ABC):
     noun: str  # in Markdown: "the prediction"
     quoted: str  # as the encoder gives it, as plain text: "“positive”"
     unit: str  # behind the number of a change: "log-odds of positive"
-    axis: str  # what changes, with its unit: "log-odds of positive, nats"
     change: str  # as a title: "change of the log-odds of positive, in nats"
     change_of_any: str  # the same over several inputs
     fall: str  # "fall of the log-odds of positive, nats"
@@ -153,11 +152,10 @@ class ClassAnswer(Answer):
             noun="the prediction",
             quoted=f"“{label(name, 14)}”",
             unit=f"log-odds of {name}",
-            axis=f"log-odds of {name}, nats",
             change=f"change of the log-odds of {name}, in nats",
             change_of_any="change of the log-odds of the predicted class, in nats",
             fall=f"fall of the log-odds of {name}, nats",
-            hidden=f"Purple: without this {{unit}}, “{name}” gets less likely; gold: more likely.",
+            hidden=f"Gold: speaks for “{name}”; purple: against it.",
             loss="the cross-entropy with the predicted class (Michel et al. take the right one)",
             value_clause=f"the encoder says {name} ({percent(share_below_one(record.probabilities, followed))})",
         )
@@ -230,11 +228,10 @@ class WordAnswer(Answer):
             noun=plain(log_p),
             quoted=name,
             unit=f"nats, {log_p}",
-            axis=f"{log_p}, nats",
             change=f"change of {log_p}, in nats",
             change_of_any="change of log P(first guess at [MASK]), in nats",
             fall=f"fall of {log_p}, nats",
-            hidden=f"Purple: without this {{unit}}, {name} gets less likely; gold: more likely.",
+            hidden=f"Gold: speaks for {name}; purple: against it.",
             loss=f"−{plain(log_p)}, in nats",
             value_clause=f"{log_p} is {format_number(value, '+.3f')} nats, P {percent(float(np.exp(value)), 2)}",
         )
@@ -282,7 +279,6 @@ class StateAnswer(Answer):
     noun: str = "the pooled state"
     quoted: str = "the answer"
     unit: str = "cosine distance"
-    axis: str = POOLED
     change: str = POOLED
     change_of_any: str = POOLED
     fall: str = "cosine distance"

@@ -95,7 +95,7 @@ def test_of_many_tokens_no_line_is_cut_and_the_switch_measures_what_is_not_measu
     expect(sign).to_contain_text("not checked")
     page.get_by_role("button", name="what the answer hangs on").click()
     expect(sign).to_contain_text(re.compile("no ·|cannot be told ·|yes ·"))
-    expect(page.locator(".st-key-linked_words .note")).to_contain_text("Purple: without this token")
+    expect(page.locator(".st-key-linked_words .note")).to_contain_text("Gold: speaks for")
 
 
 def test_why_opens_in_sight_and_stands_in_the_address(page):
@@ -115,7 +115,7 @@ def test_why_opens_in_sight_and_stands_in_the_address(page):
 def test_what_the_colours_of_the_tokens_mean_covers_no_name_of_a_head(page, view):
     page.goto(f"/?view={view.replace(' ', '+')}&coloured_by=answer")
     note = page.locator(".st-key-linked_words .note")
-    expect(note).to_contain_text("Purple: without this token")
+    expect(note).to_contain_text("Gold: speaks for")
     name = page.locator("svg text").get_by_text("H0", exact=True).first
     expect(name).to_be_visible()
     ready(page)

@@ -128,7 +128,7 @@ def figures() -> dict[str, Figure]:
         ("small map", minimap(pattern(), framed=(range(40), range(40)))),
         ("weights on a text", weight_strip(text(SENTENCE), even(SENTENCE), query=0)),
         ("row sums", row_sums(SQUARE, TWO, query=0)),
-        ("knocked-out tokens", knock_out_bars(TWO, HALF, query=0, limit=1, what="P(a)")),
+        ("knocked-out tokens", knock_out_bars(TWO, HALF, query=0, limit=1, what="fall of P(a)")),
         ("weights", weight_heatmap(SQUARE, TWO)),
         ("weights between two inputs", cross_heatmap(SQUARE, TWO, TWO, query=1)),
         ("scores", score_heatmap(SQUARE, TWO)),

@@ -114,7 +114,7 @@ class Panel {
       weights: of(numbers.weights, data.n_keys * (data.is_whole ? n : 1)),
       best: of(numbers.best, n),
       most: of(numbers.most, n),
-      hidden: this.byHiding() ? data.hidden.changes.map((change) => change / data.hidden.largest) : null,
+      hidden: this.byHiding() ? data.hidden.effects.map((effect) => effect / data.hidden.largest) : null,
     };
   }
 
@@ -127,7 +127,7 @@ class Panel {
 
   // Whether the tokens have the colours of what the answer hangs on.
   byHiding() {
-    return this.colouredBy === "answer" && Boolean(this.data.hidden?.changes.length);
+    return this.colouredBy === "answer" && Boolean(this.data.hidden?.effects.length);
   }
 
   // The weights of the row that is shown, [key]; null if they are not here.
@@ -152,7 +152,7 @@ class Panel {
       const key = ofKeys === buttons ? positions[index] : index;
       const weight = row?.[key] ?? 0;
       if (byHiding) {
-        const share = hidden.changes[key] / hidden.largest;
+        const share = hidden.effects[key] / hidden.largest;
         element.style.backgroundColor = `color-mix(in srgb, ${share < 0 ? hidden.falls : hidden.rises} ${Math.round(Math.abs(share) * 100)}%, transparent)`;
         element.style.color = Math.abs(share) > 0.8 ? "#fafafa" : "";
         element.title = hidden.words[key];

@@ -95,7 +95,7 @@ def query_on_picture(
 
 def knock_out_patches(
     image: np.ndarray,
-    change: np.ndarray,
+    falls: np.ndarray,
     patch_grid: tuple[int, int],
     *,
     query: int | None,
@@ -103,15 +103,14 @@ def knock_out_patches(
     what: str,
     how: str = "from every query",
 ) -> VegaFigure:
-    """A picture over the `change` [patch] of a quantity when each patch is hidden; `what` names the quantity.
+    """A picture over the `falls` [patch] of an answer without each patch: gold where it falls, purple where it rises.
 
-    Negative changes are purple, positive ones gold; the colours end at ±`limit`. `how` says from which queries a
-    patch is hidden.
+    `what` names a fall, such as "fall of the log-odds of 7, nats"; the colours end at ±`limit`. `how` says from which
+    queries a patch is hidden.
     """
-    description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
-    name = f"change of {what}"
+    description = f"The picture over the {what}, with each of {len(falls)} patches hidden ({how})"
     return signed_patches(
-        image, change, patch_grid, query=query, limit=limit, what=name, name="change", description=description
+        image, falls, patch_grid, query=query, limit=limit, what=what, name="fall", description=description
     )
 
 

@@ -283,15 +283,15 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
 
 def knock_out_bars(
     tokens: Sequence[str],
-    change: np.ndarray,
+    falls: np.ndarray,
     *,
     query: int | None,
     limit: float,
     what: str,
     how: str = "from every query",
 ) -> VegaFigure:
-    """Bars of the `change` [position] of a probability, which `what` names, when each token is hidden: negative
-    changes are purple, positive ones gold.
+    """Bars of the `falls` [position] of an answer without each token: gold where it falls, purple where it rises, which
+    is below 0. `what` names a fall, such as "fall of the log-odds of positive, nats".
 
     The axis goes from -`limit` to `limit`; `how` says from which queries a token is hidden. The bar of the token
     `query` is outlined. A click on a bar sets the point selection `token`, field `position`.
@@ -300,18 +300,18 @@ def knock_out_bars(
     columns = [
         Column("position", position),
         Column("token", [visible(token) for token in tokens]),
-        Column("change", np.asarray(change, float), f"change of {what}", "+.4f", f"change of {what}"),
+        Column("fall", np.asarray(falls, float), what, "+.4f", what),
     ]
     scale = alt.Scale(paddingInner=0.15 if len(tokens) <= _SEPARATE else 0)
     x = {"x": alt.X("name:N", sort=None, title=None, axis=name_axis(grid=False), scale=scale)}
     bars = x | {
         "y": alt.Y(
-            "change:Q",
-            title=f"Δ {what}",
+            "fall:Q",
+            title=what,
             scale=alt.Scale(domain=[alt.ExprRef("-limit"), value("limit")], nice=False),
             axis=alt.Axis(labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'", tickCount=5),
         ),
-        "color": either("datum.change < 0", FALLS, RISES),
+        "color": either("datum.fall < 0", FALLS, RISES),
     }
     # The whole height of a token is its target: a bar of nothing could not be clicked.
     cover = x | {
@@ -334,5 +334,5 @@ def knock_out_bars(
         },
         values={"limit": limit, "first": -1 if query is None else query},
         height=170,
-        description=f"Change of {what} with each of {len(tokens)} tokens hidden ({how})",
+        description=f"The {what}, with each of {len(tokens)} tokens hidden ({how})",
     )

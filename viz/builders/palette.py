@@ -26,7 +26,8 @@ WEIGHTS = (
 )
 # Where the norm stands. Nothing else has these two hues, and no other order gives them away.
 PRE_LN, POST_LN = "#b45309", "#2563eb"
-# What falls and what rises: apart for every common kind of colour blindness.
+# Below 0 and above it, on every scale with a sign: apart for every common kind of colour blindness. What a token, a patch, a
+# head or a part does for an answer has the sign of what it adds: gold speaks for the answer, which is less likely without it.
 FALLS, RISES = "#a63cc4", "#9a8200"
 # Ink on whatever lies below, so that zero is nothing to see: -maximum over 0 to maximum.
 DIFFERENCE = tuple(

@@ -28,7 +28,7 @@ def test_tokens_have_the_colours_of_the_attribution(open_app, method):
     loaded = cache.loaded("imdb-pre-ln")
     attributed, record = METHODS[method](loaded, TEXT), capture(loaded, TEXT)
     hidden = linked(app).data["hidden"]
-    np.testing.assert_allclose(hidden["changes"], -attributed.values, atol=1e-6)
+    np.testing.assert_allclose(hidden["effects"], attributed.values, atol=1e-6)
     name = record.class_names[record.logits.argmax()]
     assert hidden["words"][0] == f"{method}: not measured"  # the class token
     assert hidden["words"][1] == f"{method}: {attributed.values[1]:+.3f} log-odds of {name}"
@@ -56,7 +56,7 @@ def test_patches_of_a_digit(open_app):
     app = open_app(kind="Digit", checkpoint="mnist-post-ln", attribution="integrated gradients")
     subject = subject_of(app)
     values = integrated_gradients(subject.loaded, subject.model_input).values
-    np.testing.assert_allclose(linked(app).data["hidden"]["changes"], -values, atol=1e-6)
+    np.testing.assert_allclose(linked(app).data["hidden"]["effects"], values, atol=1e-6)
     assert "fewer than 5 patches" in "".join(
         block.value for block in app.markdown if block.value.startswith("Integrated gradients")
     )
@@ -74,7 +74,7 @@ def test_of_the_class_that_the_lens_shows(open_app):
         attribution="integrated gradients",
     )
     values = integrated_gradients(cache.loaded("imdb-pre-ln"), TEXT, other).values
-    np.testing.assert_allclose(linked(app).data["hidden"]["changes"], -values, atol=1e-6)
+    np.testing.assert_allclose(linked(app).data["hidden"]["effects"], values, atol=1e-6)
     assert f"“{name}”" in linked(app).data["hidden"]["note"]
 
 
@@ -104,10 +104,10 @@ def test_a_masked_word_is_attributed_to_the_other_tokens(open_app, filling, meth
     loaded = cache.loaded(filling)
     word = masked_word(loaded, MASKED, "not")
     attributed, hidden = METHODS[method](loaded, MASKED, word), linked(app).data["hidden"]
-    np.testing.assert_allclose(hidden["changes"], -attributed.values, atol=1e-6)
+    np.testing.assert_allclose(hidden["effects"], attributed.values, atol=1e-6)
     assert hidden["words"][3] == f"{method}: not measured"  # [MASK]
     assert hidden["words"][1] == f"{method}: {attributed.values[1]:+.3f} nats, log P(“not” at [MASK])"
-    assert "makes “not” at [MASK] more likely" in hidden["note"]
+    assert "Gold: speaks for “not” at [MASK]" in hidden["note"]
     assert f"The sum is {attributed.total:.4f}".replace("-", "−").lower() in captions(app).lower()
     assert "log P(“not” at" in captions(app)
     assert ("Complete: the sum" in captions(app)) == (method == "integrated gradients")
@@ -127,11 +127,11 @@ OTHER = "film a not great"
 def test_without_a_class_it_is_of_the_similarity_with_the_whole(open_app, filling):
     app = open_app(text=TEXT, checkpoint=filling, attribution="integrated gradients")
     attributed, hidden = integrated_gradients(cache.loaded(filling), TEXT), linked(app).data["hidden"]
-    np.testing.assert_allclose(hidden["changes"], -attributed.values, atol=1e-6)
+    np.testing.assert_allclose(hidden["effects"], attributed.values, atol=1e-6)
     assert hidden["words"][1].endswith("cosine similarity with the whole")
     assert "Complete: the sum is" in captions(app)
     app.segmented_control(key="attribution").set_value("gradient × input").run()
-    assert linked(app).data["hidden"]["words"][1].startswith("without it: ")
+    assert linked(app).data["hidden"]["words"][1].startswith("moves without it by: ")
     assert "its gradient is 0" in captions(app)
     assert not app.exception
 
@@ -141,7 +141,7 @@ def test_of_the_similarity_with_another_text(open_app, filling, method):
     app = open_app(text=TEXT, checkpoint=filling, attribution=method, similar_to=f" {OTHER} ")
     loaded = cache.loaded(filling)
     attributed, hidden = METHODS[method](loaded, TEXT, Similarity(OTHER)), linked(app).data["hidden"]
-    np.testing.assert_allclose(hidden["changes"], -attributed.values, atol=1e-6)
+    np.testing.assert_allclose(hidden["effects"], attributed.values, atol=1e-6)
     assert hidden["words"][1].endswith(f"cosine similarity with “{OTHER}”")
     record, other = capture(loaded, TEXT), capture(loaded, OTHER)
     positions = list(removable_positions(record))

@@ -85,7 +85,7 @@ def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare):
     )
     assert not app.exception
     sentences = [block.value.replace("\\", "") for block in app.markdown]
-    assert "Shown is the change of log P of the word at [MASK], in nats." in joined_captions(app)
+    assert "Shown is by how much log P of the word at [MASK] falls (gold)" in joined_captions(app)
     largest = []
     for name in ("imdb-pre-ln", "imdb-post-ln"):
         loaded = cache.loaded(name)
@@ -112,4 +112,4 @@ def test_a_knock_out_of_a_word_beside_that_of_a_class_has_a_scale_of_its_own(ope
     two = {"compare_what": "two inputs", "compare_text": "great film a b x not"}
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **MASKED, **two, compare_part="Knock-out")
     shown = joined_captions(app)
-    assert "second text: the change of the log-odds of the class" in shown
+    assert "second text: by how much the log-odds of the class" in shown

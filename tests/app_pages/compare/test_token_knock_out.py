@@ -62,7 +62,9 @@ def test_without_classes_the_pooled_state_is_measured(open_compare, checkpoints,
     query = {"kind": "Text" if config.is_text else "Digit", "checkpoint": "headless"}
     app = open_compare(compare_what="two inputs", compare_part="Knock-out", **query)
     assert "cosine distance of the pooled state" in captions(app)
-    bars = [message for message in descriptions(app) if "pooled state (cosine distance) with each" in message]
+    bars = [
+        message for message in descriptions(app) if "pooled state (cosine distance), with each" in message
+    ]
     assert len(bars) == 2
     selection = subject_of(app)
     record = selection.record
@@ -138,5 +140,5 @@ def test_the_largest_change_is_that_of_all_that_are_equal_and_none_within_roundi
     answers[:, answer.followed] += changes  # of two classes the log-odds change as the logit does
     side = Side(SimpleNamespace(record=record), "tiny")
     changed = answer.changes(answers)
-    result = Changes(side, "keys", answer, range(3), answers, changed, named("changes", changed))
+    result = Changes(side, "keys", answer, range(3), answers, changed, named("falls", -changed))
     assert words in largest_change_sentence(result)

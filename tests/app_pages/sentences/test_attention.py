@@ -35,7 +35,7 @@ def attributed(
     attribution = Attribution(
         np.array(values), output=difference, baseline_output=0.0, n_gradients=96, least=least
     )
-    target = Target(explained=None, name="", unit="", purple="", gold="")
+    target = Target(explained=None, name="", unit="", gold="", purple="")
     return attributed_answer._completeness_sentence(attributed_answer.Attributed(method, target, attribution))
 
 

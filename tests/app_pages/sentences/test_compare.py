@@ -54,8 +54,8 @@ def knocked_out(before: tuple[float, float], *after: tuple[float, float]) -> str
     side = SimpleNamespace(title="mine", record=record, words=None, is_text=True, compared=compared)
     answer, answers = ClassAnswer.of(record, 1), np.log(np.array(after))
     changes = answer.changes(answers)
-    source = named("changes", changes)
-    result = token_knock_out.Changes(side, "keys", answer, range(len(after)), answers, changes, source)
+    falls = named("falls", -changes)
+    result = token_knock_out.Changes(side, "keys", answer, range(len(after)), answers, changes, falls)
     return token_knock_out.largest_change_sentence(result)
 
 
@@ -135,7 +135,7 @@ TABLE: dict[str, list[Row]] = {
             lambda: token_knock_out.quantity_sentences(
                 {"log P": 0.5, "the log-odds": 2.0}, {"log P": "mine", "the log-odds": "yours"}
             ),
-            "in nats. The scale reaches to 0.5. yours: the change of the log-odds",
+            "in nats. The scale reaches to 0.5. yours: by how much the log-odds",
             "cannot be converted",
         ),
     ],

@@ -102,15 +102,15 @@ def test_what_the_answer_hangs_on(open_app):
 
     encoder = LiveSubject("imdb-pre-ln", TEXT).loaded
     hidden = [of(capture(encoder, TEXT, without_keys(key)).probabilities) for key in range(1, 5)]
-    changes = np.array(hidden) - of(record.probabilities)
-    np.testing.assert_allclose(answer_colours["changes"], [0, *changes], atol=1e-5)
-    assert answer_colours["largest"] == pytest.approx(abs(changes).max())
+    falls = of(record.probabilities) - np.array(hidden)
+    np.testing.assert_allclose(answer_colours["effects"], [0, *falls], atol=1e-5)
+    assert answer_colours["largest"] == pytest.approx(abs(falls).max())
     name = record.class_names[answer]
     assert answer_colours["words"] == [
-        "without it: not measured",
-        *(f"without it: {change:+.3f} log-odds of {name}" for change in changes),
+        "falls without it by: not measured",
+        *(f"falls without it by: {fall:+.3f} log-odds of {name}" for fall in falls),
     ]
-    assert f"“{name}” gets less likely" in answer_colours["note"]
+    assert f"Gold: speaks for “{name}”" in answer_colours["note"]
 
 
 def test_where_the_tokens_are_not_those_of_the_input_they_have_no_second_colouring(open_app):

@@ -18,8 +18,8 @@ def overlay(image=IMAGE, weights=GIVEN, patch_grid=(2, 3), query=None, scale=OWN
     return picture_overlay(image, weights, patch_grid, query=query, n_keys=7, scale=scale)
 
 
-def knocked_out(change=(0.1, -0.2, 0.0, 0.05), patch_grid=(2, 2), query=2):
-    return knock_out_patches(IMAGE, np.array(change), patch_grid, query=query, limit=0.2, what="P(7)")
+def knocked_out(falls=(0.1, -0.2, 0.0, 0.05), patch_grid=(2, 2), query=2):
+    return knock_out_patches(IMAGE, np.array(falls), patch_grid, query=query, limit=0.2, what="fall of P(7)")
 
 
 def test_each_weight_lies_on_its_patch():

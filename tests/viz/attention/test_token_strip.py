@@ -187,7 +187,7 @@ def test_upright_names_never_touch_and_the_query_has_its_own(n, query, width):
     tokens = ["a"] * n
     for figure in (
         row_sums(np.eye(n), tokens, query=query),
-        knock_out_bars(tokens, np.zeros(n), query=query, limit=1, what="P(good)"),
+        knock_out_bars(tokens, np.zeros(n), query=query, limit=1, what="fall of P(good)"),
     ):
         labels = [item for item in items(scene(figure, width=width)) if str(item.get("text")).endswith(" a")]
         assert f"{query} a" in {label["text"] for label in labels}
@@ -204,13 +204,13 @@ def items(node):
 TOKENS = ("[CLS]", "not", "not")
 
 
-def bars(tokens=TOKENS, change=(0.0, -0.5, 0.25), **options):
+def bars(tokens=TOKENS, falls=(0.0, -0.5, 0.25), **options):
     return knock_out_bars(
-        tokens, np.array(change), **({"query": 1, "limit": 0.5, "what": "P(good)"} | options)
+        tokens, np.array(falls), **({"query": 1, "limit": 0.5, "what": "fall of P(good)"} | options)
     )
 
 
-def test_what_falls_is_purple_below_and_what_rises_is_gold_above():
+def test_a_fall_is_gold_above_and_a_rise_is_purple_below():
     coloured, ((zero),), _ = drawn(bars(), width=500)
     by_height = sorted(coloured, key=lambda bar: bar["x"])
     assert [bar["fill"] for bar in by_height[1:]] == [FALLS, RISES]

@@ -126,8 +126,8 @@ def test_of_a_masked_word(open_app):
     assert f"(from every query): **{value}** over 6 tokens." in line
     assert "log P\\(“great” at \\[MASK\\]\\) changes by" in line
     hidden = linked(app).data["hidden"]
-    np.testing.assert_allclose(np.array(hidden["changes"])[positions], np.negative(effects), atol=1e-5)
-    assert hidden["words"][2] == "without it: not measured"
+    np.testing.assert_allclose(np.array(hidden["effects"])[positions], effects, atol=1e-5)
+    assert hidden["words"][2] == "falls without it by: not measured"
     points = table(app, "Score of a map", "score", "effect")
     np.testing.assert_allclose(points["effect"], effects, atol=1e-5)
 
