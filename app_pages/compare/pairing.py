@@ -156,7 +156,7 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
         st.markdown(f"{text} :gray[one map a layer, paired by number]", width="content")
         return
     if is_measured:
-        text += f" · distance {pairing.distances[head]:.3f} of 0.69"
+        text += f" · {pairing.distances[head]:.3f} apart (max 0.69)"
     rules = [head_names(side.subject, *index).rules for side, index in ((first, head), (second, partner))]
     explained = [
         *(f"{rule}." for rule in dict.fromkeys("; ".join(rules).split("; ")) if rule),

@@ -40,7 +40,7 @@ def test_from_a_disagreement_to_the_head_that_differs_in_four_clicks(page):
     expect(page.locator(".st-key-difference")).to_be_visible()
     page.get_by_role("button", name="Most different pair").click()  # 4
     expect(page).to_have_url(re.compile(r"[?&](layer|head)=\d"))
-    expect(page.get_by_text("of 0.69")).to_be_visible()
+    expect(page.get_by_text("(max 0.69)")).to_be_visible()
     ready(page)  # until then the figure of the run before stands beside the new one
     expect(page.locator(".st-key-difference")).to_be_visible()
 

@@ -233,7 +233,7 @@ def test_the_way_to_the_pair_that_differs_most(open_compare):
     furthest = int(distances[np.arange(4), matched()].argmax())
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == divmod(furthest, 2)
     distance = distances[furthest, matched()[furthest]]
-    assert f"distance {distance:.3f} of 0.69" in words(app)
+    assert f"{distance:.3f} apart (max 0.69)" in words(app)
     assert "Further apart: 0 of 4 pairs" in explanations(app)
 
 

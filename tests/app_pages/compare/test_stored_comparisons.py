@@ -58,7 +58,7 @@ def test_heads_are_paired_over_the_data(open_compare, first, second):
     assert "**L0 H1** ↔ **L1 H0**" in words(app)
     here = distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (first, second)))[1, 2]
     mean = 0.12 if first == PRE else 0.13
-    assert f"distance {here:.3f} of 0.69" in words(app)
+    assert f"{here:.3f} apart (max 0.69)" in words(app)
     message = explanations(app)
     assert f"Over 30 films it is {mean:.3f} ± {mean / 10:.3f} (mean ± standard deviation)" in message
     assert "on average over 30 films" in message
