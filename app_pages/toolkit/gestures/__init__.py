@@ -34,7 +34,7 @@ _blinking = _component(
     "blink",
     html='<button type="button" title="While it is held, or the key B, the two figures alternate in one place">'
     "Hold to blink (B)</button>",
-    css=(HERE / "copy_link.css").read_text(encoding="utf-8"),
+    css=(HERE / "blink.css").read_text(encoding="utf-8"),
 )
 _arrows, _rows, _slider = (_component(name) for name in ("arrow_keys", "row_clicks", "slider_moves"))
 _toggles = _component("toggles", script=MASKED_ROW + with_token_colours(HERE / "toggles.js"))
