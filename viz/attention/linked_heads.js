@@ -364,6 +364,7 @@ class Panel {
     });
     on(document, "click", (event) => inChart(event) && event.target.tagName === "CANVAS" && this.clicked());
     on(document, "keydown", (event) => event.target.matches?.(this.data.chart_selector) && this.pressed(event));
+    on(document, "focusout", (event) => event.target.matches?.(this.data.chart_selector) && this.point(this.marked()));
     for (const field of [...Object.keys(FIELDS), "stamp"])
       on(document.documentElement, `loupe-${this.data.channel}-${field}`, () =>
         this.hear(field, document.documentElement.value),
