@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Event
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import StreamlitPage
 
 from app_pages.controls import address
@@ -16,6 +17,7 @@ from app_pages.toolkit.callbacks import only_of_this_page
 from app_pages.toolkit.gestures import every_page, keep_figures
 
 DRAWN = Event()  # a page has been drawn since the server started
+_IS_SECOND = "page_is_second"  # in the session: whether the page is at the second of its two places
 
 
 def draw_page() -> None:
@@ -42,7 +44,7 @@ def draw_page() -> None:
     number = current_stop()
     if number is not None and STOPS[number - 1].page != page:
         number = None
-    with heading(page, is_described=number is None) as line:
+    with _empty_at_first(page), heading(page, is_described=number is None) as line:
         for problem in start_options.OPTIONS.problems:
             st.warning(problem, icon=":material/terminal:")
         # Here, for they import torch: meanwhile the frame already stands.
@@ -64,6 +66,22 @@ def draw_page() -> None:
             st.error(f"This page needs more memory than there is: {error}.", icon=":material/memory:")
         finally:
             DRAWN.set()
+
+
+def _empty_at_first(page: Page) -> DeltaGenerator:
+    """Container for all that `page` draws, in which nothing of the page before it is seen.
+
+    Streamlit keeps what stood at a place until something else takes it. So two places take turns: when a page is opened, its
+    container is put at one of them, and the other one is emptied.
+    """
+    if st.session_state["arrived"]:
+        st.session_state[_IS_SECOND] = not st.session_state.get(_IS_SECOND, True)
+    if st.session_state[_IS_SECOND]:
+        st.empty()
+    container = st.container(key=f"page_{page.name}")
+    if not st.session_state[_IS_SECOND]:
+        st.empty()
+    return container
 
 
 def _draw_navigation(scripts: dict[Page, StreamlitPage], here: Page) -> None:
