@@ -2,9 +2,10 @@ import pytest
 
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.masks_controls import BLOCKED_KEYS
-from app_pages.controls.pages import ATTENTION, MASKS
+from app_pages.controls.pages import ATTENTION, MASKS, READING, THEORY, Page
 from app_pages.subject import cache
 from model import capture
+from tests.first_run import container_keys
 
 
 @pytest.mark.parametrize("page", [ATTENTION, MASKS])
@@ -29,3 +30,20 @@ def test_a_second_record_that_has_no_room_is_said_to_have_none(open_app, monkeyp
     app = open_app(MASKS, *start, BLOCKED_KEYS.to("1"))
     assert not app.exception
     assert [error.value.split(":")[0] for error in app.error] == ["This page needs more memory than there is"]
+
+
+def test_a_new_page_stands_where_the_one_before_it_does_not(open_app):
+    app = open_app(THEORY)
+
+    def place(page: Page) -> int:
+        children = app.main.children.items()
+        (index,) = (i for i, child in children if f"page_{page.name}" in getattr(child.proto, "id", ""))
+        assert "heading" in container_keys(app.main.children[index])
+        return index
+
+    first = place(THEORY)
+    app.run()
+    assert place(THEORY) == first
+    app.switch_page(READING.script).run()
+    assert place(READING) != first
+    assert app.main.children[first].type == "empty"
