@@ -18,7 +18,7 @@ GO_TO, NOTICE = "go_to", "notice"  # in the session, see `go_to` and `notify`
 
 class Page(NamedTuple):
     """A page: its folder in `app_pages`, which is also its address; its title, its question, and a description as HTML (`seen`),
-    with another one for pictures if needed.
+    with others for pictures if needed.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Page(NamedTuple):
     question: str
     seen: str
     seen_of_picture: str = ""
+    question_of_picture: str = ""
 
     @property
     def script(self) -> str:
@@ -144,6 +145,7 @@ MASKS = Page(
     "What if it could not see a word?",
     f"Hide tokens from the {_HEADS}: see what they attend to instead, and whether the prediction changes.",
     f"Hide patches from the {_HEADS}: see what they attend to instead, and whether the prediction changes.",
+    "What if it could not see a patch?",
 )
 POSITIONS = Page(
     "positions",

@@ -5,10 +5,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import masks_controls as controls
-from app_pages.controls.address import Code, began_without_parameters
+from app_pages.controls.address import Code
 from app_pages.controls.chosen_word import first_query
 from app_pages.controls.head_choice import take_head
-from app_pages.controls.map_controls import QUERY
+from app_pages.controls.input_controls import TEXT
+from app_pages.controls.map_controls import HEAD, LAYER, QUERY
 from app_pages.controls.masks_controls import (
     BLOCKED_KEYS,
     EXAMPLE,
@@ -29,6 +30,10 @@ from model.record import ForwardRecord
 SEEN = 0.2  # total variation of a row from which its change is clearly seen
 MOST_PADDING = 32  # tokens
 WIDEST = 16  # radius of a window, in tokens
+# A link that sets one of these shows a state of the page, in which nothing else is hidden.
+_OF_STATE = {
+    control.key for control in (TEXT, LAYER, HEAD, QUERY, controls.MASK, BLOCKED_KEYS, controls.BLOCKED_CELLS)
+}
 
 
 def choose_kind(record: ForwardRecord) -> MaskKind:
@@ -44,7 +49,7 @@ def _choose_middle_query(n: int) -> None:
 
 def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
     """Blocks, as an example, the position on which the answer depends most, when the page shows a text or a picture for the first
-    time, unless the session began with a link that sets what is blocked.
+    time, unless the session began with a link to a state of this page.
 
     In a session that begins on this page, also chooses a query, and if needed a head, whose weights clearly change.
     """
@@ -53,7 +58,7 @@ def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
     if (
         not is_first_of_kind(record)
         or BLOCKED_KEYS.read()
-        or not (began_without_parameters() or began_elsewhere)
+        or not (began_elsewhere or _OF_STATE.isdisjoint(st.query_params))
     ):
         return
     if (influential := most_influential_position(subject)) is not None:

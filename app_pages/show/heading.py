@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -34,10 +35,7 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
     with st.container(horizontal=True, vertical_alignment="top", key="heading"):
         with st.container(key="heading_text"):
             with st.container(horizontal=True, vertical_alignment="center", key="heading_title"):
-                st.html(
-                    f'<div class="title"><h1>{page.title} <span>{page.question}</span></h1></div>',
-                    width="content",
-                )
+                draw_title_again = _draw_by_kind(lambda: _title_html(page), width="content")
                 guide = st.container(width="content", key="guide") if is_described else None
             line = st.container(key="heading_line")
         copy_link()
@@ -49,7 +47,7 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
     tokens = _PURPOSE.set(purpose), _GUIDE.set(guide), _SEEN.set(None)
     if is_described:
         with line:
-            draw_seen(lambda: f"<p>{_seen_html(page)}</p>")
+            draw_seen(lambda: f"<p>{_seen_html(page)}</p>", also=draw_title_again)
     try:
         yield line
     finally:
@@ -58,25 +56,48 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
         _SEEN.reset(tokens[2])
 
 
+def _title_html(page: Page) -> str:
+    question = (_is_of_picture() and page.question_of_picture) or page.question
+    return f'<div class="title"><h1>{page.title} <span>{question}</span></h1></div>'
+
+
 def _seen_html(page: Page) -> str:
-    is_picture = KIND.held(st.query_params.get(KIND.key)) in ("Digit", "Picture")
-    return (is_picture and page.seen_of_picture) or page.seen
+    return (_is_of_picture() and page.seen_of_picture) or page.seen
 
 
-def draw_seen(html: Callable[[], str]) -> None:
-    """Draws the sentence on what the page shows from the HTML that `html` returns; `draw_seen_again` draws it once more."""
+def _is_of_picture() -> bool:
+    return KIND.held(st.query_params.get(KIND.key)) in ("Digit", "Picture")
+
+
+def draw_seen(html: Callable[[], str], also: Callable[[], None] = lambda: None) -> None:
+    """Draws the sentence on what the page shows from the HTML that `html` returns; `draw_seen_again` draws it once more, and calls
+    `also`.
+    """
+    draw_again = _draw_by_kind(html)
+
+    def draw_both() -> None:
+        also()
+        draw_again()
+
+    _SEEN.set(draw_both)
+
+
+def _draw_by_kind(
+    html: Callable[[], str], width: Literal["stretch", "content"] = "stretch"
+) -> Callable[[], None]:
+    """Draws the HTML that `html` returns; the result draws it once more, if it has changed."""
     slot, drawn = st.empty(), html()
-    slot.html(drawn)
+    slot.html(drawn, width=width)
 
     def draw_again() -> None:
         if (now := html()) != drawn:
-            slot.html(now)
+            slot.html(now, width=width)
 
-    _SEEN.set(draw_again)
+    return draw_again
 
 
 def draw_seen_again() -> None:
-    """Draws the sentence on what the page shows once more after the kind of input is drawn: after Back it is known only then."""
+    """Draws title and sentence once more after the kind of input is drawn: after Back it is known only then."""
     if (draw_again := _SEEN.get()) is not None:
         draw_again()
 

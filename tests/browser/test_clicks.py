@@ -52,7 +52,7 @@ def test_of_three_clicks_on_pairs_none_is_lost(slow):
 
 @pytest.mark.slow
 def test_of_three_clicks_on_patches_none_is_lost(slow):
-    slow.goto("/masks?kind=Digit")
+    slow.goto("/masks?kind=Digit&query=[CLS]")
     ready(slow)
     press_at_once(slow, *(mark(slow, "masks_patches", patch) for patch in ("r2c3", "r3c3", "r4c3")))
     expect(slow).to_have_url(re.compile(r"[?&]masks_keys=18\.25\.32(&|$)"))

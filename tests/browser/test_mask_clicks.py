@@ -90,7 +90,7 @@ def test_the_row_of_the_browser_is_that_of_the_encoder_in_layer_0(page, name):
 
 @pytest.mark.slow
 def test_cells_patches_and_parts_are_in_the_address(page):
-    page.goto("/masks?kind=Digit")
+    page.goto("/masks?kind=Digit&query=[CLS]")
     ready(page)
     press(page, mark(page, "masks_patches", "r2c3"))
     expect(page.get_by_text("Without the patch in row 2, column 3, the prediction")).to_be_visible()

@@ -28,7 +28,7 @@ _AROUND = 150  # pixels that names and title of the columns take above a map
 # Of compact maps, in pixels: a line with title and colour bar, and below it the names of columns. Where they are shown, a
 # style sheet makes room for these margins.
 _BAR, _LINE, _MIDDLE_OF_LINE, _WAY_TO_FILE, _NAMES = 56, 26, 13, 26, 84
-MARGIN = {"l": 104, "r": 2, "t": _LINE + _NAMES, "b": 2, "pad": 2}
+MARGIN = {"l": 104, "r": 2, "t": _LINE + _NAMES, "b": 6, "pad": 2}
 # Sides of the plots, in pixels, which only the browser knows: these are the least in use.
 _SIDE, _SIDE_BESIDE, _SIDE_COMPACT = 420, 240, 255
 _NOTE = 18  # pixels, a line below the title of the colour bar
@@ -336,11 +336,11 @@ def _token_axis(
     """Plotly's options of an axis with tokens for labels, `side` pixels long, of which only the positions `shown` are
     in sight.
 
-    Letters are at most `most` pixels high, and smaller if not all labels have room. If the smallest letters do not
-    have room either, the positions in `always_named` keep their labels, and others at equal distances.
+    Letters are at most `most` pixels high, and smaller if that gives all labels room. If it does not, the positions in
+    `always_named` keep their labels, and others at equal distances.
     """
     room = side * len(labels) / max(len(shown or labels), 1)
-    size = most if len(labels) * (most + 1) <= room else SMALL
+    size = SMALL if len(labels) * (SMALL + 1) <= room < len(labels) * (most + 1) else most
     positions = named_positions(range(len(labels)), always_named, size, room)
     return token_ticks(size) | {"tickmode": "array", "tickvals": positions}
 

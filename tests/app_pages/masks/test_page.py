@@ -129,9 +129,14 @@ def test_a_link_hides_nothing_that_it_does_not_name(open_masks):
     assert "Nothing is masked" in headline(open_masks())
 
 
-def test_of_a_digit_too_one_patch_is_hidden_as_an_example_once(open_masks):
-    app = open_masks()
-    app.segmented_control(key="kind").set_value("Digit").run()
+@pytest.mark.parametrize("is_of_link", [False, True])
+def test_of_a_digit_too_one_patch_is_hidden_as_an_example_once(open_app, open_masks, is_of_link):
+    if is_of_link:
+        app = open_app(MASKS, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
+        assert np.abs(weights(figures(app)["masks_map_change"])).sum() > 0
+    else:
+        app = open_masks()
+        app.segmented_control(key="kind").set_value("Digit").run()
     assert "For example: without the patch in row " in headline(app)
     (hidden,) = app.multiselect(key="masks_positions").value
     subject = subject_of(app)
