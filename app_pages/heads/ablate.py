@@ -236,8 +236,7 @@ def _draw_effects(
 ) -> None:
     """Draws the effect of ablating each part alone; a click ablates the part, or restores it."""
     record = subject.record
-    effect = "the answer falls without it (+) or rises (−)" if answer.signed else "what changes without it"
-    st.markdown(f"**Each part alone: {effect}**")
+    st.markdown("**Each part alone: how the answer changes without it**")
     vectors = None if means is None else as_hashable_means(means)
     work_key = ("ablate", subject, vectors is None, answer.word)
     n_layers, n_heads, *_ = record.pattern.shape

@@ -80,8 +80,8 @@ COLUMNS = {
     ),
     "adds": Column(
         title="adds to the answer",
-        unit="below 0: takes away",
-        words="how much the head's output adds to the answer directly: what was written, not what would change without it",
+        unit="below 0: against it",
+        words="how much the head's own output adds to the answer; how later layers react to it is left out",
         formula=r"its part $z \, W_O$ of {quantity}, which is the sum of such parts of all heads, feed-forwards, tokens, positions and "
         r"biases (Elhage et al. 2021), with the $\sigma$ of each norm held (Kobayashi et al. 2021)",
         form="#.2g",
@@ -90,7 +90,7 @@ COLUMNS = {
     "importance": Column(
         title="importance",
         unit="nats",
-        words="how much the head's output matters for the answer, estimated without taking it away",
+        words="an estimate of how much the head matters: how fast the answer changes when its output is made a little smaller",
         formula=r"$\left| z^{\top} \, \partial L / \partial z \right|$, how fast the loss $L$, {loss}, changes when the output "
         "$z$ of the head is scaled down a little (Michel et al. 2019): a first-order estimate, to be compared with true "
         "ablation",
@@ -99,16 +99,16 @@ COLUMNS = {
     ),
     "zero": Column(
         title="zeroed",
-        unit="{fall}, {nats}",
-        words="{how far} when the head puts out zeros",
+        unit="{change}, {nats}",
+        words="how the answer changes when zeros stand in the place of the head's output",
         formula="{answer} with zeros in the place of the output $z$ of the head",
         form="#.2g",
         is_share=False,
     ),
     "mean": Column(
         title="mean-ablated",
-        unit="{fall}, {nats}",
-        words="{how far} when the head puts out its mean over the data set",
+        unit="{change}, {nats}",
+        words="how the answer changes when the mean of the head's output over the data set stands in its place",
         formula="the same with the mean of $z$ over the data set in its place",
         form="#.2g",
         is_share=False,

@@ -44,7 +44,7 @@ from model.measures.head_roles import (
 )
 from model.measures.head_statistics import statistics, statistics_of_even_weights
 from model.record import AttentionRecord
-from viz.builders.number_format import format_number, head_name, percent
+from viz.builders.number_format import fall_in_words, format_number, head_name, percent
 from viz.heads.part_grids import effect_decimals
 
 LINKS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
@@ -105,11 +105,12 @@ class HeadNumbers:
 
     def as_text(self, name: str, value: float) -> str:
         """A number of the column `name` as text; effects of an ablation on this input have as many decimals as on the tab
-        Ablate.
+        Ablate, and say whether the answer falls or rises.
         """
         if name not in ABLATED or self.first != HERE:
             return COLUMNS[name].as_text(value, signed=self.is_signed(name))
-        return format_number(value, f"{'+' * self.is_signed(name)}.{effect_decimals(self.here[name])}f")
+        spec = f".{effect_decimals(self.here[name])}f"
+        return fall_in_words(value, spec) if self.is_signed(name) else format_number(value, spec)
 
     def filled_in(self, name: str, text: str) -> str:
         """A `text` that describes the column `name`, with its braces, such as "{units}", replaced by the words for this input and
@@ -119,10 +120,7 @@ class HeadNumbers:
         words = {
             "units": self.record.units,
             "nats": nats,
-            "fall": "falls by" if is_signed else "size of change",
-            "how far": "how far the answer falls (below 0: rises)"
-            if is_signed
-            else "how much the answer changes",
+            "change": "the answer" if is_signed else "size of change",
             "answer": f"{plain(self.answer.fall)}," if is_signed else self._size,
             "loss": f"here {self.answer.loss}",
             "quantity": plain(self.quantity),

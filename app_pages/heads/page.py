@@ -74,9 +74,8 @@ def draw_examples() -> None:
         st.info("None of the examples has a weight of this head between two words.", icon=":material/info:")
         return
     st.caption(
-        f"The largest weights that this head gives between two {'words' if config.is_text else 'patches'}, over "
-        f"{plain(over(stored.source, MEASURE))}, at most one from each: the framed query attends to the filled key. Special "
-        "tokens are left out."
+        f"Where this head looks most: its largest weights from one {'word' if config.is_text else 'patch'} (the query, framed) to "
+        f"another (the key, filled), over {plain(over(stored.source, MEASURE))}, at most one from each. Special tokens are left out."
     )
     if config.is_text:
         texts = own_texts() if stored.source.data == OWN_NAME else {}

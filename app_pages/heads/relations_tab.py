@@ -118,7 +118,8 @@ def _draw_best_heads(
     clickable(figure, key="relation_dots", chosen=chosen_dot, selection="relation", take=take)
     left_out = left_out_clause(source.samples)
     st.caption(
-        "The number after a relation counts its links. Of many heads the best does a little worse on other sentences. "
+        "A link is a pair of words in this relation; the number after the relation counts them. The best of many heads was partly "
+        "lucky: on other sentences it does a little worse. "
         f"{_fewer_links_sentence(best, n_relations)} A click on a dot chooses its head and relation. "
         f"{f'{left_out}. ' if left_out else ''}`docs/relations.md` describes the test."
     )
@@ -142,8 +143,8 @@ def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
     for row in own_rows.to_dict("records"):
         interval = f"{format_number(100 * row['low'], '.0f')} to {percent(row['high'], 0)}"
         clauses.append(
-            f"{row['direction']} {percent(row['share'], 0)} ({interval}), {comparison_clause(row['beyond'], row['p'])} the best offset, "
-            f"{format_number(row['offset'], '+d')}, with {percent(row['baseline'], 0)}"
+            f"{row['direction']} {percent(row['share'], 0)} ({interval}), {comparison_clause(row['beyond'], row['p'])} always looking "
+            f"{_distance(row['offset'])} ({percent(row['baseline'], 0)})"
         )
     name = f"**{head_name(chosen.layer, chosen.head)}** on **{plain(relation)}**"
     if not clauses:
@@ -153,12 +154,16 @@ def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
 
 
 def comparison_clause(is_beyond: bool, p: float | None) -> str:
-    """Words before "the best offset" that say whether a head follows a relation more often than it; if `p` is None, that was not
+    """Words before the best offset that say whether a head follows a relation more often than it; if `p` is None, that was not
     tested.
     """
     if pd.isna(p):
-        return "not tested against"
-    return "beyond" if is_beyond else "not beyond"
+        return "too few to compare with"
+    return "clearly more than" if is_beyond else "not clearly more than"
+
+
+def _distance(offset: int) -> str:
+    return f"{counted(abs(offset), 'word')} {'back' if offset < 0 else 'ahead'}"
 
 
 def _draw_examples(name: Checkpoint, rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:

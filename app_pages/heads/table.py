@@ -14,6 +14,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import (
+    ABLATED,
     HeadNumbers,
     choose_numbers,
     column_description,
@@ -41,16 +42,17 @@ FIRST_COLUMNS = tuple(COLUMNS[name].title for name in ("entropy", "distance", "i
 _RELATION_HEADING: TableHeading = {
     "name": "relations",
     "title": "relation",
-    "help": "How often this head looks most from the one word to the other, where that is more often than by always looking the "
-    "same number of words away. The tab Relations shows examples.",
+    "help": "Pairs of words that belong together in grammar, such as noun → determiner: in how many of them the head looks "
+    "most from the first word to the second. Named only if that is more than by always looking the same number of words "
+    "away. The tab Relations has examples.",
 }
 # What a small or a large value means, by the columns that a name alone does not explain.
 _SMALL_AND_LARGE = {
     "entropy": "Entropy 0: all on one key; 1: spread evenly.",
-    "adds": "Adds to the answer: below 0 where it speaks against it.",
-    "importance": "Importance: large where scaling the head moves the answer.",
-    "zero": "Zeroed: {how far} without it.",
+    "importance": "Importance: an estimate of how much the head matters.",
+    "zero": "Zeroed: the answer without the head.",
 }
+_SIDES = "Gold: the head helps the answer; purple: it works against it."
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
 
@@ -124,8 +126,10 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Hea
         fall = numbers.values.get("zero")
         if fall is not None and np.isfinite(fall).all():
             index = divmod(int(np.abs(fall).argmax()), fall.shape[1])
-            change = ("rises" if fall[index] < 0 else "falls") if numbers.is_signed("zero") else "changes"
-            st.markdown(f"The answer {change} most without **{head_name(*index)}**.", width="content")
+            change = "changes most"
+            if numbers.is_signed("zero"):
+                change = numbers.as_text("zero", fall[index]).replace(" by ", " most, by ")
+            st.markdown(f"Without **{head_name(*index)}** the answer {change}.", width="content")
     if rows:
         headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
         _table.draw(
@@ -135,9 +139,10 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Hea
             take_row=lambda head: take_head(*head),
             take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
         )
-        if words := [
-            numbers.filled_in(name, words) for name, words in _SMALL_AND_LARGE.items() if name in measures
-        ]:
+        words = [words for name, words in _SMALL_AND_LARGE.items() if name in measures]
+        if any(map(numbers.is_signed, measures)):
+            words.append(_SIDES)
+        if words:
             in_nats = any("nats" in column_unit(numbers, name) for name in measures)
             halved = (
                 f"0.69 nats: {'odds' if numbers.answer.word is None else 'a probability'} doubled or halved."
@@ -164,7 +169,13 @@ def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: H
         x = controls.ACROSS.choose(names, COLUMNS[first].title)
         y = controls.UP.choose(names, COLUMNS[second].title)
         say_head(subject, chosen)
-    units = {COLUMNS[name].title: column_unit(numbers, name) for name in values if not COLUMNS[name].is_share}
+    units = {
+        COLUMNS[name].title: "nats; + the answer falls, − it rises"
+        if name in ABLATED and numbers.is_signed(name)
+        else column_unit(numbers, name)
+        for name in values
+        if not COLUMNS[name].is_share
+    }
     x_title, y_title = (f"{title} ({units[title]})" if title in units else title for title in (x, y))
     written = numbers_expression(subject, numbers)
     chart = call(
@@ -251,9 +262,9 @@ def _show_all() -> None:
 
 
 def beyond_clause(best: BestHead) -> str:
-    """Clause with the share of a relation's links that a head follows, and that of the best fixed offset, which is smaller."""
+    """Clause with the share of a relation's links that a head follows, and that of the best fixed distance, which is smaller."""
     share, baseline = format_distinct(best.share, best.baseline, ".0%")
-    return f"{best.direction}: {share} of {best.n:,} links, where the best fixed offset hits {baseline}"
+    return f"{best.direction}: {share} of {best.n:,} links, where always looking the same number of words away hits {baseline}"
 
 
 def _headings(

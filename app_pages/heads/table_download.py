@@ -79,6 +79,8 @@ class TableFile:
         for name in COLUMNS:
             title, spread = self._title(name), self.numbers.spreads.get(name)
             if name in self.numbers.here:
+                if name in ABLATED and self.numbers.answer.signed:
+                    title += " (fall of the answer)"
                 here = f"{title}, this input" if self.numbers.spreads else title
                 columns[here] = self._of_heads(self.numbers.here[name])
             if spread is not None:

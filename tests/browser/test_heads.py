@@ -66,7 +66,7 @@ def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page):
         "entropy0 to 1",
         "distancetokens",
         "importancenats",
-        "zeroedfalls by, nats",
+        "zeroedthe answer, nats",
     ]
     expect(table.get_by_role("columnheader")).to_have_text(titles)
     for name in ("L0 H0", "L3 H3"):

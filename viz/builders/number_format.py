@@ -28,6 +28,16 @@ def format_number(value: float, spec: str, *, otherwise: str = "–") -> str:
     return f"{text} × 10{str(power).translate(_RAISED)}" if power else text
 
 
+def fall_in_words(fall: float, spec: str, *, otherwise: str = "–") -> str:
+    """A fall in words, such as "falls by 0.26" or, below 0, "rises by 1.06"; the size is in Python's format `spec`."""
+    size = format_number(abs(fall), spec, otherwise=otherwise)
+    if size == otherwise:
+        return size
+    if not size.strip("0."):
+        return "stays as it is"
+    return f"{'rises' if fall < 0 else 'falls'} by {size}"
+
+
 def format_tex(value: float, spec: str = ".3g") -> str:
     """A number as LaTeX for `$...$`; a power of ten is put in braces, so that no line breaks within it."""
     digits, power = _digits_and_exponent(value, spec)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..builders.chart import Column, chart, encodings_by_kind, layer
 from ..builders.figure import Kwargs, VegaFigure, value
-from ..builders.number_format import format_number
+from ..builders.number_format import fall_in_words, format_number
 from ..builders.palette import CATEGORIES, NEUTRAL
 from ..builders.theme import INK, LABEL_INK, SMALL, heading
 
@@ -67,13 +67,10 @@ def answer_bars(
         Column("value", rows["value"].to_numpy(float), "adds", "+.4f", quantity),
     ]
     if has_effects:
-        title = "falls without it by"  # in the words of the grid on the tab Ablate
-        texts = [
-            format_number(effect, "+.4f") if np.isfinite(effect) else "not measured" for effect in effects
-        ]
+        texts = [fall_in_words(effect, ".4f", otherwise="not measured") for effect in effects]
         columns += [
-            Column("effect", effects, None, in_file=title),
-            Column("falls", texts, title, in_file=None),
+            Column("effect", effects, None, in_file="fall without it"),
+            Column("falls", texts, "without it", in_file=None),
         ]
     label = "names[indexof(centres, datum.value)]"
     fits = f"width / end * widths[indexof(centres, datum.value)] >= {_APART} + {_LETTER} * length({label})"
@@ -161,7 +158,9 @@ def _reading_lines(
         clauses = [f"{clause}, answer: {name}" for clause, name in zip(clauses, answers, strict=True)]
     reading = [f"up: towards {ends[1]}; down: towards {ends[0]}"] if ends else []
     if has_effects:
-        reading.append("bar: what a part adds; dot: by how much the number falls without that head")
+        reading.append(
+            "bar: what a part adds; dot: how far the number falls without that head (below 0: rises)"
+        )
     return [
         line
         for line in (f"sum of all bars: {' · '.join(clauses)}" * bool(clauses), "; ".join(reading))

@@ -14,11 +14,17 @@ from ..builders.cells import BARE_AXIS, grid, layer_channel, part_channel
 from ..builders.chart import WHOLE, Column, chart, encodings_by_kind, layer, lines
 from ..builders.figure import Kwargs, VegaFigure, value
 from ..builders.label_placement import name_axis
-from ..builders.number_format import THIN_PERCENT, cell_numbers, format_number, stage_names
+from ..builders.number_format import (
+    THIN_PERCENT,
+    cell_numbers,
+    fall_in_words,
+    format_number,
+    stage_names,
+)
 from ..builders.palette import NEUTRAL, ROUNDING, SHAPES, largest_absolute, side_colours
 from ..builders.theme import FIT, SMALL, heading
 from ..builders.token_label import label, visible
-from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend, named_legend, number_at_end
+from ..builders.vega_colours import ENDS, colour_legend, named_legend, number_at_end
 
 ATTENTION, FEED_FORWARD = "attn", "FF"  # the last two columns
 _WIDTH, _NARROWEST, _WIDEST, _HEIGHT = 560, 38, 58, 34
@@ -42,8 +48,9 @@ def ablation_grid(
     its heads together, then its feed-forward.
 
     `what` names the quantity that changes, such as the fall of a logit. Parts that are already removed (True in
-    `away` [layer, part]) are framed. `signed` effects are coloured symmetrically about 0. `over` holds the mean
-    effects over a data set for the tooltip, [layer, part], NaN if not known. A click sets the point selection `part`,
+    `away` [layer, part]) are framed. `signed` effects are falls: they are coloured symmetrically about 0, and the
+    tooltip says whether the answer falls or rises. `over` holds the mean effects over a data set for the tooltip,
+    [layer, part], NaN if not known. A click sets the point selection `part`,
     fields `layer`, `column` and `away`, so that a second click differs from the first.
     """
     n_layers, n_columns = effects.shape
@@ -61,7 +68,16 @@ def ablation_grid(
                 [f"L{layer} {names[column]}" for layer, column in np.ndindex(effects.shape)],
                 "without",
             ),
-            Column("value", effects, what, f"{sign}.4f", what),
+            Column("value", effects, None, in_file=what),
+            Column(
+                "in_words",
+                [
+                    fall_in_words(effect, ".4f") if signed else format_number(effect, ".4f")
+                    for effect in effects.flat
+                ],
+                "the answer" if signed else what,
+                in_file=None,
+            ),
             Column(
                 "over",
                 [format_number(mean, ".3g", otherwise="not measured") for mean in means.flat],
@@ -75,7 +91,9 @@ def ablation_grid(
         signed=signed,
         written=[format_number(effect, f"{sign}.{decimals}f") for effect in effects.flat],
         font_size=SMALL,
-        legend=colour_legend(what, SIGNED_ENDS if signed else ENDS, labelExpr=number_at_end(sign)),
+        legend=named_legend(what, ("rises", "falls"), signed=True)
+        if signed
+        else colour_legend(what, ENDS, labelExpr=number_at_end("")),
         click=("part", "layer", "column", "away"),
         selected=away,
         borders=(4, 0.4),

@@ -90,9 +90,11 @@ def test_without_a_head_the_answer_falls_by_one_number_on_all_pages(open_app, op
     (made,) = (item.proto for item in app.get("bidi_component") if item.proto.component_name == "heads_table")
     table = json.loads(made.json)
     (unit,) = (heading["small"] for heading in table["headings"] if heading["name"] == "zero")
-    assert unit == "falls by, nats"
+    assert unit == "the answer, nats"
     in_table = [row["cells"][-1]["text"] for row in table["rows"]]
-    assert in_table == [*grid(open_ablate(text=text)).loc[names, "written"]]
+    signs = {"falls by ": "+", "rises by ": "−"}
+    written = grid(open_ablate(text=text)).loc[names, "written"]
+    assert [signs[cell[:9]] + cell[9:] for cell in in_table] == [*written]
 
 
 def test_a_link_restores_what_is_taken_away(open_ablate):

@@ -35,7 +35,7 @@ from tests.app_pages.heads.conftest import source
 from tests.app_pages.linked import linked
 from tests.model import tiny
 from tests.model.measures.roles import roles_on_input
-from viz.builders.number_format import format_number
+from viz.builders.number_format import fall_in_words, format_number
 from viz.heads.part_grids import effect_decimals
 
 Open = Callable[..., AppTest]
@@ -331,11 +331,11 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app, store_heads
     answers = ablate_heads(loaded, [TEXT], answer="logits")[0].reshape(4, -1)
     zeroed = -class_changes(before, answers, int(before.logits.argmax()))
     slopes = importance(loaded, [TEXT])[0].ravel()
-    form = f"+.{effect_decimals(zeroed)}f"
+    form = f".{effect_decimals(zeroed)}f"
     for row, fall, slope in zip(rows(app).values(), zeroed, slopes, strict=True):
         shown = [cell["text"] for cell in row["numbers"][-3:]]
         # the stored means are zeros: then both ablations are one
-        expected = [COLUMNS["importance"].as_text(slope), *[format_number(fall, form)] * 2]
+        expected = [COLUMNS["importance"].as_text(slope), *[fall_in_words(fall, form)] * 2]
         assert shown == expected
 
 
@@ -358,7 +358,7 @@ def test_a_column_by_choice_says_what_each_head_adds_to_the_answer(open_app, kin
     assert [cell["bar"] for cell in cells] == pytest.approx(sizes, abs=1e-3)
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
     assert f"its part $z \\, W_O$ of the {parts.quantity}" in listed
-    assert "Adds to the answer: below 0 where it speaks against it." in shown_text(app)
+    assert "Gold: the head helps the answer; purple: it works against it." in shown_text(app)
 
 
 def test_over_a_data_set_it_stands_with_its_spread(open_app, store_heads, checkpoints):

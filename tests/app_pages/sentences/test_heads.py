@@ -91,7 +91,9 @@ TABLE: dict[str, list[Row]] = {
         ),
     ],
     "a relation beyond the best offset": [
-        row("far beyond", lambda: beyond_clause(best(0.64, 0.36)), "64 % of 100 links", "offset hits 36 %"),
+        row(
+            "far beyond", lambda: beyond_clause(best(0.64, 0.36)), "64 % of 100 links", "words away hits 36 %"
+        ),
         row("prints alike", lambda: beyond_clause(best(0.554, 0.551)), "55.4 % of 100", "hits 55.1 %"),
         row("all links", lambda: beyond_clause(best(1.0, 0.2)), "100 % of 100"),
         row("nearly all links", lambda: beyond_clause(best(0.9996, 0.2, n=3000)), "over 99 % of 3,000"),
@@ -208,13 +210,13 @@ TABLE: dict[str, list[Row]] = {
         ),
     ],
     "a head and the best offset": [
-        row("beyond it", lambda: relations_tab.comparison_clause(True, 0.01), "beyond", never=("not",)),
-        row("not beyond it", lambda: relations_tab.comparison_clause(False, 0.2), "not beyond"),
+        row("beyond it", lambda: relations_tab.comparison_clause(True, 0.01), "clearly more", never=("not",)),
+        row("not beyond it", lambda: relations_tab.comparison_clause(False, 0.2), "not clearly more"),
         row(
             "too few links",
             lambda: relations_tab.comparison_clause(False, math.nan),
-            "not tested against",
-            never=("beyond",),
+            "too few to compare",
+            never=("more",),
         ),
     ],
 }

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from viz.builders.number_format import (
     cell_numbers,
+    fall_in_words,
     format_count,
     format_distinct,
     format_number,
@@ -41,6 +42,20 @@ THIN = "\u2009"
 )
 def test_a_number_has_a_minus_and_zero_has_no_sign(value, form, text):
     assert format_number(value, form) == text
+
+
+@pytest.mark.parametrize(
+    ("fall", "text"),
+    [
+        (0.256, "falls by 0.26"),
+        (-1.06, "rises by 1.06"),
+        (-0.004, "stays as it is"),
+        (0.0, "stays as it is"),
+        (math.nan, "–"),
+    ],
+)
+def test_a_fall_in_words_has_no_sign(fall, text):
+    assert fall_in_words(fall, ".2f") == text
 
 
 @pytest.mark.parametrize(

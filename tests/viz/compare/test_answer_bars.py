@@ -102,8 +102,8 @@ def test_a_dot_says_how_much_the_number_falls_without_a_head():
         assert dot["x"] == pytest.approx(bar["x"] + bar["width"] / 2)
         assert dot["fill"] == bar["fill"]
     assert dots[1]["y"] == pytest.approx(items[3]["y"] + items[3]["height"])  # of H1 effect and part are one
-    assert "falls without it by" in chart.in_file.values()
-    assert "falls without it by" not in figure().in_file.values()
+    assert "fall without it" in chart.in_file.values()
+    assert "fall without it" not in figure().in_file.values()
 
 
 def test_with_dots_the_legend_still_shows_bars():
