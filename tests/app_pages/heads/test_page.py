@@ -418,14 +418,14 @@ def test_the_answer_may_be_a_masked_word(open_app, store_heads):
     before = probabilities(loaded, [text], answer=word)[0, 0, 0]
     falls = before - ablate_heads(loaded, [text], answer=word)[0, ..., 0].ravel()
     slopes = importance(loaded, [text], answer=word)[0].ravel()
-    form = f"+.{effect_decimals(falls)}f"
+    form = f".{effect_decimals(falls)}f"
     for row, fall, slope in zip(rows(app).values(), falls, slopes, strict=True):
         cells = row["numbers"]
         written = [cell["text"] for cell in cells[-3:]]
         # the stored means are zeros: then both ablations are one
         assert written == [
             COLUMNS["importance"].as_text(slope),
-            *[format_number(fall, form)] * 2,
+            *[fall_in_words(fall, form)] * 2,
         ]
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
     assert "fall of log P\\(“great” at \\[MASK\\]\\), nats, with zeros" in listed
