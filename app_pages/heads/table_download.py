@@ -79,9 +79,9 @@ class TableFile:
         for name in COLUMNS:
             title, spread = self._title(name), self.numbers.spreads.get(name)
             if name in self.numbers.here:
-                if name in ABLATED and self.numbers.answer.signed:
-                    title += " (fall of the answer)"
-                here = f"{title}, this input" if self.numbers.spreads else title
+                is_fall = name in ABLATED and self.numbers.answer.signed
+                here = f"{title} (fall of the answer)" if is_fall else title
+                here += ", this input" if self.numbers.spreads else ""
                 columns[here] = self._of_heads(self.numbers.here[name])
             if spread is not None:
                 mean = "mean size" if name in ABLATED else "mean"  # on this input a fall has a sign
