@@ -35,7 +35,7 @@ from tests.app_pages.heads.conftest import source
 from tests.app_pages.linked import linked
 from tests.model import tiny
 from tests.model.measures.roles import roles_on_input
-from viz.builders.number_format import fall_in_words, format_number
+from viz.builders.number_format import fall_in_words
 from viz.heads.part_grids import effect_decimals
 
 Open = Callable[..., AppTest]
