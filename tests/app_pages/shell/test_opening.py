@@ -103,8 +103,18 @@ def test_in_the_models_folder_it_has_its_name_there(models, tmp_path):
 def test_one_of_two_encoders_in_a_folder_is_opened(tmp_path):
     build(tmp_path / "clip", "CLIPModel")
     assert name_in_app(str(tmp_path / "clip" / "text_model"), None) == ("clip/text_model", tmp_path / "clip")
-    with pytest.raises(ValueError, match="it holds two encoders, so write /vision_model"):
-        name_in_app(str(tmp_path / "clip"), None)
+
+
+def test_a_folder_with_two_encoders_opens_a_picture_and_texts(tmp_path):
+    build(tmp_path / "clip", "CLIPModel")
+    name, root = name_in_app(str(tmp_path / "clip"), None)
+    assert (name, root) == ("clip", tmp_path / "clip")
+    expected = {"kind": "Picture", "checkpoint": "clip/vision_model", "compare_what": "a picture and texts"}
+    address = query_of(name, None, None)
+    assert address.startswith("compare?")
+    assert parameters(address.removeprefix("compare")) == expected
+    address = query_of(name, "a cat", None)
+    assert parameters(address.removeprefix("compare")) == expected | {"compare_texts": "a cat"}
 
 
 @pytest.mark.parametrize(
