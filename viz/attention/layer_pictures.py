@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..builders.cells import casing_layer, frame_channels
-from ..builders.chart import Column, Rows, chart
-from ..builders.chart import layer as marks
+from ..builders.chart import Column, Rows
 from ..builders.figure import VegaFigure
 from ..builders.heatmap import attention_scale, heatmap, position_labels
 from ..builders.heatmap_figure import Heatmap
+from ..builders.layer_tiles import layer_tiles
 from ..builders.number_format import format_number, format_weight
 from ..builders.palette import ROUNDING, TO_ONE, WeightScale, map_pictures
-from ..builders.picture_marks import PIXEL_BOX, image_at, picture_ink, text_at, weight_table
+from ..builders.picture_marks import image_at, picture_ink, weight_table
 from ..builders.theme import ON_DARK, heading
 from ..builders.token_label import width_in_letters
 from ..builders.vega_colours import attention_colour, weight_legend
@@ -114,8 +113,6 @@ def layer_pictures(
     of_patches = weights[:, record.patches]
     height = _SIDE * image.shape[0] / image.shape[1]
     tops = np.full(n_layers, scale.largest)
-    row, column = np.divmod(np.arange(n_layers), _IN_ROW)
-    left, top = column * (_SIDE + _GAP), row * (height + _NAME + _GAP) + _NAME
     is_strongest = of_patches >= of_patches.max(axis=1, keepdims=True) - ROUNDING
     tile_images = map_pictures(of_patches.reshape(n_layers, *record.patch_grid), tops=tops, side=2 * _SIDE)
     ink = picture_ink(image, side=_SIDE, opacity=OPACITY)
@@ -133,23 +130,18 @@ def layer_pictures(
         Column("on all patches", of_patches.sum(axis=1), "", ".3f"),
     ]
     box, colours = ("datum.left", "datum.top", "side", "tall"), {"color": attention_colour(legend.title)}
-    cover = PIXEL_BOX | frame_channels((3, 0.5)) | {"description": "name:N", "tooltip": columns}
-    return chart(
+    return layer_tiles(
         columns,
         image_at(Rows(), *box, channels=colours),
         image_at(Rows(), *box, f"{ON_DARK} ? ink_on_dark : ink_on_light"),
-        text_at(Rows(), "datum.left", "datum.top - 10", "datum.name"),
-        casing_layer(PIXEL_BOX, 3),
-        # On top and clear: the pointer on a picture is the pointer on its layer.
-        marks("rect", cover, fill="transparent", cursor="pointer", click=("layer", "layer")),
+        size=(_SIDE, height),
+        gap=_GAP,
+        name_height=_NAME,
+        in_row=_IN_ROW,
+        chosen=layer,
         drawing={
-            "left": left,
-            "top": top,
-            "right": left + _SIDE,
-            "bottom": top + height,
             "on_light": [tile.on_light for tile in tile_images],
             "on_dark": [tile.on_dark for tile in tile_images],
-            "selected": np.arange(n_layers) == layer,
         },
         table=partial(weight_table, of_patches, {"layer": None}, record.tokens[record.patches]),
         values={
@@ -159,9 +151,6 @@ def layer_pictures(
             "side": _SIDE,
             "tall": height,
         },
-        width=min(n_layers, _IN_ROW) * (_SIDE + _GAP),
-        height=float(top.max(initial=0)) + height + 4,
-        autosize="pad",
         title=heading(title, *notes),
         description=f"{title}, a picture for each of {n_layers} layers",
     )

@@ -3,20 +3,22 @@ norms; for one layer in large, and for all layers in small.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
-from ..builders.cells import CASING, casing_layer, frame_channels
-from ..builders.chart import Column, Rows, chart
-from ..builders.chart import layer as marks
+from ..builders.cells import CASING
+from ..builders.chart import Column, Layer, Rows, chart
 from ..builders.figure import Kwargs, VegaFigure, value
+from ..builders.layer_tiles import layer_tiles
 from ..builders.number_format import format_number, percent
 from ..builders.palette import WEIGHTS, data_uri, weight_colours
-from ..builders.picture_marks import PIXEL_BOX, image_at, text_at
+from ..builders.picture_marks import image_at
 from ..builders.theme import INK, ON_DARK, OTHER_INK
 from ..builders.vega_colours import colour_legend
-from .pictures_beside import NAMES, Grids, patch_names, place_pictures
+from .pictures_beside import LEGEND_ABOVE, NAMES, Grids, patch_names, place_pictures
 
 COLOURS = ("red", "green", "blue")
 _SIDE, _BETWEEN, _GAP, _NAME = (
@@ -104,6 +106,7 @@ def patch_norm_map(
         pictures,
         patch_grids,
         lines=1 + has_registers,
+        has_legend=True,
         line=counts,
         registers=[_registers_text(side) for side in registers] if has_registers else [""] * len(pictures),
     )
@@ -116,11 +119,10 @@ def patch_norm_map(
         reverse=alt.expr(ON_DARK),
     )
     legend = colour_legend(
-        "length of the state, smallest to largest",
+        "length of the state",
         alt.ExprRef("[smallest, largest]"),
         labelExpr="format(datum.value, '.3~g')",
-        offset=8,
-        padding=0,
+        **LEGEND_ABOVE,
     )
     numbers = Column("norm", lengths, "length of the state", ".4~g", "length of the state")
     outlier = Column("outlier", framed, None)
@@ -146,61 +148,58 @@ def patch_norm_map(
 
 
 def layer_patches(values: np.ndarray, patch_grids: Grids, notes: Sequence[str], *, layer: int) -> VegaFigure:
-    """For each layer one small picture, or two side by side, made of `values` [layer, patch], or of RGB colours
+    """For each layer one small picture, or two side by side, made of norms, `values` [layer, patch], or of RGB colours
     [layer, patch, 3] from 0 to 1.
 
-    Values have the colours of weights, from the smallest of a layer to its largest. `notes` [layer] are texts beside
+    Norms have the colours of weights, from the smallest of a layer to its largest. `notes` [layer] are texts beside
     the names of the layers. The pictures of `layer` are framed; a click sets the point selection `layer`, field
-    `layer`. Raises ValueError for values that do not fit the `patch_grids` (rows, columns).
+    `layer`. The exported file has a row for each patch of each layer. Raises ValueError for values that do not fit the
+    `patch_grids` (rows, columns).
     """
-    n_layers, n_pictures = len(values), len(patch_grids)
     _patch_columns(patch_grids, values[0])
-    ends = np.cumsum([0, *(rows * columns for rows, columns in patch_grids)])
-    in_row = _IN_ROW // n_pictures
-    width = n_pictures * (_SIDE + _BETWEEN) - _BETWEEN
-    row, column = np.divmod(np.arange(n_layers), in_row)
-    left, top = column * (width + _GAP), row * (_SIDE + _NAME + _GAP) + _NAME
-    pictures = np.repeat(np.arange(n_layers), n_pictures), np.tile(np.arange(n_pictures), n_layers)
-    urls: dict[str, list[str]] = {theme: [] for theme in ("on_light", "on_dark")}
-    shares_x, shares_y = [], []
-    for index, picture in zip(*pictures, strict=True):
-        rows, columns = patch_grids[picture]
-        part = _layer_pixels(values[index], slice(ends[picture], ends[picture + 1]))
-        for theme, pixels in part.items():
-            urls[theme].append(data_uri(pixels.reshape(rows, columns, 3)))
-        shares_x.append(columns / max(rows, columns))
-        shares_y.append(rows / max(rows, columns))
-    frame = {
-        "left": left[pictures[0]] + pictures[1] * (_SIDE + _BETWEEN),
-        "top": top[pictures[0]],
-        "share_x": shares_x,
-        "share_y": shares_y,
-        **urls,
-    }
-    box = "datum.left", "datum.top", f"{_SIDE} * datum.share_x", f"{_SIDE} * datum.share_y"
     names = [f"L{index}{' · ' * bool(note)}{note}" for index, note in enumerate(notes)]
-    cover = PIXEL_BOX | frame_channels((3, 0.5)) | {"description": "name:N"}
-    return chart(
-        [Column("layer", np.arange(n_layers)), Column("note", [*notes])],
-        image_at(Rows("small"), *box),
-        text_at(Rows(), "datum.left", "datum.top - 9", "datum.name"),
-        casing_layer(PIXEL_BOX, 3),
-        # On top and clear: the pointer on a picture is the pointer on its layer.
-        marks("rect", cover, fill="transparent", cursor="pointer", click=("layer", "layer")),
-        drawing={
-            "name": names,
-            "left": left,
-            "top": top,
-            "right": left + width,
-            "bottom": top + _SIDE,
-            "selected": np.arange(n_layers) == layer,
-        },
-        frames={"small": frame},
-        width=min(n_layers, in_row) * (width + _GAP) - _GAP + 4,
-        height=float(top[-1] + _SIDE + 4),
-        autosize="pad",
-        description=f"The patches in each of {n_layers} layers",
+    images: list[Layer] = []
+    drawing: Kwargs = {}
+    parts = np.cumsum([rows * columns for rows, columns in patch_grids])[:-1]
+    shades = [_layer_pixels(of_layer) for of_layer in values]
+    for picture, (rows, columns) in enumerate(patch_grids):
+        for theme in ("on_light", "on_dark"):
+            pixels = [np.split(of_layer[theme], parts)[picture] for of_layer in shades]
+            drawing[f"{theme}_{picture}"] = [data_uri(part.reshape(rows, columns, 3)) for part in pixels]
+        width, height = (f"{_SIDE * share / max(rows, columns)}" for share in (columns, rows))
+        url = f"{ON_DARK} ? datum.on_dark_{picture} : datum.on_light_{picture}"
+        left = f"datum.left + {picture * (_SIDE + _BETWEEN)}"
+        images.append(image_at(Rows(), left, "datum.top", width, height, url))
+    return layer_tiles(
+        [
+            Column("layer", np.arange(len(values)), None),
+            Column("name", names, "layer"),
+            Column("note", [*notes], None),
+        ],
+        *images,
+        size=(len(images) * (_SIDE + _BETWEEN) - _BETWEEN, _SIDE),
+        gap=_GAP,
+        name_height=_NAME,
+        in_row=_IN_ROW // len(images),
+        chosen=layer,
+        drawing=drawing,
+        table=partial(_layer_table, values, patch_grids),
+        description=f"The patches in each of {len(values)} layers",
     )
+
+
+def _layer_table(values: np.ndarray, patch_grids: Grids) -> pd.DataFrame:
+    """A row for each patch of each layer, with its norm or the three parts of its colour, from `layer_patches`'
+    `values`.
+    """
+    n_layers, n_patches = values.shape[:2]
+    names = {
+        column.in_file or column.name: column.values for column in _patch_columns(patch_grids, values[0])
+    }
+    frame = pd.DataFrame({"layer": np.repeat(np.arange(n_layers), n_patches)})
+    frame[[*names]] = np.tile(np.transpose([*names.values()]), (n_layers, 1))
+    frame[[*(COLOURS if values.ndim == 3 else ["norm"])]] = values.reshape(len(frame), -1)
+    return frame
 
 
 def _patch_columns(patch_grids: Grids, values: np.ndarray) -> list[Column]:
@@ -225,13 +224,13 @@ def _hexadecimal(colours: np.ndarray) -> list[str]:
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in np.rint(255 * colours).astype(int)]
 
 
-def _layer_pixels(values: np.ndarray, part: slice) -> dict[str, np.ndarray]:
-    """The pixels, uint8 [patch, 3], of the patches in `part`, for a light and a dark page, from one layer's `values`
-    [patch] or RGB colours [patch, 3].
+def _layer_pixels(values: np.ndarray) -> dict[str, np.ndarray]:
+    """The pixels, uint8 [patch, 3], of one layer's patches for a light and a dark page, from their `values` [patch] or
+    RGB colours [patch, 3].
     """
     if values.ndim == 2:
-        return dict.fromkeys(("on_light", "on_dark"), np.rint(255 * values[part]).astype(np.uint8))
+        return dict.fromkeys(("on_light", "on_dark"), np.rint(255 * values).astype(np.uint8))
     span = np.ptp(values)
-    levels = (values[part] - values.min()) / (span if span > 0 else 1)
+    levels = (values - values.min()) / (span if span > 0 else 1)
     themes = {"on_light": levels, "on_dark": 1 - levels}
     return {theme: weight_colours(shares).round().astype(np.uint8) for theme, shares in themes.items()}

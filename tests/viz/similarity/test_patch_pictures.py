@@ -64,16 +64,25 @@ def test_equal_lengths_have_one_colour():
 
 def test_small_pictures_have_a_pixel_a_patch():
     figure = small()
-    urls = figure.frames["small"]["on_light"]
-    assert len(urls) == 6  # two pictures for each of three layers
+    urls = figure.frame["on_light_0"]
+    assert len(urls) == 3  # one for each layer
     picture = pixels(urls[0])
     assert picture.shape[:2] == (2, 3)
     assert picture[0, 0, :3].tolist() == [255, 255, 255]  # the smallest of the layer
     assert picture[1, 2, :3].tolist() == [23, 22, 20]
     coloured = layer_patches(COLOURS[None], GRIDS, [""], layer=0)
     np.testing.assert_array_equal(
-        pixels(coloured.frames["small"]["on_dark"][1])[..., :3].reshape(4, 3), np.rint(COLOURS[6:] * 255)
+        pixels(coloured.frame["on_dark_1"][0])[..., :3].reshape(4, 3), np.rint(COLOURS[6:] * 255)
     )
+
+
+def test_the_file_of_small_pictures_has_the_numbers_of_each_patch():
+    lengths = small().table()
+    assert lengths.columns.tolist() == ["layer", "picture", "patch", "norm"]
+    assert lengths["norm"].tolist() == [*np.concatenate(NORMS)] * 3
+    assert lengths.iloc[16].tolist() == [1, "second picture", "r0c0", 1.0]
+    colours = layer_patches(np.stack([COLOURS, COLOURS / 2]), GRIDS, ["", ""], layer=0).table()
+    np.testing.assert_array_equal(colours[["red", "green", "blue"]], np.vstack([COLOURS, COLOURS / 2]))
 
 
 def test_the_chosen_layer_is_framed_and_notes_stand_beside_names():
