@@ -35,8 +35,7 @@ def show(
     height: Size = "content",
     in_file: Figure | Callable[[], Figure] | None = None,
 ) -> None:
-    """Draws a figure (or an expression of one) in the current container; a Plotly figure with `height="stretch"` fills that
-    container's height.
+    """Draws a figure (or an expression of one) in the current container; with `height="stretch"` it fills that container's height.
 
     `in_file` is the figure for the downloaded file, or a function that makes it, if the file needs more than the page's figure,
     such as a legend. With `key` None the figure has no download menu, since it will be drawn again within this run.
@@ -57,7 +56,7 @@ def show(
                 alt=drawn.description,
             )
         else:
-            st.vega_lite_chart(_with_data(drawn), key=key, width=width)
+            st.vega_lite_chart(_with_data(drawn), key=key, width=width, height=height)
         if key:
             download(in_file or figure, key, full_screen=True)
 
@@ -89,6 +88,7 @@ def clickable(
     selection: str,
     take: Callable[[dict], None],
     width: Size = "stretch",
+    height: Size = "content",
     is_figure: bool = True,
     in_file: Callable[[], Figure] | None = None,
 ) -> None:
@@ -96,7 +96,7 @@ def clickable(
 
     Streamlit reports a click only if the chart's selection changes: a second click on the same mark would be lost if another
     control has changed the `chosen` value meanwhile. The chart is then created again with an empty selection; after a click on
-    the chart itself it stays, with its scroll position. `in_file` is as in `show`; with `is_figure` False the chart is a mere
+    the chart itself it stays, with its scroll position. `height` and `in_file` are as in `show`; with `is_figure` False the chart is a mere
     control without a download menu.
     """
     state_key = f"{key}_memory"
@@ -118,6 +118,7 @@ def clickable(
             key=chart_key,
             selection_mode=selection,
             width=width,
+            height=height,
         )
         if is_figure:
             download(in_file or figure, key, full_screen=True)

@@ -17,27 +17,38 @@ ADDRESS = (
     "/compare?kind=Digit&checkpoint=mnist-pre-ln&compare_what=two+inputs&compare_part=Similarity"
     "&similarity_view=one+patch&digit=0&compare_digit=1&layer=0"
 )
-TOP, SIDE, GAP, GRID = 22, 420, 16, 7  # pixels of the chart, and rows of patches
+TOP, GAP, BELOW, GRID = (
+    52,
+    16,
+    20,
+    7,
+)  # pixels of the chart, the last of them Streamlit's padding, and rows of patches
 CORNERS = 0, 6, 42, 48, 49, 55  # patches of both digits without ink
-# A pixel of the chart, as it lies on the page.
-PIXEL = """([x, y]) => {
+# Where a place lies in the chart, and its pixel; a place is a picture, 0 or 1, and shares of its side, which grows with the window.
+WHERE = f"""([picture, x, y]) => {{
+  const canvas = document.querySelector(".st-key-patch_map canvas");
+  const side = Math.min(canvas.clientHeight - {TOP + BELOW}, (canvas.clientWidth - {GAP}) / 2);
+  return [picture * (side + {GAP}) + x * side, {TOP} + y * side];
+}}"""
+PIXEL = f"""place => {{
   const canvas = document.querySelector(".st-key-patch_map canvas");
   const scale = canvas.width / canvas.clientWidth;
-  return [...canvas.getContext("2d").getImageData(Math.round(x * scale), Math.round(y * scale), 1, 1).data];
-}"""
+  const [x, y] = ({WHERE})(place).map(length => Math.round(length * scale));
+  return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data];
+}}"""
 
 
-def centre(patch: int) -> tuple[float, float]:
+def centre(patch: int) -> tuple[int, float, float]:
+    """The place of the middle of a patch."""
     picture, index = divmod(patch, GRID**2)
     row, column = divmod(index, GRID)
-    cell = SIDE / GRID
-    return picture * (SIDE + GAP) + (column + 0.5) * cell, TOP + (row + 0.5) * cell
+    return picture, (column + 0.5) / GRID, (row + 0.5) / GRID
 
 
 def point_at(page: Page, patch: int) -> None:
     box = page.locator(".st-key-patch_map canvas").first.bounding_box()
     assert box
-    x, y = centre(patch)
+    x, y = page.evaluate(WHERE, centre(patch))
     page.mouse.move(box["x"] + x, box["y"] + y)
 
 

@@ -35,12 +35,11 @@ def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, 
     return alt.Legend(
         title=title,
         titleLimit=0,
-        orient="bottom",
         direction="horizontal",
         gradientLength=180,
         gradientThickness=8,
         values=ticks,
-        **options,
+        **{"orient": "bottom", **options},
     )
 
 

@@ -16,7 +16,7 @@ from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import ACCENT, DIFFERENCE
 from ..builders.theme import OTHER_INK
 from ..builders.vega_colours import colour_legend
-from .pictures_beside import NAMES, Grids, patch_names, place_pictures
+from .pictures_beside import LEGEND_ABOVE, NAMES, Grids, patch_names, place_pictures
 
 MOST_PATCHES = 2 * 37 * 37  # of both pictures; the cosines of more would be too much for one message
 # A cosine travels as a letter: the first stands for -1, the last but one for 1, the last for none. A second letter says where between
@@ -57,7 +57,7 @@ def patch_map(
         if len(pictures) == 1
         else [f"{name} of the {picture}" for name, picture in zip(names, of, strict=True)]
     )
-    layout = place_pictures(pictures, patch_grids, lines=1)
+    layout = place_pictures(pictures, patch_grids, lines=1, has_legend=True)
     params = [
         *layout.params,
         {"name": "start", "value": patch},
@@ -69,7 +69,7 @@ def patch_map(
     # The browser's interpreter takes its time with every part of an expression, so there is one for each patch, as short as can be.
     colours = alt.Scale(domain=[*_LETTERS], range=_letter_colours())
     ends = alt.Scale(domain=[-1, 1], range=list(DIFFERENCE), interpolate="rgb")
-    legend = colour_legend("cosine similarity, −1 to 1", [-1, 0, 1], offset=8, padding=0)
+    legend = colour_legend("cosine similarity", [-1, 0, 1], **LEGEND_ABOVE)
     shown, kept = (f"data('frame')[{index}]" for index in ("shown", "kept"))
     level, between = (f"indexof(letters, {kept}.{name}[letter])" for name in ("cosines", "between"))
     line = (

@@ -15,11 +15,17 @@ from ..builders.figure import Kwargs
 from ..builders.picture_marks import box_between, image_at, picture_ink, text_at
 
 NAMES = ("first picture", "second picture")
-_SIDE, _GAP, _LINE = (
-    420,
-    16,
-    22,
-)  # pixels: the longer side at most, between pictures, a line of text above them
+# pixels: the longer side where the page gives no height, between pictures, a line of text above them, the colour bar above that
+_SIDE, _GAP, _LINE, _LEGEND = 420, 16, 22, 30
+# Options of a colour bar that stands above all, where it is in sight in a low window too.
+LEGEND_ABOVE: Kwargs = {
+    "orient": "none",
+    "legendX": 0,
+    "legendY": 4,
+    "titleOrient": "left",
+    "titlePadding": 8,
+    "padding": 0,
+}
 _STROKES, _PHOTO = 0.55, 0.4  # opacity over the colours, which must still show
 _LUMINANCE = np.array([0.299, 0.587, 0.114])
 _LEFT = f"datum.picture * (side + {_GAP})"
@@ -28,19 +34,15 @@ Grids = Sequence[tuple[int, int]]
 
 class PlacedPictures(NamedTuple):
     """One or two pictures in a chart: columns of the data frame `pictures`, columns of their patches, and the chart's
-    `height` and `params`; `lines` is the number of lines of text above the pictures.
+    `height` and `params`; `top` is the y in pixels at which the pictures start, below `lines_top`, that of the lines of text.
     """
 
-    lines: int
+    lines_top: int
+    top: int
     pictures: Mapping[str, Any]
     patches: Mapping[str, Any]
     height: float
     params: Sequence[Mapping[str, Any]]
-
-    @property
-    def top(self) -> int:
-        """The y in pixels at which the pictures start."""
-        return self.lines * _LINE
 
     def boxes(self, rows: Rows, channels: Channels | None = None, then: str = "", **mark: Any) -> Layer:
         """A layer with a rectangle over the patch of each of the rows.
@@ -77,17 +79,22 @@ class PlacedPictures(NamedTuple):
         """A layer with a line of text above each picture, the `number`-th from the top; `text` is a Vega expression,
         by default the column `line` of the frame `pictures`.
         """
-        return text_at(Rows("pictures"), _LEFT, f"{_LINE * number + 8}", text)
+        return text_at(Rows("pictures"), _LEFT, f"{self.lines_top + _LINE * number + 8}", text)
 
 
 def place_pictures(
-    pictures: Sequence[np.ndarray], patch_grids: Grids, *, lines: int, **columns: Sequence
+    pictures: Sequence[np.ndarray],
+    patch_grids: Grids,
+    *,
+    lines: int,
+    has_legend: bool = False,
+    **columns: Sequence,
 ) -> PlacedPictures:
     """Places one or two `pictures`, uint8 [height, width] or [height, width, 3], side by side, with `patch_grids`
-    (rows, columns).
+    (rows, columns); they are as large as the chart's size allows.
 
     Pictures are drawn in grey over the colours of their patches, so that they add no colour. `lines` is the number of
-    lines of text above them, and `columns` are further columns of the frame `pictures`. Raises ValueError unless
+    lines of text above them, with room for a colour bar (`LEGEND_ABOVE`) above these if `has_legend`; `columns` are further columns of the frame `pictures`. Raises ValueError unless
     there are one or two pictures, each with a grid.
     """
     if not 1 <= len(pictures) == len(patch_grids) <= 2:
@@ -108,10 +115,12 @@ def place_pictures(
         **{theme: [ink[theme] for ink in inks] for theme in inks[0]},
         **columns,
     }
-    side = {"name": "side", "expr": f"min({_SIDE}, (width - {_GAP * (n - 1)}) / {n})"}
+    lines_top, tallest = _LEGEND * has_legend, max(share_y for _, share_y in shares)
+    top = lines_top + lines * _LINE
+    fits = f"min((height - {top}) / {tallest}, (width - {_GAP * (n - 1)}) / {n})"
     patches = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    height = lines * _LINE + _SIDE * max(share_y for _, share_y in shares)
-    return PlacedPictures(lines, options, patches, height, [side])
+    side = {"name": "side", "expr": f"max(1, {fits})"}
+    return PlacedPictures(lines_top, top, options, patches, top + _SIDE * tallest, [side])
 
 
 def patch_names(patch_grids: Grids) -> list[str]:
