@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.compare_controls import PATCH
 from app_pages.controls.control_bar import Slots
@@ -25,12 +24,11 @@ from model.similarity.patch_similarity import (
     patch_norms,
     patch_similarity,
 )
-from viz.builders.number_format import percent
+from viz.builders.number_format import format_number, percent
 from viz.similarity.patch_map import MOST_PATCHES, patch_map
-from viz.similarity.patch_pictures import layer_patches, patch_colour_map, patch_norm_map
+from viz.similarity.patch_pictures import COLOURS, layer_patches, patch_colour_map, patch_norm_map
 from viz.similarity.pictures_beside import NAMES, patch_names
 
-_LARGE = 856  # pixels: two pictures as large as those of Attention
 _BEGUN = (
     "patch_map_begun"  # in the session: of what the map is, the patch that it began with, and the chosen one
 )
@@ -40,8 +38,7 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
     """Draws the cosine between every patch of both pictures and the patch under the pointer; a click chooses that patch."""
     sides = _sides_with_different_pictures(first, second)
     grids = _grids(sides)
-    names = patch_names(grids)
-    ends = np.cumsum([rows * columns for rows, columns in grids])
+    names, ends = _names_and_ends(grids)
     rows, columns = grids[0]
     with slots.controls:
         layer = _choose_layer(first)
@@ -68,22 +65,27 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
     def figure(index: int) -> Expression:
         return call(patch_map, cosines, pictures, grids, patch=index)
 
-    how = "Point at a patch; a click keeps it."
+    how = "Point at another one; a click keeps it."
     if len(names) > MOST_PATCHES:
-        how = f"Click a patch: more than {MOST_PATCHES:,} do not follow the pointer."
-    st.caption(
-        f"{how} Colours are the cosine of its state with that of every patch, behind layer {layer}. See whether like parts are gold, or only what "
-        "lies near: in DINO's encoders, patches of like parts are alike in the later layers (Caron et al. 2021; Oquab et al. 2023)."
+        how = f"Click another one: more than {MOST_PATCHES:,} do not follow the pointer."
+    st.markdown(
+        f"**Which patches are like the framed one to the encoder?** {how}{_most_alike(cosines(), patch, layer, names, ends)}"
     )
-    with _large_container(sides, "patch"):
-        clickable(
-            figure(begun),
-            key="patch_map",
-            chosen=patch,
-            selection="patch",
-            take=take,
-            in_file=figure(patch),
-        )
+    st.caption(
+        "Gold: their states point the same way (cosine 1); no colour: at a right angle (0); purple: opposite ways (−1). "
+        "r2c3 is row 2, column 3, counted from 0.",
+        help="A state is the vector that the encoder holds of a patch. In DINO's encoders, patches of like parts of a picture are alike in the "
+        "later layers (Caron et al. 2021; Oquab et al. 2023); in others, often just those that lie near.",
+    )
+    clickable(
+        figure(begun),
+        key="patch_map",
+        chosen=patch,
+        selection="patch",
+        take=take,
+        height="stretch",
+        in_file=figure(patch),
+    )
 
 
 def draw_colours(slots: Slots, first: Side, second: Side) -> None:
@@ -101,20 +103,29 @@ def draw_colours(slots: Slots, first: Side, second: Side) -> None:
     large = call(patch_colour_map, source[layer].colours, source[layer].explained, _pictures(sides), grids)
     values = call(np.stack, [source[index].colours for index in range(len(colours))])
     notes = [percent(float(layer_colours.explained.sum()), 0) for layer_colours in colours]
-    of_both = ", of both pictures together," if len(sides) == 2 else ""
-    st.caption(
-        f"Red, green and blue are the three axes{of_both} along which the patches' states vary most (principal components); beside each layer "
-        "stands their share of the variance. See whether a part has one colour, and the same in both (Oquab et al. 2023). The sign of an axis is arbitrary, and chosen "
-        "so that colours agree with the layer before."
+    names, ends = _names_and_ends(grids)
+    of_layer = colours[layer]
+    reddest = int(of_layer.colours[:, 0].argmax())
+    numbers = zip(COLOURS, of_layer.colours[reddest], strict=True)
+    mixed = ", ".join(f"{colour} {format_number(float(number), '.2f')}" for colour, number in numbers)
+    st.markdown(
+        f"**Which patches does the encoder treat alike, after layer {layer}?** Like colours are like states. The reddest is "
+        f"{_in_words(reddest, names, ends)}: {mixed}, each from 0 to 1."
     )
-    _draw_layers(sides, "colours", large, call(layer_patches, values, grids, notes, layer=layer), layer)
+    st.caption(
+        f"The colours keep **{notes[layer]}** of how the states differ in this layer; beside each layer stands its share. Black has no meaning "
+        "of its own: it is low on all three.",
+        help="Of each patch's vector three numbers are shown, along the directions in which the patches"
+        f"{' of both pictures together' if len(sides) == 2 else ''} vary most (principal components): red the first, green the second, blue "
+        "the third. Which end of a direction is bright is arbitrary; it is chosen so that colours agree with the layer before. See whether a "
+        "part of the picture has one colour, and the same in both pictures (Oquab et al. 2023).",
+    )
+    _draw_layers("colours", large, call(layer_patches, values, grids, notes, layer=layer), layer)
 
 
 def draw_norms(slots: Slots, first: Side, second: Side) -> None:
     """Draws the lengths of the patches' states by layer, and frames patches whose states are far longer than the others."""
     sides = _sides_with_different_pictures(first, second)
-    with slots.controls:
-        layer = _choose_layer(first)
     n_layers = first.record.config.n_layers
     by_side: list[list[Expression]] = []
     results: list[list[PatchNorms]] = []
@@ -122,6 +133,12 @@ def draw_norms(slots: Slots, first: Side, second: Side) -> None:
         record = as_python.record(side.subject)
         results.append([side.subject.measure(patch_norms, index) for index in range(n_layers)])
         by_side.append([call(patch_norms, record, index) for index in range(n_layers)])
+    counts = [[len(by_layer[index].outliers) for by_layer in results] for index in range(n_layers)]
+    with slots.controls:
+        # the last layer with a frame to see
+        layer = _choose_layer(
+            first, max((index for index, both in enumerate(counts) if any(both)), default=None)
+        )
     grids = _grids(sides)
     chosen = [named("norms", by_layer[layer]) for by_layer in by_side]
     large = call(
@@ -135,15 +152,25 @@ def draw_norms(slots: Slots, first: Side, second: Side) -> None:
     lengths = [
         call(np.concatenate, [by_layer[index].patches for by_layer in by_side]) for index in range(n_layers)
     ]
-    counts = [[len(by_layer[index].outliers) for by_layer in results] for index in range(n_layers)]
     notes = [f"{' + '.join(map(str, both))} framed" if any(both) else "" for both in counts]
     strip = call(layer_patches, call(np.stack, lengths), grids, notes, layer=layer)
-    st.caption(
-        f"Framed are patches whose state is longer than the layer's median by more than {DEVIATIONS} median absolute deviations; the rule is this "
-        "project's. See whether they lie on plain ground: large trained ViTs keep there what belongs to the whole picture, unless registers hold it "
-        "(Darcet et al. 2024)."
+    names, ends = _names_and_ends(grids)
+    of_layer = [by_layer[layer] for by_layer in results]
+    longest = int(np.concatenate([norms.patches - norms.limit for norms in of_layer]).argmax())
+    norms = of_layer[int(longest >= ends[0])]
+    length = np.concatenate([side.patches for side in of_layer])[longest]
+    numbers = (format_number(float(n), "#.3g") for n in (length, np.median(norms.patches), norms.limit))
+    st.markdown(
+        "**Does a patch have an unusually long state, after layer {}?** {} has length {}; half of the patches in its picture have less than {}, "
+        "and a frame begins above {}.".format(layer, _in_words(longest, names, ends), *numbers)
     )
-    _draw_layers(sides, "norms", large, strip, layer)
+    st.caption(
+        f"Stronger colour: longer. {'Layers with frames are noted beside.' if any(map(any, counts)) else 'No layer has a frame here.'}",
+        help=f"The limit is the median of the picture's patches in this layer plus {DEVIATIONS} median absolute deviations; the rule is this "
+        "project's. See whether framed patches lie on plain ground: large trained ViTs keep there what belongs to the whole picture, unless "
+        "registers hold it (Darcet et al. 2024).",
+    )
+    _draw_layers("norms", large, strip, layer)
 
 
 def _sides_with_different_pictures(first: Side, second: Side) -> tuple[Side, ...]:
@@ -164,9 +191,28 @@ def _pictures(sides: Sequence[Side]) -> list[Expression]:
     return [as_python.seen_picture(side.subject) for side in sides]
 
 
-def _choose_layer(side: Side) -> int:
+def _choose_layer(side: Side, begin: int | None = None) -> int:
+    """Draws the control for the layer, at first `begin` or else the last one, and returns the choice."""
     n_layers = side.record.config.n_layers
-    return LAYER.choose(range(n_layers), n_layers - 1)
+    return LAYER.choose(range(n_layers), n_layers - 1 if begin is None else begin)
+
+
+def _names_and_ends(grids: Sequence[tuple[int, int]]) -> tuple[list[str], np.ndarray]:
+    """Names of the patches of all pictures, and the numbers at which each picture's patches end."""
+    return patch_names(grids), np.cumsum([rows * columns for rows, columns in grids])
+
+
+def _most_alike(cosines: np.ndarray, patch: int, layer: int, names: Sequence[str], ends: np.ndarray) -> str:
+    """Sentence with the patches whose states are the most and the least alike to that of `patch`; empty where there is no other."""
+    row = cosines[patch].copy()
+    row[patch] = np.nan
+    if np.isnan(row).all():
+        return ""
+    found = (
+        f"{_in_words(int(index), names, ends)} ({format_number(float(row[index]), '.2f')})"
+        for index in (np.nanargmax(row), np.nanargmin(row))
+    )
+    return f" Most alike after layer {layer}: {'; least: '.join(found)}."
 
 
 def _patch_name(index: int, names: Sequence[str], ends: np.ndarray) -> str:
@@ -174,6 +220,11 @@ def _patch_name(index: int, names: Sequence[str], ends: np.ndarray) -> str:
     numbers at which each picture's patches end.
     """
     return names[index] if len(ends) == 1 else f"{names[index]}, {NAMES[int(index >= ends[0])]}"
+
+
+def _in_words(index: int, names: Sequence[str], ends: np.ndarray) -> str:
+    """The name of a patch as `_patch_name` has it, as part of a sentence."""
+    return _patch_name(index, names, ends).replace(", ", " of the ")
 
 
 def _initial_patch_of_chart(subjects: list[LiveSubject], layer: int, patch: int) -> int:
@@ -202,16 +253,11 @@ def _patch_colours(first: LiveSubject, second: LiveSubject) -> tuple[PatchColour
     return patch_colours_by_layer(first.record, None if first == second else second.record)
 
 
-def _large_container(sides: Sequence[Side], name: str) -> DeltaGenerator:
-    """Container for the figure of the chosen layer, wide enough for each side's picture."""
-    return st.container(key=f"large_{name}", width=_LARGE if len(sides) == 2 else _LARGE // 2)
-
-
-def _draw_layers(sides: Sequence[Side], name: str, large: Expression, small: Expression, layer: int) -> None:
+def _draw_layers(name: str, large: Expression, small: Expression, layer: int) -> None:
     """Draws the chosen layer's figure `large`, and beside it all layers in `small`; a click on one chooses it."""
     with st.container(horizontal=True, gap="medium"):
-        with _large_container(sides, name):
-            show(large, key=f"patch_{name}")
+        with st.container(key=f"large_{name}"):
+            show(large, key=f"patch_{name}", height="stretch")
         with st.container(width="content"):
             clickable(
                 small,

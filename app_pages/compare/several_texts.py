@@ -4,6 +4,7 @@ than to another.
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -33,13 +34,12 @@ from model.similarity.ranked_texts import (
 )
 from model.similarity.similarity_parts import similarity_parts
 from viz.attention.token_strip import signed_strip
-from viz.builders.number_format import format_number
+from viz.builders.number_format import digits_that_add_up, format_number
 from viz.builders.palette import ROUNDING, largest_absolute
 from viz.builders.token_label import shortened
 from viz.similarity.text_ranking import text_ranking
 
 _IN_BOX = 34  # letters of a text in a list of choices
-_MOST_DIGITS = 8  # behind the point; the fewest with which the rounded numbers add up are written
 _QUERY = -1  # its number beside those of the texts
 
 
@@ -58,35 +58,34 @@ def draw_several_texts(slots: Slots, first: Side, second: Side) -> None:
         st.info(plain(sentence(error)))
         return
     written = [text.text if text.second is None else f"{text.text} | {text.second}" for text in texts]
-    st.caption(
-        plain(
-            f"The first text is the query. Ranked: {whose}. Cosine similarity: 1 is the same direction, 0 a right angle. A click on a text "
-            "compares it with the one chosen last."
-        )
+    names = [shortened(" ".join(text.split()), _IN_BOX) for text in written]
+    ranks = {index: rank for rank, index in enumerate(result.order, 1)}
+    best, worst = result.order[0], result.order[-1]
+    st.markdown(
+        f"**Which text is most like the first one?** Nearest: “{plain(names[best])}”, cosine similarity "
+        f"**{format_number(float(result.cosines[best]), '.4f')}** (1: same direction, 0: right angle); farthest: “{plain(names[worst])}”, "
+        f"{format_number(float(result.cosines[worst]), '.4f')}."
     )
-    options = {
-        rank: f"{rank} {shortened(' '.join(written[index].split()), _IN_BOX)}"
-        for rank, index in enumerate(result.order, 1)
-    }
+    st.caption(f"Ranked: {whose}. A click on a text compares it with the one chosen last.")
     with slots.controls:
-        one = controls.RANKED_FIRST.choose(options, format_func=options.__getitem__)
-        two = controls.RANKED_SECOND.choose(
-            [rank for rank in options if rank != one], format_func=options.__getitem__
-        )
-    chosen = tuple(rank for rank in (one, two) if rank is not None)
+        options: dict[str, Any] = {"format_func": lambda index: f"{ranks[index]} {names[index]}"}
+        begin = 0 if texts[0] == second.model_input else best
+        one = controls.RANKED_FIRST.choose(result.order, begin, **options)
+        two = controls.RANKED_SECOND.choose([index for index in result.order if index != one], **options)
+    chosen = tuple(ranks[index] for index in (one, two) if index is not None)
     clickable(
         call(text_ranking, written, source.cosines, selected=chosen),
         key="similarity_ranking",
         chosen=chosen,
         selection="text",
-        take=lambda line: _compare_with_last(line["rank"], two),
+        take=lambda line: _compare_with_last(result.order[line["rank"] - 1], two),
     )
     if notes := [*notes, *further_notes]:
         st.caption(plain(" ".join(notes)))
     if two is None:
         st.info("With one text there is nothing to compare: enter more under “Your own texts”.")
         return
-    _draw_difference(first, texts, result, (one, two))
+    _draw_difference(first, texts, result, chosen)
 
 
 def _texts_to_rank(first: Side, second: Side) -> tuple[list[Item], str, list[str]]:
@@ -145,14 +144,14 @@ def _ranking_expression(first: Side, texts: list[Text], states: np.ndarray) -> E
     return named("ranked", result, lambda: ranked(first.subject.loaded, states))
 
 
-def _compare_with_last(rank: int, second: int | None) -> None:
-    """Callback of a click on the text with this `rank`: compares it with the text chosen last, whose rank is `second`."""
-    if second is not None and rank != second:
+def _compare_with_last(text: int, second: int | None) -> None:
+    """Callback of a click on a text, by its number: compares it with the text chosen last, `second`."""
+    if second is not None and text != second:
         controls.RANKED_FIRST.take(second)
-        controls.RANKED_SECOND.take(rank)
+        controls.RANKED_SECOND.take(text)
 
 
-def _draw_difference(first: Side, texts: list[Text], result: RankedTexts, ranks: tuple[int, int]) -> None:
+def _draw_difference(first: Side, texts: list[Text], result: RankedTexts, ranks: Sequence[int]) -> None:
     """Draws what each word of the query adds to the difference of the cosines of the two texts with these `ranks`."""
     others = [texts[result.order[rank - 1]] for rank in ranks]
     text = "Dividing both cosine similarities …"
@@ -182,16 +181,17 @@ def _draw_difference(first: Side, texts: list[Text], result: RankedTexts, ranks:
     )
 
 
-def _sum_sentence(difference: SimilarityDifference, cosines: Sequence[float], ranks: tuple[int, int]) -> str:
+def _sum_sentence(difference: SimilarityDifference, cosines: Sequence[float], ranks: Sequence[int]) -> str:
     """Sentence with the difference of the two `cosines`, and the parts of it that the query's words and everything else add."""
     one, two = cosines
-    sums = [(one, -two, one - two), (float(difference.values.sum()), difference.elsewhere, difference.total)]
-    digits = next(
-        (n for n in range(4, _MOST_DIGITS) if all(_adds_up(numbers, n) for numbers in sums)), _MOST_DIGITS
+    words_add = float(difference.values.sum())
+    digits = digits_that_add_up(
+        ((one, -two), one - two), ((words_add, difference.elsewhere), difference.total)
     )
     one_text, two_text = (format_number(cosine, f".{digits}f") for cosine in cosines)
     difference_text, words, rest, total = (
-        format_number(number, f"+.{digits}f") for number in (one - two, *sums[1])
+        format_number(number, f"+.{digits}f")
+        for number in (one - two, words_add, difference.elsewhere, difference.total)
     )
     gap = format_number(difference.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
     parts = f"the query's words add {words}"
@@ -201,9 +201,3 @@ def _sum_sentence(difference: SimilarityDifference, cosines: Sequence[float], ra
         f"**The cosine with text {ranks[0]} minus that with text {ranks[1]} is {one_text} − {two_text} = {difference_text}**: "
         f"{parts} (off the encoder's own difference by {gap})."
     )
-
-
-def _adds_up(numbers: tuple[float, float, float], digits: int) -> bool:
-    """Whether the first two numbers, rounded to `digits` decimals, add up to the rounded third."""
-    one, two, total = (round(number, digits) for number in numbers)
-    return abs(one + two - total) < 10.0**-digits / 2

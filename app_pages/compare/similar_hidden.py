@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.similar_pairs import draw_cells, is_view_wanted, parts_expression
+from app_pages.compare.similar_pairs import draw_cells, is_view_wanted, pair_name, parts_expression
 from app_pages.controls.control_bar import Slots
 from app_pages.subject import as_python
 from app_pages.subject.cache import cached
@@ -15,7 +15,7 @@ from app_pages.toolkit.markdown import plain, sentence
 from app_pages.toolkit.stoppable import progress, until_done
 from model.inputs import Input
 from model.similarity.hidden_words import HiddenWords, hidden_words
-from viz.builders.number_format import format_number
+from viz.builders.number_format import digits_that_add_up, format_number
 
 _TEXT = "Hiding one word after the other …"
 
@@ -37,13 +37,12 @@ def draw_hidden_words(_slots: Slots, first: Side, second: Side) -> None:
     except ValueError as error:
         st.info(plain(sentence(error)))
         return
-    st.markdown(
-        f"**Cosine similarity {format_number(effects.recorded, '.4f')}.** {_agreement(first, second, effects)}"
-    )
+    st.markdown(_worked_example(effects))
     st.caption(
-        "Each word is hidden alone, and each pair together. A cell is the fall of the cosine similarity without the first word, plus that "
-        "without the second, minus that without both: what only the pair does. Gold: the pair makes the texts more alike; purple: less; "
-        "no colour: each word does its part alone. No token attends to a hidden word, and pooling leaves it out."
+        "Gold: as a pair the two words make the texts more alike; purple: less alike; no colour: each does its part alone. Beside: the part "
+        "of each word alone.",
+        help="Each word is hidden alone, and each pair together: no token attends to a hidden word, and pooling leaves it out. "
+        + _agreement(first, second, effects),
     )
     draw_cells(
         first,
@@ -61,6 +60,25 @@ def _hidden_words(subject: LiveSubject, other: Input) -> HiddenWords:
     """The effects of hiding the words of `subject`'s text and of `other`, under a progress bar; cached."""
     with progress(_TEXT, (_TEXT, subject, other)) as step:
         return hidden_words(subject.loaded, subject.model_input, other, progress=step)
+
+
+def _worked_example(effects: HiddenWords) -> str:
+    """The question of the view, and how the cell with the largest effect is computed."""
+    row, column = np.unravel_index(np.abs(effects.values).argmax(), effects.values.shape)
+    first, second, cell = (
+        float(number)
+        for number in (effects.falls[0][row], effects.falls[1][column], effects.values[row, column])
+    )
+    both = first + second - cell
+    names = pair_name(effects.a, effects.b, (row, column)).split(" × ")
+    digits = digits_that_add_up(((first, second, -both), cell))
+    one, two, together, pair = (
+        format_number(number, f".{digits}f") for number in (first, second, both, cell)
+    )
+    return (
+        f"**Do two words make the texts alike as a pair?** Without {names[0]} the cosine similarity {format_number(effects.recorded, '.4f')} falls "
+        f"by {one}, without {names[1]} by {two}, without both by {together}: the pair does {one} + {two} − {together} = **{pair}**."
+    )
 
 
 def _agreement(first: Side, second: Side, effects: HiddenWords) -> str:

@@ -1,6 +1,6 @@
 """Why two inputs of one encoder are similar: the cosine of their pooled states as a sum over pairs of their tokens or patches."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,13 +9,14 @@ import streamlit as st
 
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import A_SECOND, Wanted, is_wanted, multiply_adds
-from app_pages.show.show import show
+from app_pages.show.show import Size, show
 from app_pages.show.side_predictions import NUMBERS
 from app_pages.subject import as_python
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain, sentence
 from model.inputs import Input
+from model.record import Positions
 from model.similarity.similarity_parts import BIASES, OWN_STATE, SimilarityParts, similarity_parts
 from viz.attention.picture_patches import signed_patches
 from viz.attention.token_strip import signed_strip
@@ -24,10 +25,11 @@ from viz.builders.palette import ROUNDING, largest_absolute
 from viz.similarity.similarity_matrix import MOST_CELLS, similarity_matrix
 
 OTHERS = {
-    OWN_STATE: "all else in that state, such as what it was before the last layer",
+    OWN_STATE: "the rest of that state, such as what it was before the last layer",
     BIASES: "what the layers behind the pooling add to the state of any input",
 }
 _ADDS = "adds to the cosine similarity"
+_SIDE = 320  # pixels of a picture: its colour bar is in sight at 1280 × 800
 _SECONDS = 5  # of work that begins without a button, since the view was chosen
 
 
@@ -39,9 +41,21 @@ def draw_pairs(_slots: Slots, first: Side, second: Side) -> None:
     except ValueError as error:
         st.info(plain(sentence(error)))
         return
-    st.markdown(_sum_sentence(first, second, parts))
-    st.caption(_cell_caption(first, parts))
+    unit = "patch" if first.record.patch_grid else "word"
+    words = parts.values[: len(parts.a), : len(parts.b)]
+    cell = np.unravel_index(np.abs(words).argmax(), words.shape)
+    st.markdown(
+        f"**Which pairs of {unit}{'es' if unit == 'patch' else 's'} make the two inputs alike?** Their cosine similarity "
+        f"**{format_number(parts.total, '.4f')}** (1: same direction) is the sum of the {' × '.join(map(str, parts.values.shape))} cells: "
+        f"{pair_name(parts.a, parts.b, cell)} adds {format_number(float(words[cell]), '+.3g')}, the most of two {unit}{'es' if unit == 'patch' else 's'}."
+    )
+    st.caption(_cell_caption(first, second, parts, unit), help=_cell_help(first, parts, unit))
     draw_cells(first, second, source, sums_of_cells(source, parts), others=parts.others)
+
+
+def pair_name(a: Positions, b: Positions, cell: Sequence[np.intp]) -> str:
+    """The two words or patches that belong to a cell (row, column), such as “good” × “great”."""
+    return " × ".join(f"“{plain(side.tokens[index])}”" for side, index in zip((a, b), cell, strict=True))
 
 
 def is_view_wanted(first: Side, second: Side, what: Hashable, n_forwards: int, label: str) -> bool:
@@ -78,15 +92,20 @@ def draw_cells(
     `what` and `by` name these numbers in captions; `options` go to `similarity_matrix`.
     """
     limit = largest_absolute(np.concatenate([values() for values in colours]), at_least=ROUNDING)
+    is_text = first.is_text
+    width: Size = "stretch" if is_text else "content"
     with st.container(horizontal=True, gap="medium"):
-        with st.container(width="content"):
+        if is_text:
             _draw_matrix(source, options)
-        with st.container(width="stretch"):
+        with st.container(width=width, horizontal=not is_text):
             sides = zip(NUMBERS, (first, second), (source.a, source.b), colours, by, strict=False)
             for number, side, positions, values, title in sides:
-                st.markdown(f"The {side.title}, by {title}")
-                figure = _coloured_input(side, positions, values, limit, what)
-                show(figure, key=f"similarity_{number}", width="stretch" if side.is_text else "content")
+                with st.container(width=width):
+                    st.markdown(f"The {side.title}, by {title}")
+                    figure = _coloured_input(side, positions, values, limit, what)
+                    show(figure, key=f"similarity_{number}", width=width)
+        if not is_text:  # after the pictures, which answer the question: of so many patches it is large
+            _draw_matrix(source, options)
 
 
 def parts_expression(side: Side, other: Input) -> Expression:
@@ -97,32 +116,6 @@ def parts_expression(side: Side, other: Input) -> Expression:
     )
     parts = named("alike", result, compute)
     return named("by_word", call(parts.by_word)) if side.is_text else parts
-
-
-def _sum_sentence(first: Side, second: Side, parts: SimilarityParts) -> str:
-    """Sentence that compares the sum of the cells with the cosine that the encoder's own pooled states have."""
-    n_rows, n_columns = parts.values.shape
-    gap = format_number(parts.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
-    text = (
-        f"**Cosine similarity {format_number(parts.total, '.4f')}** is the sum of the {n_rows} × {n_columns} cells. "
-        f"The encoder's own number is {format_number(parts.recorded, '.4f')} (difference {gap})."
-    )
-    n_tokens = len(parts.a), len(parts.b)
-    if parts.values.shape != n_tokens:
-        own = float(parts.values[: n_tokens[0], : n_tokens[1]].sum())
-        unit = "patches" if first.record.patch_grid else "words"
-        text += (
-            f" Pairs of two {unit} add {format_number(own, '+.4f')} of it, the other rows and columns "
-            f"{format_number(parts.total - own, '+.4f')}."
-        )
-    if first.subject == second.subject:
-        text += " The two inputs are the same."
-    if first.record.has_classes:
-        text += (
-            " This encoder was trained to tell classes apart, not to compare inputs: compared are the pooled states "
-            "that its classifier reads."
-        )
-    return text
 
 
 def _coloured_input(
@@ -139,30 +132,55 @@ def _coloured_input(
         record.patch_grid,
         limit=limit,
         what=what,
+        side=_SIDE,
         description=f"The {side.title}, coloured by what each patch {what}",
     )
 
 
 def _draw_matrix(source: Expression, options: dict[str, Any]) -> None:
     values = source.values()
-    if values.size > MOST_CELLS:
-        size = " × ".join(f"{n:,}" for n in values.shape)
-        st.info(f"The matrix of {size} pairs is too large to be drawn; the inputs are coloured beside it.")
-        return
-    matrix = call(similarity_matrix, source.values, source.rows, source.columns, **options)
-    show(matrix, key="similarity_matrix", width="content")
+    with st.container(width="content"):
+        if values.size > MOST_CELLS:
+            size = " × ".join(f"{n:,}" for n in values.shape)
+            st.info(
+                f"The matrix of {size} pairs is too large to be drawn; the inputs are coloured beside it."
+            )
+            return
+        matrix = call(similarity_matrix, source.values, source.rows, source.columns, **options)
+        show(matrix, key="similarity_matrix", width="content")
 
 
-def _cell_caption(first: Side, parts: SimilarityParts) -> str:
-    """Caption on what one cell of the matrix is, and what its colour means."""
-    unit = "patch" if first.record.patch_grid else "word"
+def _cell_caption(first: Side, second: Side, parts: SimilarityParts, unit: str) -> str:
+    """Caption on what the colours mean, and what the rows and columns add that belong to no word or patch (`unit`)."""
+    text = "Gold: the pair makes them more alike; purple: less."
+    own = float(parts.values[: len(parts.a), : len(parts.b)].sum())
+    names = dict.fromkeys(parts.rows[len(parts.a) :] + parts.columns[len(parts.b) :])
+    if names:
+        others = "; ".join(f"“{name}”: {OTHERS.get(name, 'what belongs to no ' + unit)}" for name in names)
+        text += (
+            f" Pairs of two {unit}{'es' if unit == 'patch' else 's'} add {format_number(own, '+.4f')}, the other rows and columns "
+            f"{format_number(parts.total - own, '+.4f')} ({others})."
+        )
+    if first.subject == second.subject:
+        text += " The two inputs are the same."
+    return text
+
+
+def _cell_help(first: Side, parts: SimilarityParts, unit: str) -> str:
+    """Text on how a cell is computed, and how far the sum is from the cosine that the encoder's own pooled states have."""
     states = f"the last state of a {unit} of the first input and that of one of the second"
     if parts.divided != "last states":
-        states = f"{parts.divided} from a {unit} of the first input and from one of the second"
-    names = dict.fromkeys(parts.rows[len(parts.a) :] + parts.columns[len(parts.b) :])
-    others = "; ".join(f"“{name}”: {OTHERS.get(name, 'what belongs to no ' + unit)}" for name in names)
-    beyond = f"What these add may be far beyond the colours, which end at the largest pair of two {unit}{'es' if unit == 'patch' else 's'}."
-    return plain(
-        f"A cell is the product of {states}, divided by the lengths of the two pooled states. Gold: the pair makes the inputs more alike; "
-        f"purple: less alike; no colour: neither.{f' {others}. {beyond}' if others else ''}"
+        states = f"{plain(parts.divided)} from a {unit} of the first input and from one of the second"
+    gap = format_number(parts.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
+    text = (
+        f"A cell is the product of {states}, divided by the lengths of the two pooled states, which are compared. The encoder's own number is "
+        f"{format_number(parts.recorded, '.4f')} (difference {gap})."
     )
+    if any(parts.others):
+        text += f" The colours end at the largest pair of two {unit}{'es' if unit == 'patch' else 's'}; other cells may be far beyond."
+    if first.record.has_classes:
+        text += (
+            " This encoder was trained to tell classes apart, not to compare inputs: compared are the pooled states "
+            "that its classifier reads."
+        )
+    return text

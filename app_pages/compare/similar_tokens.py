@@ -2,9 +2,10 @@
 
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
-from app_pages.compare.similar_pairs import draw_cells, is_view_wanted, sums_of_cells
+from app_pages.compare.similar_pairs import draw_cells, is_view_wanted, pair_name, sums_of_cells
 from app_pages.controls.control_bar import Slots
 from app_pages.subject import as_python
 from app_pages.subject.cache import cached
@@ -20,8 +21,8 @@ from viz.builders.number_format import format_number
 _TEXT = "Integrating along the line from the references …"
 _LARGE_GAP = 0.01  # or a twentieth of the sum, if that is less
 _REFERENCES = {
-    "padding": "that text with padding in place of each word",
-    "zeros": "that text with zeros in place of the embedding of each word, since the encoder has no padding",
+    "padding": "padding in place of each word",
+    "zeros": "zeros in place of the embedding of each word, since the encoder has no padding",
 }
 
 
@@ -43,19 +44,23 @@ def draw_input_tokens(_slots: Slots, first: Side, second: Side) -> None:
     except ValueError as error:
         st.info(plain(sentence(error)))
         return
-    st.markdown(_sum_sentence(parts))
+    cell = np.unravel_index(np.abs(parts.values).argmax(), parts.values.shape)
+    st.markdown(
+        f"**Which pairs of words make the texts more alike than blank texts?** {pair_name(parts.a, parts.b, cell)} adds "
+        f"{format_number(float(parts.values[cell]), '+.4f')} of **{format_number(parts.total, '.4f')}**, the sum of all cells."
+    )
     st.caption(
-        f"Both texts are filled in, in {parts.steps} small steps, from a reference to their words: a cell is how far this pair of words moves "
-        f"the two pooled states towards each other (integrated Jacobians, Moeller et al. 2023). A text's reference is "
-        f"{_REFERENCES[parts.reference]}; special tokens stay and add nothing. Gold: the pair makes the texts more alike; purple: less."
+        f"Blank: {_REFERENCES[parts.reference]}. From there each text is filled in with its words, in {parts.steps} small steps. Gold: the pair "
+        "moves the texts' vectors together; purple: apart.",
+        help=_sum_sentence(parts),
     )
     draw_cells(
         first,
         second,
         source,
         sums_of_cells(source, parts),
-        effect="part beyond the references",
-        what="adds beyond the references",
+        effect="part beyond blank texts",
+        what="adds beyond blank texts",
     )
 
 
@@ -67,16 +72,15 @@ def _integrated_jacobians(subject: LiveSubject, other: Input) -> IntegratedJacob
 
 
 def _sum_sentence(parts: IntegratedJacobians) -> str:
-    """Sentence that compares the sum of the cells with the cosines of the texts and their references, to which it should be
-    equal.
-    """
-    total, recorded, *terms = (
-        format_number(number, ".4f") for number in (parts.total, parts.recorded, *parts.terms)
-    )
-    names = ("both texts", "− first as reference", "− second as reference", "+ both as references")
+    """Text that compares the sum of the cells with the cosines of the texts and their references, to which it should be equal."""
+    recorded, *terms = (format_number(number, ".4f") for number in (parts.recorded, *parts.terms))
+    names = ("both texts", "− first blank", "− second blank", "+ both blank")
     sides = " ".join(f"{name} {term}" for name, term in zip(names, terms, strict=True))
     gap = format_number(parts.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
-    text = f"**The cells add up to {total}.** The encoder's own cosine similarities: {sides} = {recorded} (difference {gap})."
+    text = (
+        f"The encoder's own cosine similarities give the same sum: {sides} = {recorded} (difference {gap}). Special tokens stay, and add "
+        "nothing. These are integrated Jacobians (Moeller et al. 2023)."
+    )
     if parts.gap > min(_LARGE_GAP, max(abs(parts.recorded) / 20, 0.001)):
         text += f" {parts.steps} steps are too few here: take more with `integrated_jacobians(..., steps={4 * parts.steps})`."
     return text

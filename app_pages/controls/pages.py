@@ -164,7 +164,7 @@ COMPARE = Page(
     "compare",
     "Side by side",
     "Where do two encoders, or two inputs, differ?",
-    f"One input in two encoders, each of the {_HEADS} beside the one most like it; or two inputs in one encoder.",
+    f"One input in two encoders, with like {_HEADS} side by side; two inputs in one encoder; in CLIP, a picture and texts.",
 )
 THEORY = Page(
     "theory",

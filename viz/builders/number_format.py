@@ -3,7 +3,7 @@ at most four digits and a sign.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +36,21 @@ def fall_in_words(fall: float, spec: str, *, otherwise: str = "–") -> str:
     if not size.strip("0."):
         return "stays as it is"
     return f"{'rises' if fall < 0 else 'falls'} by {size}"
+
+
+def digits_that_add_up(*sums: tuple[Sequence[float], float]) -> int:
+    """The fewest digits behind the point, 4 to 8, with which all `sums` (parts, total) add up as they are written."""
+    return next(
+        (
+            n
+            for n in range(4, 8)
+            if all(
+                abs(sum(round(part, n) for part in parts) - round(total, n)) < 10.0**-n / 2
+                for parts, total in sums
+            )
+        ),
+        8,
+    )
 
 
 def format_tex(value: float, spec: str = ".3g") -> str:

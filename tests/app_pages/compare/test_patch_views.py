@@ -16,6 +16,7 @@ from model.inputs import Picture
 from model.similarity.patch_similarity import patch_colours, patch_norms, patch_similarity
 from tests.app_pages.charts import described, table
 from tests.model import tiny
+from viz.builders.number_format import format_number
 
 DIGITS = {
     "compare_part": "Similarity",
@@ -34,7 +35,7 @@ def record(digit: int, name: str = "mnist-pre-ln") -> Any:
 
 def shown_text(app: AppTest) -> str:
     assert not app.exception
-    return "\n".join(block.value for block in (*app.markdown, *app.caption))
+    return "\n".join(f"{block.value}\n{block.proto.help}" for block in (*app.markdown, *app.caption))
 
 
 def cosines(app: AppTest) -> np.ndarray:
@@ -110,7 +111,24 @@ def test_lengths_are_those_of_both_pictures_and_outliers_are_counted(open_compar
         frame["norm"], np.concatenate([result.patches for result in results]), atol=1e-6
     )
     assert frame["outlier"].sum() == sum(len(result.outliers) for result in results)
-    assert "longer than the layer's median by more than 6 median absolute deviations" in shown_text(app)
+    _, digit, patch = max(
+        (result.patches[patch] - result.limit, digit, patch)
+        for digit, result in enumerate(results)
+        for patch in range(4)
+    )
+    length = format_number(float(results[digit].patches[patch]), "#.3g")
+    picture = ("first", "second")[digit]
+    assert f"r{patch // 2}c{patch % 2} of the {picture} picture has length {length}; half" in shown_text(app)
+
+
+def test_lengths_begin_with_the_last_layer_that_has_a_frame(open_compare):
+    app = open_compare(**DIGITS, **NORMS)
+    framed = [
+        layer
+        for layer in range(record(0).config.n_layers)
+        if any(patch_norms(record(digit), layer).outliers for digit in (0, 5))
+    ]
+    assert app.selectbox(key="layer").value == (framed[-1] if framed else record(0).config.n_layers - 1)
 
 
 @pytest.mark.parametrize("view", [ONE_PATCH, COLOURS, NORMS])

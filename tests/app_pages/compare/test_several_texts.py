@@ -96,13 +96,23 @@ def test_the_words_of_the_query_add_up_to_the_difference_of_the_two_best(open_ra
 
 
 @pytest.mark.usefixtures("own")
-def test_two_texts_are_chosen_by_rank_and_the_best_two_begin(open_ranking):
+def test_two_texts_are_chosen_and_the_best_two_begin(open_ranking):
     app = open_ranking()
-    assert [app.selectbox(key=key).value for key in (FIRST, SECOND)] == [1, 2]
-    app.selectbox(key=FIRST).set_value(4).run()
+    order = rank_texts(cache.loaded("own"), QUERY, TEXTS).order
+    assert [app.selectbox(key=key).value for key in (FIRST, SECOND)] == [*order[:2]]
+    app.selectbox(key=FIRST).set_value(order[3]).run()
     assert "The cosine with text 4 minus that with text 2" in on_page(app)
-    app.selectbox(key=FIRST).set_value(2).run()  # the two differ
-    assert [app.selectbox(key=key).value for key in (FIRST, SECOND)] == [2, 1]
+    app.selectbox(key=FIRST).set_value(order[1]).run()  # the two differ
+    assert [app.selectbox(key=key).value for key in (FIRST, SECOND)] == [order[1], order[0]]
+
+
+@pytest.mark.usefixtures("own")
+def test_the_second_text_is_compared_at_first_and_stays_when_it_is_changed(open_ranking):
+    app = open_ranking(None, compare_text="a long story")
+    for second in ("a long story", "the film"):
+        app.text_area(key="compare_text").set_value(second).run()
+        rank = ranked_texts(app).index(second) + 1
+        assert f"The cosine with text {rank} minus that with text" in on_page(app)
 
 
 @pytest.mark.usefixtures("own")
@@ -113,7 +123,9 @@ def test_a_click_compares_a_text_with_the_one_that_was_chosen_last(open_ranking,
 
     monkeypatch.setattr(several_texts, "clickable", as_buttons)
     app = open_ranking()
-    for rank, chosen in ((5, [2, 5]), (3, [5, 3]), (3, [5, 3]), (5, [3, 5])):
+    order = rank_texts(cache.loaded("own"), QUERY, TEXTS).order
+    for rank, ranks in ((5, (2, 5)), (3, (5, 3)), (3, (5, 3)), (5, (3, 5))):
+        chosen = [order[number - 1] for number in ranks]
         next(button for button in app.button if button.label == f"click {rank}").click().run()
         assert [app.selectbox(key=key).value for key in (FIRST, SECOND)] == chosen
     assert "The cosine with text 3 minus that with text 5" in on_page(app)

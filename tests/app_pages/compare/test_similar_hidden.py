@@ -1,3 +1,5 @@
+import re
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +30,13 @@ def test_cells_are_the_effects_of_two_words_and_colours_those_of_one(open_compar
     cells = table(app, "What each of 4 × 4 pairs has as effect", "row", "column", "value")
     np.testing.assert_allclose(cells["value"], effects.values.ravel(), atol=1e-7)
     assert cells["row"].iloc[-1] == "4 unbelievable"
-    assert f"Cosine similarity {effects.recorded:.4f}" in shown_text(app)
+    row, column = np.unravel_index(np.abs(effects.values).argmax(), effects.values.shape)
+    one, other = effects.falls[0][row], effects.falls[1][column]
+    (written,) = re.findall(r"the pair does (\S+) \+ (\S+) − (\S+) = \*\*(\S+)\*\*", shown_text(app))
+    *terms, pair = (Decimal(number.replace("−", "-")) for number in written)
+    expected = (one, other, one + other - effects.values[row, column])
+    assert [*map(float, terms)] == pytest.approx(expected, abs=1e-4)
+    assert terms[0] + terms[1] - terms[2] == pair  # as they are written
     number = f"{effects.spearman(parts):.2f}".replace("-", "−")
     agreement = f"Agreement of the cells with the pairs of last states: Spearman {number} (n = 16 pairs)."
     assert agreement in shown_text(app)

@@ -27,7 +27,7 @@ def own(checkpoints: Path) -> None:
 
 def shown_text(app: AppTest) -> str:
     assert not app.exception
-    return "\n".join(block.value for block in (*app.markdown, *app.caption))
+    return "\n".join(f"{block.value}\n{block.proto.help}" for block in (*app.markdown, *app.caption))
 
 
 def cells(app: AppTest) -> np.ndarray:
@@ -51,7 +51,10 @@ def test_the_cells_by_words_add_up_to_the_cosine_of_the_encoder(open_compare):
     values = cells(app)
     assert len(values) == 6 * 6  # the four pieces of "unbelievable" are one row
     assert values.sum() == pytest.approx(cosine, abs=1e-5)
-    assert f"Cosine similarity {cosine:.4f}" in shown_text(app)
+    assert (
+        f"cosine similarity **{cosine:.4f}** (1: same direction) is the sum of the 6 × 6 cells"
+        in shown_text(app)
+    )
     assert f"The encoder's own number is {cosine:.4f} (difference" in shown_text(app)
 
 
@@ -67,7 +70,7 @@ def test_tokens_have_the_sums_of_their_rows_and_columns(open_compare):
 @pytest.mark.usefixtures("own")
 def test_two_equal_texts_have_the_cosine_1(open_compare):
     app = open_compare(**OWN, text="the film", compare_text="the film")
-    assert "Cosine similarity 1.0000" in shown_text(app)
+    assert "cosine similarity **1.0000**" in shown_text(app)
     assert "The two inputs are the same." in shown_text(app)
 
 
@@ -90,7 +93,15 @@ def test_an_encoder_with_classes_is_said_to_be_compared_by_its_pooled_states(ope
     of_words = parts.values[: len(parts.a), : len(parts.b)].sum()
     rest = parts.values.sum() - of_words
     words, others = (format_number(float(number), "+.4f") for number in (of_words, rest))
-    assert f"Pairs of two words add {words} of it, the other rows and columns {others}." in shown_text(app)
+    assert (
+        f"Pairs of two words add {words}, the other rows and columns {others} (“its own state”"
+        in shown_text(app)
+    )
+    pairs = parts.values[: len(parts.a), : len(parts.b)]
+    row, column = np.unravel_index(np.abs(pairs).argmax(), pairs.shape)
+    pair = f"“{parts.a.tokens[row]}” × “{parts.b.tokens[column]}”"
+    adds = f"{pair} adds {format_number(float(pairs[row, column]), '+.3g')}, the most of two words"
+    assert adds in shown_text(app).replace("\\", "")
 
 
 def test_a_pooled_state_of_zeros_has_no_cosine(open_compare, checkpoints):

@@ -20,10 +20,10 @@ def test_cells_by_words_stand_beside_the_four_cosines(open_compare, checkpoints)
     cells = table(app, "What each of 6 × 6 pairs has as part", "row", "column", "value")
     np.testing.assert_allclose(cells["value"], parts.by_word().values.ravel(), atol=1e-6)
     s_ab, s_rb, s_ar, s_rr = (f"{term:.4f}" for term in parts.terms)
-    terms = f"both texts {s_ab} − first as reference {s_rb} − second as reference {s_ar} + both as references {s_rr}"
+    terms = f"both texts {s_ab} − first blank {s_rb} − second blank {s_ar} + both blank {s_rr}"
     assert f"{terms} = {parts.recorded:.4f} (difference" in shown_text(app)
-    assert f"The cells add up to {parts.total:.4f}" in shown_text(app)
-    assert "that text with padding in place of each word" in shown_text(app)
+    assert f"of **{parts.total:.4f}**, the sum of all cells" in shown_text(app)
+    assert "Blank: padding in place of each word" in shown_text(app)
     assert "steps are too few" not in shown_text(app)
 
 
