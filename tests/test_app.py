@@ -112,6 +112,7 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_app, key, nonse
     assert value(app, key) in (DEFAULTS[key], None)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("nonsense", ["perhaps", ""])
 def test_nonsense_for_the_lines_shows_all_of_them(open_app, nonsense):
     app = open_app(view="lines", all_queries=nonsense, forgiven=["all_queries"])
@@ -119,6 +120,7 @@ def test_nonsense_for_the_lines_shows_all_of_them(open_app, nonsense):
     assert value(app, "all_queries") is True
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("number", ["-1", "10000", "1e99", "nan", "seven"])
 def test_a_digit_that_there_is_not_is_the_first_one(open_app, number):
     app = open_app(kind="Digit", digit=number, forgiven=["digit"])
@@ -135,6 +137,7 @@ def test_a_damaged_drawing_in_the_address_gives_one_sentence(open_app):
     assert "Draw a digit" in app.info[0].value
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("text", ["", " \n\t ", "\u200b\x01"])
 def test_without_a_text_the_page_says_what_to_do(open_app, text):
     app = open_app()
@@ -182,6 +185,7 @@ def test_the_page_says_where_the_text_box_ended(open_app):
     assert AT_MOST in [caption.value for caption in app.caption]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("file", ["config.json", "model.safetensors", "tokenizer.json", "history.json"])
 def test_a_damaged_checkpoint_gives_one_sentence_and_another_can_be_chosen(open_app, checkpoints, file):
     (checkpoints / "imdb-post-ln" / file).write_bytes(b"{")

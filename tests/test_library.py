@@ -307,6 +307,7 @@ def test_the_lines_for_coding_assistants_run_in_the_clone(elsewhere, monkeypatch
     assert (elsewhere / "head.pdf").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_vega")
 def test_the_lines_of_the_notebook_run_in_the_clone(elsewhere, monkeypatch):
     monkeypatch.chdir(elsewhere)
@@ -349,6 +350,7 @@ def test_other_names_are_missing_as_in_any_module():
         getattr(loupe, "lode")  # noqa: B009 - type checkers know that it is missing
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_docstrings_are_right(monkeypatch):
     monkeypatch.chdir(ROOT)
     documented = {"loupe": loupe} | {name: getattr(loupe, name) for name in loupe.__all__}

@@ -22,6 +22,7 @@ def history(checkpoints: Path) -> None:
     path.write_text(json.dumps(content))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.usefixtures("history")
 @pytest.mark.parametrize(
     ("page", "part"),
@@ -44,6 +45,7 @@ def classes(checkpoints: Path) -> None:
     path.write_text(json.dumps(content))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.usefixtures("classes")
 @pytest.mark.parametrize("page", ["attention", "masks", "compare", "heads", "inside_a_head", "positions"])
 def test_names_of_classes_are_no_markdown(open_app, page):

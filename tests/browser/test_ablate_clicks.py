@@ -11,6 +11,7 @@ from tests.browser.watching import ready
 URL = "/heads?heads_part=Ablate&checkpoint=imdb-pre-ln&text=The+film+is+not+good"
 
 
+@pytest.mark.slow
 def test_clicks_take_away_and_give_back(page):
     page.goto(URL)
     ready(page)

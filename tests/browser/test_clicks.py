@@ -39,6 +39,7 @@ def press_at_once(page: Page, *targets: Locator) -> None:
         page.mouse.up()
 
 
+@pytest.mark.slow
 def test_of_three_clicks_on_pairs_none_is_lost(slow):
     slow.goto("/masks?masks_kind=Block+pairs&text=The+film+is+not+good&query=2+film")
     ready(slow)

@@ -9,6 +9,7 @@ from tests.browser.linked_chart import click_head, click_row, wait_until_told
 from tests.browser.watching import ready
 
 
+@pytest.mark.slow
 def test_a_click_on_either_side_chooses_for_both(page):
     page.goto("/compare?kind=Digit")
     ready(page)

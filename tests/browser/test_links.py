@@ -30,6 +30,7 @@ def test_a_text(page):
     shows_the_same(other, page, layer=2, head=1, query=6)
 
 
+@pytest.mark.slow
 def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page):
     page.goto("/?kind=Digit&source=Draw&drawing=eNr7_4EBCfwfUN5IBgDTFhNX&layer=2&scale=to+own+maximum")
     ready(page)

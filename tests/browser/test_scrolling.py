@@ -13,6 +13,7 @@ TOP, HEIGHT = f"{MAIN}.scrollTop", f"{MAIN}.scrollHeight"
 WINDOW = {"width": 1280, "height": 800}
 
 
+@pytest.mark.slow
 def test_a_page_opens_at_its_top_and_back_where_one_was(page):
     page.set_viewport_size(WINDOW)
     page.goto("/positions")

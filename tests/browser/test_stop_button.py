@@ -39,6 +39,7 @@ def begin_and_stop(page: Page, begin: Locator) -> None:
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_lens_is_stopped_and_goes_on(page):
     open_text(page, "", SENTENCE, lens="value zeroing")
     page.locator(".stButton button").filter(has_text="Stop").click()

@@ -38,6 +38,7 @@ def test_a_folder_is_opened_and_its_address_opens_it_again(page):
     expect(page.get_by_role("combobox", name="Encoder")).to_have_value("team/my-encoder")
 
 
+@pytest.mark.slow
 def test_files_are_uploaded_and_their_encoder_is_opened(page):
     page.goto("/your_own")
     ready(page)

@@ -34,6 +34,7 @@ def test_digit_encoders_have_about_300_000_parameters_and_differ_by_the_final_no
     assert pre - post == 2 * preset("mnist-pre-ln").d_model
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ["base", "big"])
 def test_vaswani_encoders_have_the_size_that_their_layers_add_up_to(name):
     config = replace(preset(name), n_layers=2, vocab_size=1000)  # all layers are alike

@@ -41,6 +41,7 @@ def blocks_without_numbers(model: Transformer, config: ModelConfig, n: int) -> t
         return model.to(NUMBERLESS).run_blocks(states, mask)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "architecture", ["BertModel", "ModernBertModel", "DebertaV2Model", "T5EncoderModel", "EsmModel"]
 )

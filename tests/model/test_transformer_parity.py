@@ -55,6 +55,7 @@ def torchs_encoder(ours: Transformer) -> nn.TransformerEncoder:
     return theirs
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("final_norm", [True, False])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("norm_placement", ["pre", "post"])

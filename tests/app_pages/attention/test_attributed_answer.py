@@ -98,6 +98,7 @@ def filling(checkpoints: Path) -> str:
     return "filling"
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_masked_word_is_attributed_to_the_other_tokens(open_app, filling, method):
     app = open_app(**OF_WORD, checkpoint=filling, attribution=method)
@@ -136,6 +137,7 @@ def test_without_a_class_it_is_of_the_similarity_with_the_whole(open_app, fillin
     assert not app.exception
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("method", METHODS)
 def test_of_the_similarity_with_another_text(open_app, filling, method):
     app = open_app(text=TEXT, checkpoint=filling, attribution=method, similar_to=f" {OTHER} ")

@@ -16,6 +16,7 @@ def viewed(**how: bool) -> np.ndarray:
     return view(LiveSubject("imdb-pre-ln", Text(TEXT)).record, **how).pattern
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("query", "how"),
     [

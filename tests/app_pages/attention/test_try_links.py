@@ -77,6 +77,7 @@ def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app):
     )
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ["imdb-pre-ln", "imdb-post-ln"])
 def test_the_shipped_encoders_read_that_example_correctly(monkeypatch, name):
     """The first one whose answer turns is read wrongly: it would teach the opposite of what a "not" does."""

@@ -75,6 +75,7 @@ def put(folder: Path, name: str, config: ModelConfig, seed: int = 5) -> None:
 # The sides
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("name", "other"), [("mnist-pre-ln", "mnist-post-ln"), ("mnist-post-ln", "mnist-pre-ln")]
 )
@@ -113,6 +114,7 @@ def test_a_damaged_checkpoint_gives_one_sentence(open_compare, checkpoints):
     assert app.info[0].value.startswith("imdb-post-ln and imdb-pre-ln cannot be compared")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("part", PARTS)
 def test_two_digits_on_one_checkpoint(open_compare, part):
     app = open_compare(kind="Digit", compare_what="two inputs", compare_digit="5", compare_part=part)
@@ -195,6 +197,7 @@ def test_cross_attention_stands_there_with_two_inputs_only(open_compare):
 # Pairs of heads
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("head", [0, 1])
 def test_a_matched_head_stands_beside_its_partner(open_compare, head):
     app = open_compare(
@@ -277,6 +280,7 @@ def test_other_patches_are_not_matched_nor_subtracted(open_compare, checkpoints)
     assert "no counterpart here" in captions(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("what", ["two encoders", "two inputs"])
 def test_of_long_inputs_head_distances_are_not_measured(open_compare, monkeypatch, what):
     monkeypatch.setattr(pairing, "MOST_WEIGHTS", 1)

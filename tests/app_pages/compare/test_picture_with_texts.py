@@ -118,6 +118,7 @@ def test_a_link_that_names_the_encoder_of_texts_opens_that_of_pictures(open_comp
     assert app.selectbox(key="checkpoint").value == "own/vision_model"
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.usefixtures("clip")
 @pytest.mark.parametrize(
     ("texts", "expected_message"),

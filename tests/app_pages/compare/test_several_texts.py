@@ -79,6 +79,7 @@ def test_without_a_list_the_second_text_and_the_examples_are_ranked(open_ranking
     assert len(ranking(app)) == 1 + len(sentences())
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ["own", "imdb-pre-ln"])
 @pytest.mark.usefixtures("own")
 def test_the_words_of_the_query_add_up_to_the_difference_of_the_two_best(open_ranking, name):

@@ -158,6 +158,7 @@ def test_words_are_knocked_out_with_all_their_pieces(open_both):
     assert "the pieces of a word knocked out together" in captions(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("part", STREAM)
 def test_each_part_of_the_stream_opens(open_both, part):
     app = open_both(compare_part="Stream", compare_stream=part)

@@ -111,6 +111,7 @@ def test_a_damaged_file_is_one_sentence(open_compare, stored):
 # The stream
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.usefixtures("stored")
 @pytest.mark.parametrize(
     "shown", ["norms", "shares", "answer by layer", "spread of the tokens", "entropy of the heads"]

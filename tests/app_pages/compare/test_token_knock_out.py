@@ -56,6 +56,7 @@ def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare):
     assert f"Both scales reach to {format_number(reach, '.3g')}." in captions(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
 def test_without_classes_the_pooled_state_is_measured(open_compare, checkpoints, config):
     put(checkpoints, "headless", replace(config, class_names=()))

@@ -124,6 +124,7 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind, begun):
     assert opened.link is None
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("kind", "link", "result"),
     [

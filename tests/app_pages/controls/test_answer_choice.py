@@ -105,6 +105,7 @@ def test_the_class_is_the_answer_at_first_and_where_nothing_is_masked(open_heads
     assert "the encoder says" in headline(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("part", ["Ablate", "Patch"])
 def test_an_encoder_without_classes_begins_with_the_masked_word(open_heads, checkpoints, part):
     build(checkpoints / "masked", "BertForMaskedLM")

@@ -119,6 +119,7 @@ def test_a_click_on_a_token_shows_its_lines_alone(monkeypatch):
     assert st.session_state == {"query": 3, "all_queries": False}
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("page", "key", "without", "about_a_head"),
     [

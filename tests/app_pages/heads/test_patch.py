@@ -48,6 +48,7 @@ def expected_parts(second: str, part: str) -> np.ndarray:
     return changes.reshape(answers.shape[:2])
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("second", ["a great film", "great film", "not bad film"])
 def test_parts_and_states_have_their_effects(open_patch, second):
     app = open_patch(patch_text=second)
@@ -100,6 +101,7 @@ def test_digits(open_patch):
     assert len(table_of(app, STATES, "stage", "position", "value")) == 5 * 5
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("taken", "part"), [("queries q", "q"), ("keys k", "k"), ("values v", "v")])
 def test_queries_keys_and_values_can_be_taken(open_patch, taken, part):
     app = open_patch(patch_part=taken, patch_text="a great film")

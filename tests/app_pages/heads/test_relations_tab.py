@@ -129,6 +129,7 @@ def test_the_chosen_head_on_the_chosen_relation_in_words(open_app, store):
     assert "this head has no numbers in the file" in words(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("direction", "query", "other_end"), [("to head", 0, 2), ("to dependent", 2, 0)])
 def test_a_sentence_shows_link_and_strongest_key(open_app, store, direction, query, other_end):
     store()
@@ -184,6 +185,7 @@ def test_rows_that_fit_no_head_are_passed_over(open_app, store, row):
     assert dots(open_app(PAGE, **DEFAULTS))["relation"].tolist() == ["amod", "det"]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("direction", ["to head", "to dependent"])
 def test_a_sentence_opens_on_attention_with_its_links(open_app, store, direction, monkeypatch):
     store()
@@ -247,6 +249,7 @@ def test_the_table_has_a_column_of_relations_where_they_are_stored(open_app, sto
     }
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("query", "shown"),
     [

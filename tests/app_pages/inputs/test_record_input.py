@@ -68,6 +68,7 @@ def test_a_record_is_not_offered_where_an_encoder_is_needed(open_app, page):
     assert encoders.RECORD in open_app(ATTENTION).segmented_control(key=KIND.key).options
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("page", ["masks", "inside_a_head", "positions", "compare"], ids=lambda page: page)
 def test_a_page_that_needs_an_encoder_says_so(open_app, page):
     app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})), f"app_pages/{page}/page.py")
@@ -84,6 +85,7 @@ def test_a_page_about_encoders_says_so(open_app):
     assert [block.value for block in app.info] == [NO_ENCODER]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("query", [{}, {"view": "lines"}, {"layer": "1", "head": "1", "part": "mean"}])
 def test_a_reopened_text_gives_the_same_pictures(open_app, query):
     app = open_app(
@@ -248,6 +250,7 @@ def test_a_record_can_be_closed(open_app):
     assert OPENED not in app.session_state
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("half", "alone", "message"),
     [

@@ -66,6 +66,7 @@ def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app, checkpoint
     assert [block.value for block in app.info] == [INVITATION["Text"]]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("page", "part"),
     [

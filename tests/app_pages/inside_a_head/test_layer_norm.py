@@ -95,6 +95,7 @@ def test_a_batch_of_one_leaves_batch_normalisation_nothing(opened):
     assert "Your batch holds one vector" not in shown_text(opened())
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("placement", ["pre", "post"])
 @pytest.mark.parametrize("norm", ["LayerNorm of the attention", "LayerNorm of the feed-forward layer"])
 def test_the_tokens_own_numbers(opened, placement, norm):

@@ -368,6 +368,7 @@ def test_every_part_takes_every_kind_of_input(open_inside, part, kind):
     assert app.segmented_control(key="inside").value == part
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "part",
     [
@@ -392,6 +393,7 @@ def boxes(app: AppTest) -> set[str]:
     return {widget.key for widget in widgets} & {"layer", "head", "scale", "query"}
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("part", "needed"),
     [

@@ -34,6 +34,7 @@ def test_random_vectors_to_begin_with(opened):
     } <= set(charts(app))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -78,6 +79,7 @@ def test_the_numbers_are_those_of_the_record(opened):
     assert f"variance **{scores.var() * 4:.3g}**" in shown_text(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "trained", "left_out"),
     [

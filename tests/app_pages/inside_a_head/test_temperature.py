@@ -76,6 +76,7 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened):
     assert at_the_end.to_list() == pytest.approx(changed.probabilities, abs=encoder_rounding(changed.config))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
 def test_without_classes_the_pooled_state_is_followed(opened, checkpoints, config):
     loaded = tiny.loaded(replace(config, class_names=()))
@@ -89,6 +90,7 @@ def test_without_classes_the_pooled_state_is_followed(opened, checkpoints, confi
     assert as_trained == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "scores", "words"),
     [
@@ -115,6 +117,7 @@ def test_the_way_back(opened):
     assert app.select_slider(key="inside_temperature").value == 1
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("nonsense", ["-1", "0.31", "hot", ""])
 def test_nonsense_in_the_address_is_the_trained_temperature(opened, nonsense):
     app = opened(inside_temperature=nonsense, forgiven=["inside_temperature"])

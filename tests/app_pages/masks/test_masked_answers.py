@@ -40,6 +40,7 @@ def number(value: float) -> str:
     return format_number(value, "+.3f")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("choices", "mask", "clause"),
     [

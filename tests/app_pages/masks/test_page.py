@@ -170,6 +170,7 @@ def test_a_causal_mask_is_looked_at_from_the_middle(open_masks):
     assert app.selectbox(key="query").value == 2  # of five
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("what", "message"), [({}, "text"), ({"kind": "Digit", "checkpoint": "mnist-pre-ln"}, "digit")]
 )
@@ -188,6 +189,7 @@ def test_the_box_of_cells_is_of_the_chosen_query(open_masks):
     assert app.query_params["masks_cells"] in ("0-1.2-4", ["0-1.2-4"])
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("kind", "nonsense"),
     [
@@ -343,6 +345,7 @@ def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_mas
     assert "masks in some heads" in message
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("kind", "key"), [("Local window", "masks_radius"), ("Padding", "masks_padding")])
 def test_a_choice_that_another_input_has_no_room_for(open_masks, kind, key):
     app = open_masks(masks_kind=kind)
@@ -367,6 +370,7 @@ def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks, checkpoin
     assert app.multiselect(key="masks_layers").value == [0]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", ["Block tokens", "Block pairs", "None"])
 def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks, kind):
     app = open_masks(PART.to("Ways of masking"), masks_kind=kind)

@@ -61,6 +61,7 @@ def test_every_claim_has_its_row(open_app, checkpoints):
 SIXTEEN, NONE = tuple(1.0 + seed / 100 for seed in range(16)), (0.0,) * 16
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("pre", "post", "expected"),
     [

@@ -101,6 +101,7 @@ def test_any_text_can_be_drawn(open_part, text, method, vectors):
     )
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("key", "nonsense"),
     [

@@ -44,6 +44,7 @@ def written(formula: str) -> float:
     return float(digits) * 10.0 ** int(power[0] if power else 0)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("query", [{}, {"kind": "Digit"}], ids=["text", "digit"])
 @pytest.mark.parametrize("placement", ["pre", "post"])
 def test_without_positions_only_rounding_is_left(open_part, query, placement):
@@ -102,6 +103,7 @@ def test_the_difference_is_token_by_token(open_part):
     assert "with rows and columns put back in order" in shown_text(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("view", ["side by side", "difference"])
 def test_of_many_positions_those_around_the_query_are_drawn(open_part, monkeypatch, view):
     monkeypatch.setattr(changed_head, "MOST_DRAWN", 4)
@@ -150,6 +152,7 @@ def test_many_orders_are_shown_with_and_without_positions(open_part):
     assert f"probability goes from {reached}" in shown_text(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("choices", "what", "sentence"),
     [
@@ -186,6 +189,7 @@ def test_one_token_alone_has_no_other_order(open_app):
     assert "leaves all tokens where they were" in app.info[0].value
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("query", "stay"),
     [
@@ -249,6 +253,7 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part, key, nons
     )
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("text", ["x", "[PAD] film [SEP] great", "<b>*x*</b> `$y$`"])
 def test_any_text_can_be_shuffled(open_app, text):
     assert shown_text(

@@ -218,6 +218,7 @@ def test_untied_weights_are_not_adding(open_positions):
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("name", "layer", "words"),
     [

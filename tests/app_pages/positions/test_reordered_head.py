@@ -59,6 +59,7 @@ def test_the_order_that_changes_nothing(opened):
     assert "the equation fails" not in message
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "query", [{"positions_try_seed": "-5"}, {"positions_order": "best"}, {"positions_order_mask": ""}]
 )
@@ -66,6 +67,7 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened, query):
     assert deviations(opened(**query, forgiven=query)) == deviations(opened())
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "reason", "moves_along"),
     [

@@ -105,6 +105,7 @@ def test_the_class_token_is_not_offered_where_it_is_not_rotated(open_own):
 # Biased
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "remark"),
     [("T5EncoderModel", "All layers share it."), ("UMT5EncoderModel", "Each layer has its own.")],

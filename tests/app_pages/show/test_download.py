@@ -147,6 +147,7 @@ def test_letters_that_no_font_has_are_told_before_the_download(made, kind, is_to
     assert made["data"]()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("chosen", "width"),
     [

@@ -14,6 +14,7 @@ def test_the_line_below_the_title_says_what_the_encoder_is_for_and_what_it_answe
     assert "This encoder recognises digits: <b>" in sentences(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("page", ["masks", "compare"])
 def test_a_page_with_several_answers_says_what_the_named_encoder_is_for(open_app, page):
     app = open_app(f"app_pages/{page}/page.py")
@@ -26,6 +27,7 @@ def test_a_page_without_an_encoder_says_nothing_of_one(open_app):
     assert "This encoder" not in sentences(open_app("app_pages/theory/page.py"))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("page", "has_button"), [("attention", True), ("your_own", False)])
 def test_an_address_shows_the_figure_alone_where_it_can_stand_alone(open_app, page, has_button):
     app = open_app(f"app_pages/{page}/page.py", present="1", forgiven={"present"})

@@ -12,6 +12,7 @@ def of_head(layer: int, head: int) -> list:
     return list(roles_on_input(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("page", ["attention", "inside_a_head", "compare"])  # Heads: in its table
 def test_a_head_is_called_by_its_roles_wherever_it_is_chosen(open_app, page):
     app = open_app(f"app_pages/{page}/page.py", text=TEXT, checkpoint="imdb-pre-ln")

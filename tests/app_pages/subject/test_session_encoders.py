@@ -63,6 +63,7 @@ def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_on_cpu", set())
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("page", "names"), [("attention", ["imdb-pre-ln"]), ("compare", ["imdb-pre-ln", "imdb-post-ln"])]
 )

@@ -127,6 +127,7 @@ def test_an_assumption_that_is_not_met_is_named(open_app):
     assert shown_text(app).count("**not met**") == 3
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", ["gradient", "mean_gradient"])
 def test_gradients_by_layer_are_averaged_as_chosen(open_app, kind):
     over = {"gradient": "of each sequence, then averaged", "mean_gradient": "of all sequences together"}[kind]

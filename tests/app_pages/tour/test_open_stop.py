@@ -113,6 +113,7 @@ def test_the_description_of_the_page_returns_when_the_tour_is_left(open_app):
     assert "tour" not in app.query_params
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("number", ["0", "11", "x"])
 def test_a_stop_that_there_is_not_is_none(open_app, number):
     assert "Tour, " not in html(open_app(tour=number))

@@ -59,6 +59,7 @@ def test_the_film_has_every_moment_of_both_of_a_pair(open_app):
     assert "Both encoders are shown at the same training step." in text(app)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("written", "moment"), [("99", 3), ("-1", 3), ("soon", 3), ("", 3), ("0", 0)])
 def test_without_a_moment_that_there_is_the_trained_encoder_is_shown(open_app, written, moment):
     app = open_app(PAGE, kind="Digit", moment=written)
@@ -114,6 +115,7 @@ def test_another_input_is_another_film(open_app):
     assert player(app.get_by_key("scale").set_value("to own maximum").run())["stamp"] != before
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("curves", ["accuracy", "entropy of the heads", "residual norms", "gradient norms"])
 def test_every_curve(open_app, curves):
     app = open_app(PAGE, KIND.to("Digit"), training_curves=curves)

@@ -114,6 +114,7 @@ def test_both_encoders_of_a_folder_open_with_a_picture_and_texts(open_own, root)
     assert "my-clip/text_model" in app.selectbox(key="checkpoint").options
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.usefixtures("root")
 @pytest.mark.parametrize(("name", "kind"), [("my-bert", "Text"), ("team/my-vit", "Digit")])
 def test_a_link_opens_it_in_a_fresh_session(open_app, name, kind):

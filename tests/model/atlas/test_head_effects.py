@@ -229,6 +229,7 @@ def measured_parts(loaded: Loaded, texts: tuple[str, ...]) -> Arrays:
     return arrays
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("config", [tiny.TEXT, replace(tiny.TEXT, class_names=())])
 def test_means_over_two_shards_are_those_of_the_examples(config, tmp_path):
     loaded = tiny.loaded(config)
@@ -256,6 +257,7 @@ def test_an_example_that_cannot_be_read_is_named():
         measured_parts(loaded, ("great", " "))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ["imdb-pre-ln", "imdb-post-ln"])
 def test_the_stored_parts_are_of_the_weights_that_are_shipped(name):
     """Of pre-LN every layer has a say, of post-LN the last."""

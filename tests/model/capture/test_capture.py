@@ -134,6 +134,7 @@ def test_what_a_record_says_of_itself_holds(encoder, kind):
     np.testing.assert_allclose(record.scores, q_k, **CLOSE)
 
 
+@pytest.mark.rest_is_slow
 @torch.inference_mode()
 def test_what_was_captured_recomputes_what_the_encoder_computed(encoder):
     """Layer by layer, from the residual stream and the weights, with the two placements written out."""

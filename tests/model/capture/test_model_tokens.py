@@ -278,6 +278,7 @@ ROWS = {
 }
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ROWS)
 def test_what_is_no_picture_is_a_numbered_row(name):
     kind, values, model_input, n = ROWS[name]

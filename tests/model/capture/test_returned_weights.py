@@ -187,6 +187,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_other_attention_is_refused_with_its_reason(name):
     model, arguments, sentence = REFUSED[name]

@@ -43,6 +43,7 @@ def test_missing_files(text, name):
         load(text)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ["config.json", "history.json", "tokenizer.json"])
 @pytest.mark.parametrize(
     "content",
@@ -85,6 +86,7 @@ def test_a_configuration_with_unknown_or_absurd_values(digit, changes, sentence)
 FEW, MANY = "numbers are too few", "positions are too many"
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("name", "changes", "sentence"),
     [

@@ -55,6 +55,7 @@ def test_a_model_of_the_hub_is_downloaded_once_by_its_name(server, tmp_path):
     assert not server.requested
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("name", "revision"), [("some/bert", "a-branch"), ("some/bert@a-branch", None), ("hub:some/bert", COMMIT)]
 )

@@ -88,6 +88,7 @@ def test_a_film_of_no_input_gives_one_sentence(filmed):
         read_recording(checkpoint.load("tiny", "cpu"))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "content",
     [b"", b"nonsense", gzip.compress(b"nonsense"), gzip.compress(serialize({"step": torch.zeros(2)}))],
@@ -135,6 +136,7 @@ def test_a_head_has_formed_once_it_stays_less_than_half_as_far(way, moment):
     assert formation_index(np.array(way, float)[:, None, None]).item() == moment
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("name", "array"),
     [

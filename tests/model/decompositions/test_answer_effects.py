@@ -94,6 +94,7 @@ def test_of_each_kind_of_answer_as_a_forward_hook_measures(config, text, answer,
     check(tiny.loaded(config), text, answer, number)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "changed", [{"num_labels": 1}, {"num_labels": 3, "problem_type": "multi_label_classification"}]
 )

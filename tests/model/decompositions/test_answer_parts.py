@@ -112,6 +112,7 @@ def test_without_a_part_the_answer_changes_by_it(pooling, placement, part, activ
     assert abs(value(parts, part)) > 1e-5
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("encoder", "numbers"),
     [

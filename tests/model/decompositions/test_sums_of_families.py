@@ -117,11 +117,13 @@ def test_each_option_of_the_own_encoders(changed):
     check(tiny.loaded(replace(tiny.TEXT, **changed)), "great film not a [MASK] y")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("changed", [{}, {"pooling": "mean", "n_positions": 4}, {"norm_placement": "post"}])
 def test_encoders_of_digits(changed, image):
     check(tiny.loaded(replace(tiny.DIGIT, **changed)), image)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("norm_first", [True, False])
 def test_torchs_own_encoder(norm_first, tmp_path):
     torch.manual_seed(0)

@@ -168,6 +168,7 @@ def test_figures_of_several_data_sets_stand_beside_each_other(review_folder):
     assert all_figures({}) == []
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

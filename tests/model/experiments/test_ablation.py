@@ -198,6 +198,7 @@ def test_a_set_of_everything_is_done_together(text_loaded):
     assert not seen["blocks.0.attention.pattern"][..., [1, 2]].any()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("placement", ["pre", "post"])
 @pytest.mark.parametrize("means", [None, means_of(tiny.loaded(TEXT))], ids=["zero", "mean"])
 def test_a_whole_layer_is_all_of_its_heads(placement, means):

@@ -69,6 +69,7 @@ def test_against_a_loop_over_interpolated_content(loaded, given_input):
     assert attributed.is_complete
 
 
+@pytest.mark.rest_is_slow
 @encoders
 def test_the_output_is_the_log_odds_of_the_prediction(loaded, given_input):
     p = capture(loaded, given_input).probabilities.astype(float)
@@ -231,6 +232,7 @@ def test_against_a_loop_of_automatic_differentiation_in_double_precision(loaded,
     assert attributed.is_complete
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("loaded", FILLING.values(), ids=FILLING)
 @pytest.mark.parametrize("answer", [ANSWERS["word"], ANSWERS["other"]], ids=["word", "other"])
 def test_gradient_times_input_against_finite_differences(loaded, answer):
@@ -329,6 +331,7 @@ def test_a_baseline_of_tokens_is_the_answer_to_a_text_of_them(baseline, token):
     assert attributed.output == pytest.approx(integrated_gradients(loaded, "great film", 1).output, abs=1e-5)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("baseline", ["mask", "padding"])
 def test_where_others_change_the_scale_of_content_a_baseline_keeps_special_tokens(baseline, tmp_path):
     """ESM-2 divides content by the share of tokens that are not masked: of nothing but masks, or of padding, there is none."""

@@ -38,6 +38,7 @@ def widths_in_last_feed_forward(loaded: Loaded, call) -> list[int]:
     return widths
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", PLACEMENTS)
 def test_every_placement_of_the_norm_and_pooling(name, tmp_path):
     loaded, model_input = read_by(name, tmp_path)

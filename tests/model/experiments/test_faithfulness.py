@@ -179,6 +179,7 @@ def falls_by_loop(loaded, model_input, sets) -> np.ndarray:
     return log_odds(record.logits, followed) - log_odds(np.array(logits), followed)
 
 
+@pytest.mark.rest_is_slow
 @encoders
 def test_a_deletion_curve_is_what_a_plain_loop_finds(loaded, given_input):
     order = removable_positions(capture(loaded, given_input))[::-1]
@@ -215,6 +216,7 @@ def test_the_area_under_a_constant_is_that_constant(n, height):
 # Other attention
 
 
+@pytest.mark.rest_is_slow
 @encoders
 def test_uniform_and_permuted_attention(loaded, given_input):
     record = capture(loaded, given_input)

@@ -185,6 +185,7 @@ def test_every_step_is_its_formula(encoder):
     assert_close(steps.resid_post, mid + fed if pre else norm("norm_feed_forward", mid + fed))
 
 
+@pytest.mark.rest_is_slow
 def test_the_parts_add_up(encoder):
     config = encoder.config
     head = config.n_heads - 1
@@ -228,6 +229,7 @@ def test_a_step_that_is_not_what_the_encoder_did_is_seen(weight, first):
     )
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "first", "change"),
     [

@@ -22,6 +22,7 @@ from tests.model.tiny import CLOSE, encoders
 TEXT = "not great film"  # five tokens, with [CLS] and [SEP]
 
 
+@pytest.mark.rest_is_slow
 @encoders
 def test_masked_out_of_the_keys_one_at_a_time(loaded, given_input):
     record = capture(loaded, given_input)

@@ -179,6 +179,7 @@ def test_texts_of_different_lengths(text_loaded, one, source):
     assert not np.isnan(np.delete(result, missing, axis=1)).any()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("text", [SENTENCE, "great [PAD] film"])
 def test_a_source_that_is_the_input_changes_nothing(text_loaded, text):
     answer = capture(text_loaded, text).probabilities

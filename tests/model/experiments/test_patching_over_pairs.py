@@ -223,6 +223,7 @@ def test_a_masked_word_is_that_of_each_first_text(tmp_path):
     np.testing.assert_allclose(all_parts.mean[:, :-1], result.mean, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("normalised", [False, True])
 def test_all_parts_are_those_of_the_heads_and_then_the_feed_forward(text_loaded, normalised):
     result = patch_pairs_in_all_parts(text_loaded, PAIRS, "q", normalised=normalised)

@@ -21,6 +21,7 @@ BIASED = ("MPNetModel", "T5EncoderModel", "UMT5EncoderModel")
 RELATIVE = (*ROTARY, "T5EncoderModel", "UMT5EncoderModel", "DebertaV2Model")
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "kinds"),
     [
@@ -41,6 +42,7 @@ def test_an_encoder_has_the_kinds_of_its_family(tmp_path, architecture, kinds):
 # Rotated
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ROTARY)
 def test_the_split_adds_up_to_the_score_of_the_encoder(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
@@ -92,6 +94,7 @@ def test_groups_of_pairs_add_up_to_all(tmp_path):
         np.testing.assert_allclose(sum(groups.values()), score.total)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ROTARY)
 def test_a_pair_that_is_moved_along_keeps_its_score(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
@@ -106,6 +109,7 @@ def test_a_pair_that_is_moved_along_keeps_its_score(tmp_path, architecture):
 # Biased
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", BIASED)
 def test_the_bias_over_the_distance_is_what_the_encoder_adds(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)
@@ -297,6 +301,7 @@ def test_changes_in_one_batch_are_those_of_each_alone(tmp_path, architecture):
     assert np.abs(together[2] - together[0]).max() > 1e-3
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ["DINOv3ViTModel", "BeitModel"])
 def test_patches_on_a_grid(tmp_path, architecture):
     loaded = encoder(tmp_path, architecture)

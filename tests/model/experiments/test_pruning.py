@@ -98,6 +98,7 @@ def test_pictures_have_labels_as_well(digit_loaded):
     assert {(step.layer, step.head) for step in result[1:]} == {(0, 0), (0, 1), (1, 0), (1, 1)}
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_head_that_puts_out_nothing_costs_nothing_when_it_goes(seed):
     loaded = tiny.loaded(TEXT, seed)

@@ -61,6 +61,7 @@ def test_the_residual_stream_is_that_of_the_record(loaded):
         np.testing.assert_allclose(result[:, example], expected, atol=apart)
 
 
+@pytest.mark.rest_is_slow
 def test_the_shares_of_an_input_are_measured_on_what_its_record_holds(loaded):
     past = skip_terms(loaded.model, capture(loaded, TEXT).residual).astype(float)
     outputs = sublayer_outputs(loaded, TEXT).reshape(past.shape).astype(float)
@@ -102,6 +103,7 @@ def test_the_sublayers_outputs_and_what_goes_past_them_make_the_stream(loaded):
     np.testing.assert_allclose(summed, record.residual[1:], atol=1e-5)
 
 
+@pytest.mark.rest_is_slow
 def test_logits_by_layer_are_those_of_a_truncated_encoder(loaded):
     """An encoder of the first layers alone, rebuilt from the weights: no hook, no captured state."""
     record = capture(loaded, TEXT)

@@ -181,6 +181,7 @@ def test_patterns_that_are_known_are_those_of_the_library(pattern):
     assert encode(made, "the").tokens[1] == "the"
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "name", [name for name in available() if (CHECKPOINTS / name / "tokenizer.json").exists()]
 )

@@ -85,6 +85,7 @@ def test_encoders_of_texts_agree(architecture, changed, tmp_path):
         assert not record.pattern[~record.mask].any()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("side", [16, 48])
 @pytest.mark.parametrize("architecture", ["CLIPVisionModel", "SiglipVisionModel"])
 def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(architecture, side, tmp_path):
@@ -94,6 +95,7 @@ def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(ar
     assert f"interpolated to {side} × {side}" in " ".join(describe(tmp_path).notes)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("architecture", ["CLIPTextModelWithProjection", "SiglipVisionModel"])
 def test_half_precision_is_widened(architecture, dtype, tmp_path):
@@ -102,6 +104,7 @@ def test_half_precision_is_widened(architecture, dtype, tmp_path):
     agree(model.float(), load(tmp_path))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
 def test_a_folder_with_both_offers_two_encoders(kind, tmp_path):
     folder = tmp_path / "both"
@@ -252,6 +255,7 @@ def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path):
     assert order[-1] == n - 1
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "changed", "message"),
     [

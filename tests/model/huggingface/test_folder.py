@@ -164,6 +164,7 @@ def broken(folder: Path) -> str:
     return problem
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -274,6 +275,7 @@ def test_an_index_names_only_files_of_its_folder(bert, index):
     assert "index.json" in broken(bert)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"model_type": "bert", "a": "\\ud800"}']
 )

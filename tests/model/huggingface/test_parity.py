@@ -129,6 +129,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", slow_but_bert_and_vit(TEXT))
 def test_text_encoders_agree(architecture, tmp_path):
     model = build(tmp_path, architecture)
@@ -166,6 +167,7 @@ def test_a_decoder_behind_the_encoder_is_not_counted(tmp_path):
     assert dict(describe(tmp_path / "whole").summary)["parameters"] == f"{encoder.num_parameters():,}"
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("side", [24, 32, 48])
 @pytest.mark.parametrize("kind", ["Dinov2", "Dinov2WithRegisters"])
 def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(kind, side, tmp_path):
@@ -243,6 +245,7 @@ def test_names_of_nomics_authors_are_read(tmp_path):
         rewrite(tmp_path, **{name: None})
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "architecture", ["NomicBertForMaskedLM", "GteForMaskedLM", "JinaEmbeddingsV3ForMaskedLM"]
 )
@@ -316,6 +319,7 @@ def test_frequencies_that_were_rounded_are_read_from_the_weights(tmp_path):
     assert not any("inv_freq" in name for name in describe(folder).left_out)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ["T5ForConditionalGeneration", "UMT5ForConditionalGeneration"])
 def test_the_encoder_of_a_whole_t5_is_read(architecture, tmp_path):
     model = build(tmp_path, architecture)

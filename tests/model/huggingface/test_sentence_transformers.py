@@ -77,6 +77,7 @@ def test_states_are_pooled_as_the_folder_says(folder, modes, pooled):
     np.testing.assert_allclose(record.pooled, np.concatenate([pool(states) for pool in pooled]), atol=1e-6)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "architecture", ["ModernBertForSequenceClassification", "NomicBertModel", "EuroBertModel"]
 )
@@ -131,6 +132,7 @@ def test_a_vector_is_shortened_behind_all_layers(folder):
     np.testing.assert_array_equal(capture(load(folder), SENTENCE).pooled, whole[:5])
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("longest", "of_tokenizer", "n_tokens"),
     [(6, None, 6), (6, 4, 6), (6, 20, 6), (None, 8, 8), (None, None, 40), (40, 10, 40)],
@@ -167,6 +169,7 @@ def test_texts_are_read_in_lower_case_where_the_settings_say_so(folder):
     np.testing.assert_array_equal(record.pooled, capture(load(folder), text.lower()).pooled)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("settings", "difference"),
     [
@@ -249,6 +252,7 @@ def test_poolings_that_are_not_read_are_named(folder):
     assert describe(folder).problem == "modules.json must hold a list of modules"
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("listed", "problem"),
     [
@@ -295,6 +299,7 @@ def test_code_of_the_folder_s_own_is_not_taken_for_the_library_s(folder):
     )
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("name", "settings", "problem"),
     [

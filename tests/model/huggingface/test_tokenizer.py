@@ -107,6 +107,7 @@ def test_of_two_parts_what_is_left_out_is_counted_once(bert):
     assert (len(read.ids), read.n_read, read.n_left_out) == (40, 37, 18)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -207,6 +208,7 @@ def split_by_character(bert: Path) -> None:
     path.write_text(json.dumps(values))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("name", "tokens", "note"),
     [
@@ -251,6 +253,7 @@ SIGLIP = [
 ]  # fmt: skip
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("name", "options", "text", "note"), SIGLIP)
 def test_texts_of_siglip_are_prepared_as_in_its_training(name, options, text, note, tmp_path):
     build(tmp_path, "SiglipTextModel")

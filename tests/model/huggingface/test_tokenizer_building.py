@@ -47,6 +47,7 @@ def test_the_content_of_a_file_is_that_which_sentencepiece_reads(tmp_path):
     ]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_the_vocabulary_lacks_is_counted(family, tmp_path):
     encoded = prepare(load(folder_of(family, tmp_path / "it")), "the ꙮ film \U0001f9ff")[1]

@@ -164,6 +164,7 @@ def test_the_class_is_found_where_autotokenizer_finds_it(name, tmp_path):
     assert assert_same_ids(saved) == ()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "name", ["GPT2Tokenizer", "Qwen2Tokenizer", "GemmaTokenizer", "LlamaTokenizer", "DebertaTokenizer"]
 )

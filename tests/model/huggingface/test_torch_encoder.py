@@ -35,6 +35,7 @@ class Own(nn.Module):
         return states, self.head(states.mean(dim=1))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("norm_first", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_torchs_own_encoder_agrees(tmp_path, norm_first, activation):
@@ -99,6 +100,7 @@ def save(folder: Path, model: nn.Module, **values: object) -> None:
     tokenizer().save(str(folder / "tokenizer.json"))
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("positions", [{}, {"positions": "pe"}])
 def test_pytorchs_tutorial_agrees(tmp_path, bias, positions):

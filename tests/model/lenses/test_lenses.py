@@ -32,6 +32,7 @@ def test_every_lens_is_described():
     assert all(name == lens.name and lens.formula and lens.caution for name, lens in LENSES.items())
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("lens", LENSES)
 def test_by_its_name(lens, tmp_path):
     loaded, model_input = read_by("pre", tmp_path)

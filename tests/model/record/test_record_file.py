@@ -82,6 +82,7 @@ def test_attention_alone_comes_back(kind):
     assert_same(view, from_bytes(dump(view, {}, kind=kind), f"a{kind}").record)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", KINDS)
 @tiny.encoders
 def test_half_precision_rounds_each_number_by_as_much_as_it_says(loaded, given_input, kind):

@@ -40,6 +40,7 @@ def test_two_words_that_move_the_pooled_state_one_way_by_hand():
     assert parts.gap < 1e-5
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("pooled", ["class", "mean", "max"])
 def test_each_step_is_the_whole_jacobian_times_the_move_of_a_token(pooled):
     loaded = tiny.loaded(replace(tiny.TEXT, pooling=pooled, positions="learned", norm_placement="post"))

@@ -62,6 +62,7 @@ def test_a_state_without_a_direction_is_refused(number):
         ranked(tiny.loaded(tiny.TEXT), states)
 
 
+@pytest.mark.rest_is_slow
 def test_words_and_all_else_add_up_to_the_difference_of_the_cosines(loaded):
     parts = [similarity_parts(loaded, QUERY, text).by_word() for text in TEXTS[:2]]
     result = similarity_difference(*parts)

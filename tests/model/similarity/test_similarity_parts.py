@@ -294,6 +294,7 @@ def read_by_class_token(loaded: Loaded, text: str, weight: np.ndarray, shift: np
     return rows / np.linalg.norm(record.pooled)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "last"),
     [("CLIPTextModel", "[SEP]"), ("SiglipTextModel", "[PAD]"), ("BertModel", "[CLS]")],
@@ -304,6 +305,7 @@ def test_whichever_token_stands_for_a_text_is_named(architecture, last, tmp_path
     assert parts.gap <= 1e-6
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", ["ViTModel", "CLIPVisionModel", "SiglipVisionModel", "BeitModel"])
 def test_pictures_are_divided_by_patches(architecture, tmp_path):
     loaded = folders.encoder(tmp_path, architecture)

@@ -64,6 +64,7 @@ def build_with_scale(folder: Path, kind: str) -> torch.nn.Module:
     return model
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
 def test_maps_and_the_rest_sum_to_the_logits_of_transformers(kind, tmp_path):
     model = build_with_scale(tmp_path, kind)
@@ -88,6 +89,7 @@ def test_maps_and_the_rest_sum_to_the_logits_of_transformers(kind, tmp_path):
         assert result.pooled_from.sum() == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
 def test_logits_fall_as_those_of_transformers_when_patches_are_greyed(kind, tmp_path):
     model = build_with_scale(tmp_path, kind)

@@ -133,6 +133,7 @@ def test_an_index_that_names_other_places_is_refused(one, named):
     assert hub.cached_models().names == ()
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
 def test_a_wrong_hash_leaves_nothing_that_opens(one, cache, file):
     one.sent[file] = bytes(len(NEEDED[file]))

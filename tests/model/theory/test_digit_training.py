@@ -88,6 +88,7 @@ TINY = UntrainedConfig(d_model=16, n_heads=2)
 STEPS = {"learning_rate": 1e-3, "warmup": 0, "n_steps": 3, "seed": 0}
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_it_begins_at_0_and_moves(variant):
     moved = model_update(TINY, variant, 2, **STEPS)

@@ -64,6 +64,7 @@ def test_each_phase_draws_batches_of_its_own_and_drops_out_only_where_it_says(se
     assert setup.tasks["sentiment"].modes == [False, False, True, True]
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize("slow", PRECISIONS)
 def test_a_run_is_in_the_precision_that_is_faster_and_stays_in_it(slow, setup, monkeypatch, capsys):
     task = setup.tasks["sentiment"]

@@ -18,8 +18,9 @@ from tests.model.train.conftest import ROOT, command, environment, run
 from tests.refused import refused
 from tests.tolerance import rounding
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 @pytest.mark.parametrize("name", ["mnist-pre-ln", "imdb-post-ln"])
 def test_killed_run_ends_with_the_same_weights(name, data, trained, run_here, tmp_path):
     arguments = command(name, data[name], tmp_path)
@@ -59,7 +60,6 @@ def test_trained_checkpoint_opens_and_has_its_film(trained):
     assert loaded.history["data"] == {"name": "MNIST", "train": 54, "held_out": 6}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist-pre-ln", "imdb-post-ln"])
 def test_two_processes_take_the_steps_of_one(name, data, trained, tmp_path):
     copy_prepared(trained(name).parent, tmp_path)
@@ -75,6 +75,7 @@ def test_state_of_another_recipe_is_refused(data, trained, run_here, tmp_path, c
         trained("mnist-pre-ln").parent / "runs" / "mnist-pre-ln-quick",
         tmp_path / "runs" / "mnist-post-ln-quick",
     )
+    capsys.readouterr()  # of the training, where this test is the first that needs it
     arguments = command("mnist-post-ln", data["mnist-post-ln"], tmp_path)
     with refused(capsys, "is of a run by another recipe; --fresh starts over"):
         run_here(arguments)
@@ -113,7 +114,6 @@ def test_on_a_full_disk_a_run_ends_in_one_sentence_and_goes_on_later(
     assert (runs / "written").exists()
 
 
-@pytest.mark.slow
 def test_starting_over_leaves_nothing_of_the_run_before(data, trained, run_here, tmp_path):
     name, runs = "mnist-pre-ln", tmp_path / "runs"
     shutil.copytree(trained(name).parent / "runs" / f"{name}-quick", runs / f"{name}-quick")
@@ -126,7 +126,6 @@ def test_starting_over_leaves_nothing_of_the_run_before(data, trained, run_here,
     assert written.read_bytes() == (trained(name) / "model.safetensors").read_bytes()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["looker", "imdb-article"])
 def test_recipes_of_the_articles_run_through(name, trained):
     loaded = load(trained(name), "cpu")

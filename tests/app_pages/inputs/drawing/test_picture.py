@@ -129,6 +129,7 @@ def outline(size: int, width: int) -> np.ndarray:
     return np.asarray(picture)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("size", "width"), [(3000, 3), (1000, 3), (1000, 40)])
 def test_a_thin_line_is_as_strong_as_a_thick_one(size, width):
     image = from_file(file(Image.fromarray(outline(size, width))))
