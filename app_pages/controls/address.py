@@ -8,7 +8,7 @@ A control is declared once, with its key, which names it in the session and in t
 `MASK.choose()` draws it and returns what is chosen, `MASK.take("None")` sets it in a callback, and `MASK.to("None")` is
 a part of a link (`app_pages.controls.pages`); it raises ValueError if there is no such option. Options that depend on
 the encoder or the input, such as layers, are passed to `choose`. A control with its initial value is left out of the
-address, unless that value depends on the input (`Box`, `is_always_written`).
+address, unless that value depends on the input (`SelectBox`, `is_always_written`).
 """
 
 import math
@@ -221,7 +221,7 @@ class Tabs(Row[str]):
             return super().choose(options, default, **widget)
 
 
-class Box(OfOptions[Option, Option]):
+class SelectBox(OfOptions[Option, Option]):
     """A drop-down list. At first `default` is chosen, or else the first option.
 
     With `is_always_written` its value stands in the address even if it is the initial one, because the initial value depends on

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from app_pages.controls.address import INDEX, Box, Row, TextLine
+from app_pages.controls.address import INDEX, Row, SelectBox, TextLine
 from app_pages.subject.answer import Answer, WordAnswer, whole_answer
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
@@ -18,7 +18,7 @@ ANSWER = Row(
     (WHOLE, MASKED),
     help="Which answer is explained: what the encoder says of the whole input, or how probable it finds a word in place of [MASK].",
 )
-MASK_NUMBER = Box[int]("answer_mask", "Masked token", pattern=INDEX, width=90)
+MASK_NUMBER = SelectBox[int]("answer_mask", "Masked token", pattern=INDEX, width=90)
 WORD = TextLine(
     "answer_word", "Its word", label_visibility="collapsed", placeholder="word: the first guess", width=170
 )

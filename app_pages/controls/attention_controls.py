@@ -1,6 +1,6 @@
 """Controls of the page Attention."""
 
-from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, TextLine, Toggle, drop_option
+from app_pages.controls.address import INDEX, Boxes, Code, Row, SelectBox, TextLine, Toggle, drop_option
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 MATRIX, LINES, BY_LAYER = "matrix", "lines", "one query by layer"
@@ -64,6 +64,6 @@ LINKS = Toggle(
     help="Outlines in the large map which word belongs to which, by the treebank from which this sentence is.",
 )
 ALL_RELATIONS = "all relations"
-LINK_RELATION = Box[str]("link_relation", "Relation", width=220)
+LINK_RELATION = SelectBox[str]("link_relation", "Relation", width=220)
 LINK_DIRECTION = Row("link_direction", "Direction", ("to head", "to dependent"), label_visibility="collapsed")
 WINDOW = Code("window", pattern="[0-9]{1,5}-[0-9]{1,5}")  # see `app_pages.attention.window`

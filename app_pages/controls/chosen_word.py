@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app_pages.controls.address import Box
+from app_pages.controls.address import SelectBox
 from app_pages.controls.input_controls import OTHER_KIND
 from app_pages.controls.map_controls import HEAD, LAYER, QUERY
 from model.record import AttentionRecord, Positions, Role
@@ -53,13 +53,13 @@ def keep_query(record: AttentionRecord) -> None:
     keep_word(QUERY, record, first_query(record))
 
 
-def take_word(control: Box[Any], position: int) -> None:
+def take_word(control: SelectBox[Any], position: int) -> None:
     """Callback: chooses the token at this `position` of the input of the next run, which may differ from the present input."""
     control.take(position)
     st.session_state.pop(f"{control.key}_kept", None)
 
 
-def keep_word(control: Box[Any], record: Positions, otherwise: Any) -> None:
+def keep_word(control: SelectBox[Any], record: Positions, otherwise: Any) -> None:
     """Keeps the token whose position `control` holds when the input of `record` differs from that of the last call: the same
     token at the same position, or else its same occurrence, or else its first. If the new input lacks it, chooses `otherwise`.
 

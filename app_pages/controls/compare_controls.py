@@ -1,6 +1,6 @@
 """Controls of the page Side by side."""
 
-from app_pages.controls.address import Box, Row, Tabs, TextBox, Toggle, nearest
+from app_pages.controls.address import Row, SelectBox, Tabs, TextBox, Toggle, nearest
 from app_pages.controls.input_controls import DigitNumber, second_example
 
 HEADS, KNOCK_OUT, STREAM, CROSS, SIMILARITY = "Heads", "Knock-out", "Stream", "Cross-attention", "Similarity"
@@ -33,7 +33,7 @@ COMPARED = Row(
     (ENCODERS, INPUTS, TEXTS_ON_PICTURE),
     label_visibility="collapsed",
 )
-OTHER_ENCODER = Box[str]("compare_with", "with", width=170, label_visibility="collapsed")
+OTHER_ENCODER = SelectBox[str]("compare_with", "with", width=170, label_visibility="collapsed")
 SECOND_TEXT = TextBox("compare_text", "Second text", "The film is not bad at all.")
 TEXTS = TextBox(
     "compare_texts",
@@ -51,8 +51,8 @@ PAIRING = Row[str](
     "pairs whose head distances have the smallest sum, as a mean over many examples or on this input. Or beside the "
     "head of the same number.",
 )
-VIEW = Box("compare_view", "Show", (ALL_HEADS, DIFFERENCE, DISTANCES), width=200)
-STREAM_PART = Box(
+VIEW = SelectBox("compare_view", "Show", (ALL_HEADS, DIFFERENCE, DISTANCES), width=200)
+STREAM_PART = SelectBox(
     "compare_stream",
     "Show",
     (NORMS, SHARES, SPREAD, COSINES, REPRESENTATIONS, ENTROPY, ANSWERS, PARTS),
@@ -61,7 +61,7 @@ STREAM_PART = Box(
     "are (spread), how much a vector keeps its direction (cosines), and how alike both sides are (representations). Of the heads: "
     "how evenly they spread their weight (entropy). Of the answer: what it would be after each layer, and what it is a sum of.",
 )
-SIMILARITY_VIEW = Box[str](
+SIMILARITY_VIEW = SelectBox[str](
     "similarity_view",
     "Show",
     width=230,
@@ -71,9 +71,9 @@ SIMILARITY_VIEW = Box[str](
     "unusually long (norms).",
 )
 # The index of a patch: those of the second picture come after those of the first.
-PATCH = Box[int]("similar_patch", "Patch", gone=nearest, width=215)
+PATCH = SelectBox[int]("similar_patch", "Patch", gone=nearest, width=215)
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))
 WITHOUT_HEADS = Toggle("without_heads", "Take each head away (dots)")
-CHECKED_TEXT = Box[str]("compare_checked", "Text", width=320, label_visibility="collapsed")
-RANKED_FIRST = Box[int]("similarity_text", "Compare", width=260)
-RANKED_SECOND = Box[int]("similarity_with", "with", width=260)
+CHECKED_TEXT = SelectBox[str]("compare_checked", "Text", width=320, label_visibility="collapsed")
+RANKED_FIRST = SelectBox[int]("similarity_text", "Compare", width=260)
+RANKED_SECOND = SelectBox[int]("similarity_with", "with", width=260)

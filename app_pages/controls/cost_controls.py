@@ -1,6 +1,6 @@
 """Controls of the page Cost."""
 
-from app_pages.controls.address import Box, Number
+from app_pages.controls.address import Number, SelectBox
 from model.config import LARGEST, preset, presets
 from model.theory.cost import variations
 
@@ -43,7 +43,7 @@ _WIDTHS = {
     **dict.fromkeys(("vocab_size", "n_positions", "image_size", "patch_size"), 140),
 }
 
-START = Box(
+START = SelectBox(
     "cost_from",
     "Start from",
     STARTS,

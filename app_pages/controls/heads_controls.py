@@ -2,10 +2,10 @@
 
 from app_pages.controls.address import (
     INDEX,
-    Box,
     Boxes,
     Code,
     Row,
+    SelectBox,
     Tabs,
     TextBox,
     TextLine,
@@ -34,14 +34,14 @@ SEARCH = TextLine(
     icon=":material/search:",
 )
 LAYERS = Boxes[int]("heads_layers", "Layers", gone=drop_option, pattern=INDEX, placeholder="all")
-ROLE = Box[str]("heads_role", "Role")
-FOLLOWED = Box[str]("heads_followed", "Relation")
+ROLE = SelectBox[str]("heads_role", "Role")
+FOLLOWED = SelectBox[str]("heads_followed", "Relation")
 DIRECTION = Row("heads_direction", "Direction", (EITHER, "to head", "to dependent"))
-RELATION = Box[str]("heads_relation", "Relation", width=170)
+RELATION = SelectBox[str]("heads_relation", "Relation", width=170)
 # The name of a column, after a minus sign where the largest comes first.
 SORT = Code("heads_sort", pattern="-?[a-z0-9_]+")
-ACROSS = Box[str]("heads_across", "Across", width=190)
-UP = Box[str]("heads_up", "Up", width=170)
+ACROSS = SelectBox[str]("heads_across", "Across", width=190)
+UP = SelectBox[str]("heads_up", "Up", width=170)
 ABLATED_OVER = Row("ablate_over", "Ablate", (HERE, OVER), label_visibility="collapsed")
 ABLATED = Code("ablated", pattern=r"[hafp][0-9-]+(\.[hafp][0-9-]+)*")  # see `app_pages.heads.ablate`
 REPLACED_BY = Row("ablate_how", "Replaced by", (ZERO, MEAN))

@@ -1,6 +1,6 @@
 """Controls of the row in which an input and an encoder are chosen."""
 
-from app_pages.controls.address import Box, Code, Number, Row, TextBox
+from app_pages.controls.address import Code, Number, Row, SelectBox, TextBox
 
 TEST_DIGITS, DRAW, EXAMPLE, OWN_PICTURE = "Test digits", "Draw", "Example", "Own picture"
 EXAMPLE_PICTURES = ("cat", "coffee")  # files in `examples/`
@@ -23,7 +23,7 @@ def second_example(key: str) -> Row[str]:
 
 
 KIND = Row("kind", "Input", ("Text", "Digit", "Picture", "Record"), label_visibility="collapsed")
-CHECKPOINT = Box[str]("checkpoint", "Encoder", width=190, label_visibility="collapsed")
+CHECKPOINT = SelectBox[str]("checkpoint", "Encoder", width=190, label_visibility="collapsed")
 TEXT = TextBox("text", "Text")
 SECOND_PART = TextBox("second", "Second part")  # of a pair of texts that one encoder reads
 SOURCE = Row(
@@ -37,5 +37,5 @@ EXAMPLE_PICTURE = Row("example_picture", "Example picture", EXAMPLE_PICTURES, la
 DRAWING = Code("drawing")  # see `app_pages.inputs.drawing`
 # The sign before it is a #: the number of the picture, and not what it shows. In less width its two buttons are hidden.
 DIGIT = DigitNumber("digit", "Test digit number", width=140)
-DIGIT_CLASS = Box("digit_class", "Class", ("all", *map(str, range(10))))
-DIGIT_ORDER = Box("digit_order", "Order", (AS_THEY_COME, HARDEST, DISAGREE))
+DIGIT_CLASS = SelectBox("digit_class", "Class", ("all", *map(str, range(10))))
+DIGIT_ORDER = SelectBox("digit_order", "Order", (AS_THEY_COME, HARDEST, DISAGREE))

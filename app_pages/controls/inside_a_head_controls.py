@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from app_pages.controls.address import (
-    Box,
     Code,
     Row,
+    SelectBox,
     SelectSlider,
     Slider,
     Tabs,
@@ -35,7 +35,7 @@ def temperature_label(t: float) -> str:
 PART = Tabs("inside", (STEP_BY_STEP, SCALE, LAYER_NORM))
 
 # Step by step
-KEY = Box[int | str](
+KEY = SelectBox[int | str](
     "inside_key",
     "Key",
     width=160,
@@ -87,7 +87,7 @@ def _first_shown(_step: Any, _steps: Sequence[Any]) -> str:
     return "products"
 
 
-STEP = Box[str](
+STEP = SelectBox[str](
     "inside_step",
     "Step",
     STEP_TITLES,

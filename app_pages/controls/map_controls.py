@@ -1,6 +1,6 @@
 """Controls of all pages with attention maps: which head and query, seen through which lens."""
 
-from app_pages.controls.address import INDEX, Box, Code, Row, Toggle, nearest
+from app_pages.controls.address import INDEX, Code, Row, SelectBox, Toggle, nearest
 from model.experiments.knock_out import KnockOutKind
 from model.lenses import LENSES
 from viz.builders.palette import ColourScale
@@ -20,21 +20,21 @@ KNOCK_OUT_HELP = (
     "Greyed: each pixel of the patch is the mean of the picture. The results differ."
 )
 
-LAYER = Box[int](
+LAYER = SelectBox[int](
     "layer",
     "Layer",
     pattern=INDEX,
     gone=nearest,
     width=96,
 )
-HEAD = Box[int](
+HEAD = SelectBox[int](
     "head",
     "Head",
     pattern=INDEX,
     gone=nearest,
     width=96,
 )
-QUERY = Box[int]("query", "Query", width=200, is_always_written=True)
+QUERY = SelectBox[int]("query", "Query", width=200, is_always_written=True)
 SCALE = Row(
     "scale",
     "Colour scale from weight 0",
@@ -42,7 +42,7 @@ SCALE = Row(
     help="Up to 1, a colour means the same weight in every map; up to its own maximum, a map shows faint "
     "weights. Maps that are compared share one scale.",
 )
-LENS = Box(
+LENS = SelectBox(
     "lens",
     "Lens",
     LENSES,
@@ -51,7 +51,7 @@ LENS = Box(
     "state changes when one value is left out. ALTI: how close the new state is to the vector that a token brings. Rollout, and "
     "ALTI or value zeroing rolled out: the layers multiplied, back to the input. Gradient × attention: what raises the score of a class.",
 )
-LENS_CLASS = Box[str]("lens_class", "Class", width=150)
+LENS_CLASS = SelectBox[str]("lens_class", "Class", width=150)
 KNOCK_OUT = Row(
     "knock_out",
     "How a token is hidden",

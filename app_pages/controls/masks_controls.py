@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Slider, Tabs, nearest
+from app_pages.controls.address import INDEX, Boxes, Code, Row, SelectBox, Slider, Tabs, nearest
 from model.capture.intervention import MaskKind
 from model.record import ForwardRecord
 
@@ -27,7 +27,7 @@ NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
 HEAD, MEAN = "this head", "mean of the layer"
 
 PART = Tabs("masks_part", (STEP_BY_STEP, WHAT_FOLLOWS, WAYS))
-MASK = Box[str]("masks_kind", "Mask", KINDS, width=200)
+MASK = SelectBox[str]("masks_kind", "Mask", KINDS, width=200)
 # See `app_pages.masks.blocked`.
 BLOCKED_KEYS = Code("masks_keys", pattern=rf"{INDEX}(\.{INDEX})*")
 BLOCKED_CELLS = Code("masks_cells", pattern=rf"{INDEX}-{INDEX}(\.{INDEX}-{INDEX})*")

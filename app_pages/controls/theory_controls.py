@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from app_pages.controls.address import Box, Pills, Row, SelectSlider, Slider, Tabs
+from app_pages.controls.address import Pills, Row, SelectBox, SelectSlider, Slider, Tabs
 from model.theory.gradients_at_start import VARIANTS, UntrainedConfig
 
 AT_START, FIRST_STEPS = "Before training", "First steps"
@@ -40,8 +40,8 @@ SEEDS = Slider(
     width=180,
     help="Each seed draws its own weights and data. The line is the mean, the band reaches from the least to the largest.",
 )
-WIDTH = Box("theory_width", "Width d", (32, 64, 128), 64)
-HEADS = Box("theory_heads", "Heads", (1, 2, 4, 8), 4)
+WIDTH = SelectBox("theory_width", "Width d", (32, 64, 128), 64)
+HEADS = SelectBox("theory_heads", "Heads", (1, 2, 4, 8), 4)
 START = Row(
     "theory_start",
     "Start",

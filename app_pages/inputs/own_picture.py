@@ -11,7 +11,7 @@ HELD = "own_picture"  # in the session
 _first: np.ndarray | None = None
 
 
-def begin_with(picture: np.ndarray) -> None:
+def set_first_picture(picture: np.ndarray) -> None:
     """Sets the picture uint8 [height, width, 3] that each session shows until its user uploads another one."""
     global _first
     _first = picture

@@ -324,7 +324,7 @@ def say_unknown(
 
 
 def _take_separated(separated: Text, box: TextBox) -> None:
-    """Callback: puts the text with separated characters, and its second part, into their boxes."""
+    """Callback: puts `separated`, a text with spaces between its characters, into `box`, and its second part into the second box."""
     box.take(separated.text[:LONGEST])
     if separated.second is not None:
         SECOND_PART.take(separated.second[:LONGEST])

@@ -26,10 +26,10 @@ from viz.inside.block_diagram import block_diagram
 
 
 class Step(NamedTuple):
-    """A step with figures of its own; `short` is its text and `shape` its form in the diagram."""
+    """A step of a head's computation, with figures of its own; the diagram shows it as a box."""
 
-    short: str  # in the diagram
-    shape: str  # with sizes of the configuration, `n` positions, and `joined`, the width of all heads' z
+    short: str  # its label in the diagram
+    shape: str  # of its result, below the label: with sizes of the configuration, `n` positions, and `joined`, the width of all heads' z
     draw: Callable[[View], None]
 
 

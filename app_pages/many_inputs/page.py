@@ -36,7 +36,7 @@ _COMMAND = "Many inputs: Measure all heads over these inputs"
 
 
 def write_summary(kind: str, listed: InputList, predictions: Predictions) -> None:
-    """Writes how many inputs the list has, and how many are classified correctly."""
+    """Writes on the page how many inputs the list has, of the `kind` text or picture, and how many are classified correctly."""
     what = "examples, chosen to be hard" if listed.is_ours and kind == encoders.TEXT else "inputs"
     sentence = f"{len(predictions.lines):,} {what}"
     if n := predictions.n_labelled:

@@ -32,7 +32,7 @@ def permutation_sentences(
         if "added" in kinds
         else r"What is permuted is the content: at position $i$ stands $x_{\pi(i)}$, and the positions stay where they are"
     )
-    permuted = f"{permuted}. That is the same as {_equivalent(record)}."
+    permuted = f"{permuted}. That is the same as {_equivalent_input(record)}."
     if not sees_all:
         return permuted, (
             "Even without positions the order counts in this encoder: masks that depend on the positions stay, and in this input they "
@@ -44,7 +44,7 @@ def permutation_sentences(
     )
 
 
-def _equivalent(record: ForwardRecord) -> str:
+def _equivalent_input(record: ForwardRecord) -> str:
     """Phrase for the input to which reading the permuted vectors is equivalent."""
     equivalent = (
         "typing the tokens in that order"

@@ -224,7 +224,7 @@ def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
     curves[NAMES["content_to_content"]] = call(np.full, len(terms.offsets), source.content_to_content)
     st.markdown(
         f"**{pair.name}**: contents held fixed, the distance varied. At their own offset, "
-        f"{format_number(terms.own_offset, '+d')}, the score is **{format_number(terms.own, '.3f')}**: the thick line, the sum of "
+        f"{format_number(terms.own_offset, '+d')}, the score is **{format_number(terms.at_own_offset, '.3f')}**: the thick line, the sum of "
         f"{len(curves)} terms."
     )
     figure = call(score_curves, source.offsets, curves, source.total, own_offset=terms.own_offset)

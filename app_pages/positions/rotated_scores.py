@@ -83,7 +83,7 @@ def _draw_over_distance(pair: Pair) -> None:
     score: RotaryScore = subject.compute(rotary_score, pair.head, pair.query, pair.key)
     st.markdown(
         f"**{pair.name}**: contents held fixed, the distance varied. At their own offset, {format_number(score.own_offset, '+d')}, the score is "
-        f"**{format_number(score.own, '.3f')}**, the sum over {len(score.wavelengths)} pairs of numbers, each rotated at its own speed."
+        f"**{format_number(score.at_own_offset, '.3f')}**, the sum over {len(score.wavelengths)} pairs of numbers, each rotated at its own speed."
     )
     seen: Reach = cache.of(reach, subject.checkpoint)
     before, after = (int(distance) for distance in seen.sees[layer])
@@ -160,7 +160,7 @@ def _draw_over_grid(pair: Pair) -> None:
     down, right = score.by_row.own_offset, score.by_column.own_offset
     st.markdown(
         f"**{pair.name}**: contents held fixed, the key moved. The key is {between_patches(down, right)}; there the score is "
-        f"**{format_number(score.own, '.3f')}**, the sum of a part by rows and a part by columns."
+        f"**{format_number(score.at_own_offset, '.3f')}**, the sum of a part by rows and a part by columns."
     )
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_score_curves"):

@@ -50,7 +50,7 @@ def query_of(name: str | None, text: str | None, picture_file: Path | None) -> s
             query[controls.DRAWING.key] = code.to_code(picture.from_file(content))
         else:
             query[controls.SOURCE.key] = controls.OWN_PICTURE
-            own_picture.begin_with(picture.in_colour(content))
+            own_picture.set_first_picture(picture.in_colour(content))
     return f"{COMPARE.name * bool(has_both)}?{urlencode(query)}"
 
 

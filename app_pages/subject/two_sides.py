@@ -170,9 +170,10 @@ def same_position(first: Side, second: Side, position: int) -> int | None:
 
 
 def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
-    """Label of each position of the first side; where the two texts differ, the label has both tokens.
+    """Labels of the positions that both sides have: the token, or "first|second" where their tokens differ.
 
-    If the sides are compared by words, these are the words with a counterpart; a difference in capitals is ignored.
+    Compared by words, these are the words with a counterpart. Words that differ only in capitals count as equal: the label is
+    that of the first side.
     """
     if first.words is not None:
         return tuple(

@@ -63,8 +63,8 @@ def progress(
     """Context that yields a function to move a progress bar: it takes the share that is done, from 0 to 1, and optionally another
     text.
 
-    The bar is drawn in `container`, by default the current one. If this work was stopped before, the page ends here, with a
-    button to continue.
+    The bar is drawn in `container`, by default the current one. `what` identifies the work: if work of the same `what` was
+    stopped before, the page ends here, with a button to continue.
     """
     what, container = _wanted.get() or what, container or st.empty()
     if stopped_at(what) is not None:

@@ -112,7 +112,7 @@ def _draw_heads(recordings: dict[Checkpoint, TrainingRecording], probe: int, sca
     names = tuple(recordings)
     stamp, figure = _heads(names[0], names[-1], probe, scale)
 
-    def taken() -> None:
+    def keep_moment() -> None:
         message = st.session_state["training_player"].chosen
         if not isinstance(message, Mapping) or message.get("stamp") != stamp:
             return
@@ -137,7 +137,7 @@ def _draw_heads(recordings: dict[Checkpoint, TrainingRecording], probe: int, sca
                 "texts": [_at_moment(recordings, index, n) for index in range(n)],
                 "speed": SPEEDS[2 if n >= _LONG else 1],
             },
-            on_chosen_change=callback("training_player", taken),
+            on_chosen_change=callback("training_player", keep_moment),
         )
         # In the corner of the film, and after its player for those who come by the keyboard.
         runs = _runs_expression(recordings, probe)

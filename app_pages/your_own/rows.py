@@ -90,7 +90,7 @@ def _draw_row(name: str) -> None:
             st.button(
                 "A picture and texts",
                 key=f"texts_{name}",
-                on_click=_open_with_texts,
+                on_click=_open_both_encoders,
                 args=names,
                 help="Opens both encoders of the folder: how well texts fit a picture, and which patches speak for each.",
             )
@@ -152,9 +152,9 @@ def _open_in_attention(name: str) -> None:
     go_to(ATTENTION, CHECKPOINT.to(name), *([KIND.to(kind)] if kind != encoders.TEXT else []))
 
 
-def _open_with_texts(name: str, of_texts: str) -> None:
-    """Callback: opens the picture encoder `name` and the text encoder `of_texts` of one folder on the page Side by side."""
-    for opened in (of_texts, name):
+def _open_both_encoders(name: str, text_encoder: str) -> None:
+    """Callback: opens the picture encoder `name` and the text encoder `text_encoder` of one folder on the page Side by side."""
+    for opened in (text_encoder, name):
         session_encoders.open_(opened)
     KIND.take(encoders.PICTURE)
     CHECKPOINT.take(name)

@@ -103,7 +103,11 @@ def refuse_block_sparse_attention(model: nn.Module) -> None:
 def _weights_from_windows(
     name: str, layers: list[Tensor], windows: list[int], arguments: Mapping[str, Any], global_weights: Any
 ) -> list[Tensor]:
-    """The weights of each layer between all positions, from those within its window."""
+    """Weights [1, head, query, key] of each layer over all positions, from `layers`, which hold those within a window.
+
+    `windows` are in tokens; keys outside have the weight 0. `arguments` are those of the forward call, of which the padding mask
+    is read; `global_weights` those of tokens that attend to all, or None. `name` stands in errors.
+    """
     mask = arguments.get("attention_mask")
     n = layers[0].shape[2]
     is_read = torch.ones(n, dtype=torch.bool, device=layers[0].device) if mask is None else mask[0] > 0

@@ -383,9 +383,9 @@ class JudgedMaps(NamedTuple):
 
 
 class JudgedInput(NamedTuple):
-    """Results of `faithfulness` for one input: `maps` by the name of their lens, and why none can be judged, if so."""
+    """Result of `faithfulness` for one input."""
 
-    maps: dict[str, JudgedMaps]
+    maps: dict[str, JudgedMaps]  # by the name of their lens
     undecidable: Undecidable | None  # why no map can be judged on this input
 
 

@@ -69,7 +69,7 @@ class RotaryScore(NamedTuple):
         return self.by_pair.sum(axis=0) + self.not_rotated
 
     @property
-    def own(self) -> float:
+    def at_own_offset(self) -> float:
         """The score at the actual offset of the query and the key."""
         return float(self.total[self.offsets == self.own_offset][0])
 
@@ -94,9 +94,9 @@ class GridScore(NamedTuple):
         return self.by_row.total[:, None] + self.by_column.total
 
     @property
-    def own(self) -> float:
+    def at_own_offset(self) -> float:
         """The score at the actual offset of the two patches."""
-        return self.by_row.own + self.by_column.own
+        return self.by_row.at_own_offset + self.by_column.at_own_offset
 
 
 def rotary_score(
@@ -368,7 +368,7 @@ class PositionTerms(NamedTuple):
         return np.full(len(self.offsets), self.content_to_content) + sum(terms)
 
     @property
-    def own(self) -> float:
+    def at_own_offset(self) -> float:
         """The score at the offset of this query and this key."""
         return float(self.total[self.offsets == self.own_offset][0])
 

@@ -114,10 +114,10 @@ def read_text(layout: Layout, table: FamilyTable) -> Reading:
         "positions": "none" if table.positions is None else "learned",
     }
     norm_name = f"embedding.norm.{int(widens_first)}" if has_widening else "embedding.norm"
-    return finish_reading(layout, table, fields, norm_name)
+    return reading_with_blocks(layout, table, fields, norm_name)
 
 
-def finish_reading(
+def reading_with_blocks(
     layout: Layout, table: FamilyTable, fields: Mapping[str, Any], embedding_norm: str = "embedding.norm"
 ) -> Reading:
     """Maps the blocks and norms, which are all that `layout` still lacks, and returns configuration and tensor map.

@@ -106,7 +106,10 @@ def answer_kind(layout: Layout, n_classes: int) -> Answers:
 
 
 def _read_masked_token_output(layout: Layout, names: MaskedTokenLayers, act: Act) -> None:
-    """Maps the layers that predict masked tokens; `act` is the activation between them unless `names` has its own."""
+    """Enters in `layout` the stored tensors of the layers that predict masked tokens, if the checkpoint has them.
+
+    `act` is the activation between the two layers unless `names` has its own.
+    """
     if not all(layout.output_tensor_name(f"{layer}.weight") for layer in (names.transform, names.norm)):
         return
     layout.map_output_linear("masked_token_output.transform", names.transform)

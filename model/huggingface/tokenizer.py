@@ -69,7 +69,7 @@ def read_tokenizer(folder: Path, config: ModelConfig) -> tuple[Tokenizer, tuple[
             raise ValueError(
                 f"its byte pairs are in {BYTE_PAIR_CODES}, as those of PhoBERT and BERTweet, whose tokenizers are not followed here"
             )
-        tokenizer, notes = _make_tokenizer(folder, settings, stored, config)
+        tokenizer, notes = _tokenizer_and_notes(folder, settings, stored, config)
         tokenizer.encode_special_tokens = settings.options.get("split_special_tokens") is True
         _check_fit(tokenizer, config)
         truncation_side = "left" if settings.options.get("truncation_side") == "left" else "right"
@@ -153,7 +153,7 @@ def _truncation_length(tokenizer: Tokenizer, options: Mapping[str, Any], config:
     return min(config.n_positions, max_length) if is_usable else config.n_positions
 
 
-def _make_tokenizer(
+def _tokenizer_and_notes(
     folder: Path, settings: TokenizerSettings, stored: dict[str, Any] | None, config: ModelConfig
 ) -> tuple[Tokenizer, list[str]]:
     """The tokenizer of a folder, without truncation and padding yet, and notes on how it is read.

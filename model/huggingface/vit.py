@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..config import MOST_PATTERNS_OF_PICTURE, one_size
 from ..family_options import NO_PARTS, LinearMap, Parts, Pixels
 from ..inputs.picture_file import LARGEST_SIDE, picture_sides, read_pixel_settings
-from .family_table import FamilyTable, finish_reading, rotary
+from .family_table import FamilyTable, reading_with_blocks, rotary
 from .output_layers import read_classifier
 from .tensor_map import (
     FULLY_CONNECTED,
@@ -216,7 +216,7 @@ def read_picture_encoder(
         "positions": "none" if table.positions is None else "learned",
         "pooling": "mean" if table.class_token is None else "class",
     }
-    reading, parts = finish_reading(layout, table, fields), layout.family.get("parts", NO_PARTS)
+    reading, parts = reading_with_blocks(layout, table, fields), layout.family.get("parts", NO_PARTS)
     tables = ["position vectors"] * (table.positions is not None)
     tables += ["biases by offset"] * (parts.grid_bias_by_layer or parts.grid_bias_shared)
     if tables and picture.grid != picture.learned_grid:

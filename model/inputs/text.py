@@ -234,7 +234,10 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> 
 
 
 def with_contractions(tokenizer: Tokenizer) -> Tokenizer:
-    """Copy of the tokenizer that has a token for each contraction; the ids of the other tokens stay the same."""
+    """Copy of the tokenizer with one more token for each English contraction ("don't", "n't", ...).
+
+    The new ids follow those of the other tokens, which stay the same.
+    """
     description = json.loads(tokenizer.to_str())
     vocabulary = description["model"]["vocab"]
     for contraction in (*WHOLE_CONTRACTIONS, *ENDINGS):

@@ -244,7 +244,7 @@ def _fetch(
     """
 
     class DownloadProgress(tqdm):
-        """Stands for the Hub's progress bar: reports the bytes that have arrived, and draws nothing."""
+        """In place of the Hub's progress bar: calls `report` with the bytes received so far, and draws nothing."""
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **{**options, "disable": True})

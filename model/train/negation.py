@@ -105,7 +105,7 @@ class _Templates:
         return self.random_variant(text), GOOD if positive else BAD
 
     def fill_slots(self, template: str, kind: str) -> str:
-        """The template with words of the sentiment `kind` in its slots."""
+        """The template with a random word in each `{slot}`; words of opinion are "positive" or "negative", as `kind` says."""
         subject = self.subject_words()
         for name in ("isnt", "found_not"):
             template = template.replace(f"{{{name}}}", self.choose(self.negations[name]))

@@ -93,9 +93,9 @@ class CombinedTask:
         return sum(losses[1:], start=losses[0])
 
     def evaluate(self, model: Transformer, max_examples: int) -> dict[str, int | float]:
-        """`n`, `accuracy` and `loss` on each evaluation set, by name; each set's first `max_examples` texts are used.
+        """`n`, `accuracy` (0 to 1) and `loss` (nats) on the first evaluation set, and "accuracy, NAME" on each further one.
 
-        Of whole reviews only a quarter of that number is used, since a review takes ten times as long as a sentence.
+        Each set's first `max_examples` texts are used. Of whole reviews only a quarter of that number is used, since a review takes ten times as long as a sentence.
         """
         pad, figures = partial(pad_ends, n_positions=self.n_positions), {}
         for name, (corpus, labels) in self.held_out.items():

@@ -120,7 +120,11 @@ def seed_strip(
     text: Kwargs = {"align": "left", "baseline": "middle", "fontSize": MIDDLE, "limit": 0}
     label = across | {"x": alt.value(0), "text": "label:N"}
     page = alt.expr("background || 'white'")  # around letters, where the dashed line would cross them
-    colours = {"pre-LN": _letter_colour(PRE_LN), "post-LN": _letter_colour(POST_LN), ACROSS: INK}
+    colours = {
+        "pre-LN": _colour_in_both_themes(PRE_LN),
+        "post-LN": _colour_in_both_themes(POST_LN),
+        ACROSS: INK,
+    }
     return chart(
         columns,
         layer("rule", x, _REFERENCE, color=NEUTRAL, strokeDash=[4, 3], strokeWidth=1.5, aria=False),
@@ -158,7 +162,7 @@ def seed_strip(
     )
 
 
-def _letter_colour(colour: str) -> alt.ExprRef:
+def _colour_in_both_themes(colour: str) -> alt.ExprRef:
     """The colour of letters, as a Vega expression, that stand for the palette's `colour` on a light and on a dark
     page.
     """

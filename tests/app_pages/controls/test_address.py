@@ -10,13 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import address
 from app_pages.controls.address import (
-    Box,
     Boxes,
     Code,
     Control,
     Number,
     Pills,
     Row,
+    SelectBox,
     SelectSlider,
     Slider,
     TextBox,
@@ -94,7 +94,7 @@ FIXED = (Pills, SelectSlider, Number, Slider, Toggle)  # what these offer is dra
 
 BEGINNINGS = {
     Row: (["a", "b"],),
-    Box: (range(3), 1),
+    SelectBox: (range(3), 1),
     Boxes: (range(4), [1, 3]),
     Pills: (["a", "b", "c"], ["c", "a"]),
     Number: (2, 9, 5),
@@ -109,7 +109,7 @@ BEGINNINGS = {
     ("kind", "begun"),
     [
         (Row, "a"),
-        (Box, 1),
+        (SelectBox, 1),
         (Boxes, [1, 3]),
         (Number, 5),
         (Slider, 5),
@@ -129,7 +129,7 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind, begun):
     ("kind", "link", "result"),
     [
         (Row, "b", "b"),
-        (Box, "2", 2),
+        (SelectBox, "2", 2),
         (Boxes, ["0", "2"], [0, 2]),
         (Number, "9", 9),
         (Slider, "0", 0),
@@ -138,7 +138,7 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind, begun):
         (TextBox, "bad", "bad"),
         # what is no option is as if it were not there
         (Row, "c", "a"),
-        (Box, "3", 1),
+        (SelectBox, "3", 1),
         (Number, "10", 5),
         *((Number, text, 5) for text in ("nan", "inf", "-1e999", "9" * 400, ["x", "-inf"], ["9", "inf"])),
         (Slider, "-1", 5),
@@ -209,7 +209,7 @@ def test_in_a_row_the_first_takes_its_place():
     [(address.first, 0), (address.nearest, 2), (lambda held, options: options[held - 4], 1)],
 )
 def test_in_a_box_it_is_as_declared(gone, result):
-    opened = Page(Box, range(6), gone=gone)
+    opened = Page(SelectBox, range(6), gone=gone)
     assert opened.choose(5) == 5
     assert opened.draw(range(6)) == 5
     assert opened.draw(range(3)) == result
@@ -217,7 +217,7 @@ def test_in_a_box_it_is_as_declared(gone, result):
 
 
 def test_in_a_box_a_choice_that_became_too_large_while_it_was_away_is_mended():
-    opened = Page(Box, range(6), gone=address.nearest)
+    opened = Page(SelectBox, range(6), gone=address.nearest)
     opened.choose(5)
     opened.look_away()
     assert opened.draw(range(3)) == 2
@@ -230,14 +230,14 @@ def test_nearest_to_what_is_no_number_is_the_first():
 
 
 def test_a_box_of_no_options_is_empty_until_there_are_some():
-    opened = Page(Box, [], gone=address.first)
+    opened = Page(SelectBox, [], gone=address.first)
     assert opened.found is None
     assert opened.draw(["a"]) == "a"
     assert opened.draw([]) is None
 
 
 def test_what_was_the_first_and_so_not_in_the_address_is_written_there_once_it_is_the_second():
-    opened = Page(Box, ["a", "b"])
+    opened = Page(SelectBox, ["a", "b"])
     assert opened.draw(["b", "a"]) == "a"
     assert opened.link == ["a"]
     assert opened.draw(["a", "b"]) == "a"
@@ -245,7 +245,7 @@ def test_what_was_the_first_and_so_not_in_the_address_is_written_there_once_it_i
 
 
 def test_under_other_labels_the_address_has_the_new_one():
-    opened = Page(Box, range(3), format_func="{} great".format)
+    opened = Page(SelectBox, range(3), format_func="{} great".format)
     opened.choose(2)
     opened.declared["format_func"] = "{} bad".format
     assert opened.draw(range(3)) == 2
@@ -300,7 +300,7 @@ def test_the_least_is_in_the_address_where_it_is_not_what_one_begins_with():
     assert opened.link is None
 
 
-@pytest.mark.parametrize(("kind", "options"), [(Slider, (0, 9, 5)), (Box, (range(9), 5))])
+@pytest.mark.parametrize(("kind", "options"), [(Slider, (0, 9, 5)), (SelectBox, (range(9), 5))])
 def test_while_the_options_stay_the_browser_is_told_nothing(kind, options):
     """Else what is being dragged would jump back."""
     opened = Page(kind, *options)

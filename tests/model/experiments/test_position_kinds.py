@@ -50,8 +50,8 @@ def test_the_split_adds_up_to_the_score_of_the_encoder(tmp_path, architecture):
     for query, key in ((1, 6), (6, 1), (4, 4)):
         score = position_kinds.rotary_score(loaded, SENTENCE, HEAD, query, key)
         assert score.own_offset == key - query
-        assert score.own == pytest.approx(record.scores[HEAD][query, key], abs=1e-6)
-        assert score.total[score.offsets == key - query] == pytest.approx(score.own)
+        assert score.at_own_offset == pytest.approx(record.scores[HEAD][query, key], abs=1e-6)
+        assert score.total[score.offsets == key - query] == pytest.approx(score.at_own_offset)
 
 
 def test_the_score_at_other_offsets_is_that_of_moved_contents(tmp_path):
@@ -83,7 +83,7 @@ def test_a_score_of_two_numbers_by_hand():
         not_rotated=0.5,
     )
     assert score.total.tolist() == [0.5, 1.5, 0.5, -0.5]
-    assert score.own == -0.5
+    assert score.at_own_offset == -0.5
 
 
 def test_groups_of_pairs_add_up_to_all(tmp_path):
@@ -207,7 +207,7 @@ def test_terms_of_relative_positions_are_those_of_the_encoder(tmp_path):
     maps = [values[0, 2].numpy() for values in activations(loaded, [SENTENCE], names).values()]
     query, key = 3, 5
     terms = position_kinds.position_terms(loaded, SENTENCE, HEAD, query, key)
-    assert terms.own == pytest.approx(capture(loaded, SENTENCE).scores[HEAD][query, key], abs=1e-6)
+    assert terms.at_own_offset == pytest.approx(capture(loaded, SENTENCE).scores[HEAD][query, key], abs=1e-6)
     assert terms.content_to_content == pytest.approx(maps[0][query, key], abs=1e-6)
     assert terms.content_to_position is not None
     assert terms.position_to_content is not None
@@ -332,10 +332,10 @@ def test_patches_on_a_grid(tmp_path, architecture):
     query, key = n_before + 6, n_before + 8  # r1c2 and r2c0
     score = position_kinds.grid_score(loaded, picture, head, query, key)
     assert (score.by_row.own_offset, score.by_column.own_offset) == (1, -2)
-    assert score.own == pytest.approx(before.scores[head][query, key], abs=1e-5)
-    assert score.total[3 + 1, 3 - 2] == pytest.approx(score.own)
+    assert score.at_own_offset == pytest.approx(before.scores[head][query, key], abs=1e-5)
+    assert score.total[3 + 1, 3 - 2] == pytest.approx(score.at_own_offset)
     moved = position_kinds.moved_scores(loaded, picture, head, query, key)
     assert len(moved.scores) == 6
-    np.testing.assert_allclose(moved.scores, score.own, atol=1e-5)
+    np.testing.assert_allclose(moved.scores, score.at_own_offset, atol=1e-5)
     with pytest.raises(ValueError, match="position 0 is no patch"):
         position_kinds.grid_score(loaded, picture, head, 0, key)
