@@ -109,6 +109,10 @@ def draw_cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: 
         query = choose_query(first.record)
     pattern = cross_pattern(first.record, second.record, chosen.layer, chosen.head)
     scale = chosen.weights_to("the maximum of this map", pattern)
+    st.markdown(
+        f"**What would the {first.title} look at in the {second.title}?** This encoder was never trained for it: the map shows the "
+        "formula and not a skill."
+    )
     with st.container(key="matrix_cross_place"):
         sources = record(first.subject), record(second.subject)
         weights = call(cross_pattern, *sources, chosen.layer, chosen.head)
@@ -122,8 +126,7 @@ def draw_cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: 
     st.caption(
         f"$Q_1$ are the queries of {head_name(chosen.layer, chosen.head)} on the {first.title}, $K_2$ and $V_2$ its keys and values on "
         f"the {second.title}. In a decoder the queries come from what was written so far and the keys from the encoder "
-        "(Vaswani et al. 2017, section 3.2.3). This encoder was never trained for it, so the map shows the formula and "
-        "not a skill."
+        "(Vaswani et al. 2017, section 3.2.3)."
         + (
             " What it adds to its scores by relative positions is left out: between two texts there are none."
             if first.record.config.has_distance_bias or first.record.config.family.parts.disentangled

@@ -151,7 +151,7 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
     if partner is None:
         st.markdown(f"**{map_name(head, lens)}** has no partner in {second.title}.", width="content")
         return
-    text = f"{'Closest: ' * pairing.matched}**{map_name(head, lens)}** ↔ **{map_name(partner, lens)}**"
+    text = f"{'Paired: ' * pairing.matched}**{map_name(head, lens)}** ↔ **{map_name(partner, lens)}**"
     if not lens.has_heads:
         st.markdown(f"{text} :gray[one map a layer, paired by number]", width="content")
         return

@@ -176,7 +176,7 @@ def _draw_difference(first: Side, texts: list[Text], result: RankedTexts, ranks:
     show(strip, key="similarity_difference")
     rest = "; ".join(f"“{name}”: {OTHERS.get(name, 'what belongs to no word')}" for name in difference.others)
     st.caption(
-        f"The query, coloured by what each word adds to its cosine with text {ranks[0]} minus what it adds to that with text {ranks[1]}: "
+        f"The first text, coloured by what each word adds to its cosine with text {ranks[0]} minus what it adds to that with text {ranks[1]}: "
         f"gold speaks for text {ranks[0]}, purple for text {ranks[1]}.{f' {rest}.' if rest else ''}"
     )
 
@@ -194,7 +194,7 @@ def _sum_sentence(difference: SimilarityDifference, cosines: Sequence[float], ra
         for number in (one - two, words_add, difference.elsewhere, difference.total)
     )
     gap = format_number(difference.gap, ".1g").replace(" ", "\N{NO-BREAK SPACE}")
-    parts = f"the query's words add {words}"
+    parts = f"the first text's words add {words}"
     if difference.others:
         parts += f", {' and '.join(f'“{name}”' for name in difference.others)} {rest}, together {total}"
     return (

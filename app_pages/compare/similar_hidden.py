@@ -15,7 +15,7 @@ from app_pages.toolkit.markdown import plain, sentence
 from app_pages.toolkit.stoppable import progress, until_done
 from model.inputs import Input
 from model.similarity.hidden_words import HiddenWords, hidden_words
-from viz.builders.number_format import digits_that_add_up, format_number
+from viz.builders.number_format import digits_that_add_up, fall_in_words, format_number
 
 _TEXT = "Hiding one word after the other …"
 
@@ -72,12 +72,12 @@ def _worked_example(effects: HiddenWords) -> str:
     both = first + second - cell
     names = pair_name(effects.a, effects.b, (row, column)).split(" × ")
     digits = digits_that_add_up(((first, second, -both), cell))
-    one, two, together, pair = (
-        format_number(number, f".{digits}f") for number in (first, second, both, cell)
-    )
+    spec = f".{digits}f"
+    one, two, together, pair = (format_number(number, spec) for number in (first, second, both, cell))
+    without = [fall_in_words(fall, spec) for fall in (first, second, both)]
     return (
-        f"**Do two words make the texts alike as a pair?** Without {names[0]} the cosine similarity {format_number(effects.recorded, '.4f')} falls "
-        f"by {one}, without {names[1]} by {two}, without both by {together}: the pair does {one} + {two} − {together} = **{pair}**."
+        f"**Do two words make the texts alike as a pair?** Without {names[0]} the cosine similarity {format_number(effects.recorded, '.4f')} "
+        f"{without[0]}, without {names[1]} it {without[1]}, without both it {without[2]}: the pair does {one} + {two} − {together} = **{pair}**."
     )
 
 

@@ -47,7 +47,7 @@ def draw_pairs(_slots: Slots, first: Side, second: Side) -> None:
     st.markdown(
         f"**Which pairs of {unit}{'es' if unit == 'patch' else 's'} make the two inputs alike?** Their cosine similarity "
         f"**{format_number(parts.total, '.4f')}** (1: same direction) is the sum of the {' × '.join(map(str, parts.values.shape))} cells: "
-        f"{pair_name(parts.a, parts.b, cell)} adds {format_number(float(words[cell]), '+.3g')}, the most of two {unit}{'es' if unit == 'patch' else 's'}."
+        f"{pair_name(parts.a, parts.b, cell)} adds {format_number(float(words[cell]), '+.3g')}, the strongest pair of {unit}{'es' if unit == 'patch' else 's'}."
     )
     st.caption(_cell_caption(first, second, parts, unit), help=_cell_help(first, parts, unit))
     draw_cells(first, second, source, sums_of_cells(source, parts), others=parts.others)
@@ -153,6 +153,8 @@ def _draw_matrix(source: Expression, options: dict[str, Any]) -> None:
 def _cell_caption(first: Side, second: Side, parts: SimilarityParts, unit: str) -> str:
     """Caption on what the colours mean, and what the rows and columns add that belong to no word or patch (`unit`)."""
     text = "Gold: the pair makes them more alike; purple: less."
+    if first.record.patch_grid:
+        text += " r2c3 is row 2, column 3, counted from 0."
     own = float(parts.values[: len(parts.a), : len(parts.b)].sum())
     names = dict.fromkeys(parts.rows[len(parts.a) :] + parts.columns[len(parts.b) :])
     if names:

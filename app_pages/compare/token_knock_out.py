@@ -1,6 +1,6 @@
 """Token knock-out on both sides: which token or patch does the answer depend on most?"""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -74,6 +74,7 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
         scale: shared_limit(result.changes for result in results if result.answer.scale == scale)
         for scale in dict.fromkeys(result.answer.scale for result in results)
     }
+    st.markdown(_question(first.record.unit, class_name, limits))
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
     take = (
         lambda position: take_query(first.compared.number(position)),
@@ -91,6 +92,15 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
     unit = first.record.unit if first.words is None else "word, with all its pieces,"
     titles = {result.answer.scale: plain(result.side.title) for result in results}
     st.caption(f"{_DESCRIPTIONS[kind].format(unit=unit)} {quantity_sentences(limits, titles)}")
+
+
+def _question(unit: str, class_name: str | None, scales: Container[str]) -> str:
+    """The question of the figures and, unless they show distances, what their colours say."""
+    question = f"**Which {unit}{'es' if unit == 'patch' else 's'} does the answer hang on?**"
+    if StateAnswer.scale in scales:
+        return question
+    what = "the word at [MASK]" if class_name is None else f"“{plain(class_name)}”"
+    return f"{question} Gold: the {unit} speaks for {what}; purple: against it."
 
 
 def quantity_sentences(limits: Mapping[str, float], titles: Mapping[str, str]) -> str:

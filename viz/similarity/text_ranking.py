@@ -43,7 +43,7 @@ def text_ranking(texts: Sequence[str], cosines: np.ndarray, *, selected: Collect
     start, end = f"width * {_TEXTS} + {_GAP}", f"width - {_VALUE}"
     x = alt.X(
         "cosine:Q",
-        title="cosine similarity with the query",
+        title="cosine similarity with the first text",
         scale=alt.Scale(range=[alt.ExprRef(start), alt.ExprRef(end)], zero=False, nice=False, padding=0),
         axis=alt.Axis(
             orient="top", tickCount=4, format=".2~f", gridOpacity=0.4, titleAnchor="end", domain=False
@@ -96,5 +96,5 @@ def text_ranking(texts: Sequence[str], cosines: np.ndarray, *, selected: Collect
         ),
         drawing={"selected": np.isin(ranks, [*selected]), "name": lines},
         height={"step": _ROW},
-        description=f"Texts by their cosine similarity with the query, the most similar one of {len(lines)} first",
+        description=f"Texts by their cosine similarity with the first text, the most similar one of {len(lines)} first",
     )

@@ -100,7 +100,7 @@ def test_an_encoder_with_classes_is_said_to_be_compared_by_its_pooled_states(ope
     pairs = parts.values[: len(parts.a), : len(parts.b)]
     row, column = np.unravel_index(np.abs(pairs).argmax(), pairs.shape)
     pair = f"“{parts.a.tokens[row]}” × “{parts.b.tokens[column]}”"
-    adds = f"{pair} adds {format_number(float(pairs[row, column]), '+.3g')}, the most of two words"
+    adds = f"{pair} adds {format_number(float(pairs[row, column]), '+.3g')}, the strongest pair of words"
     assert adds in shown_text(app).replace("\\", "")
 
 
