@@ -57,7 +57,7 @@ def heading(title: str) -> None:
 
 def explain_option(title: str, icon: str, sentence: str, command: str) -> None:
     """Draws, folded, the command that starts the app with an option that is now off."""
-    with st.expander(title, icon=icon):
+    with st.expander(f"{title} (off)", icon=icon):
         st.markdown(
             f"Off in this app. To switch it on, start the app in a terminal with this command. {sentence}"
         )
