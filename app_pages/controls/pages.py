@@ -176,7 +176,7 @@ TRAINING = Page(
     "training",
     "Training",
     "How did the heads form?",
-    "Recording: each small map is one head at one step of training; press Play. Training history: all steps as curves.",
+    "Recording: each small map is one head at one step of training; Play is below them. Training history: all steps as curves.",
 )
 COST = Page(
     "cost",
