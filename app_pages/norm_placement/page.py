@@ -8,7 +8,7 @@ import streamlit as st
 from app_pages.norm_placement.claim_row import WIDTHS, draw_row
 from app_pages.norm_placement.stream_length import draw_placements
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
-from app_pages.toolkit.markdown import sentence
+from app_pages.toolkit.markdown import counted, sentence
 from model.claims.catalogue import CLAIMS, Claim
 from model.claims.verdict import COMMAND, Measurement, Overall, overall_verdict
 
@@ -48,10 +48,12 @@ def _stored_or_stop() -> list[Measurement]:
 
 
 def _answer(claims: Sequence[Claim], measured: Sequence[Measurement]) -> str:
-    """Sentence on how many claims have each verdict."""
-    verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in claims)
+    """Sentence on how many claims of papers have each verdict, and how many rows are no paper's."""
+    claimed = [claim for claim in claims if claim.by]
+    verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in claimed)
     counts = " · ".join(f"{verdict.value} {verdicts[verdict]}" for verdict in Overall if verdicts[verdict])
-    return f"**{len(claims)} claims of papers**: {counts}"
+    own = counted(len(claims) - len(claimed), "question")
+    return f"**{len(claimed)} claims of papers**: {counts}. Also {own} of our own."
 
 
 def draw() -> None:
@@ -59,7 +61,7 @@ def draw() -> None:
     measured = _stored_or_stop()
     with st.container(key="claims", gap=None):
         heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
-        heads[0].markdown(_answer([claim for claim in CLAIMS if claim.by], measured))
+        heads[0].markdown(_answer(CLAIMS, measured))
         heads[1].markdown(
             "**What was measured here?** A dot is one encoder: :orange[●] pre-LN, :blue[■] post-LN; the numbers are their means.",
             help=MEASURED,
