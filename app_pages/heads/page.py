@@ -1,5 +1,6 @@
 """Heads: what each head does, on this input and over a data set, and whether it matters."""
 
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -83,7 +84,7 @@ def draw_examples() -> None:
             _row_html(row, _number_link(name, row, texts.get(row["number"])))
             for row in rows.to_dict("records")
         )
-        head = "<thead><tr><th>weight</th><th>in context</th><th>number</th></tr></thead>"
+        head = "<thead><tr><th>weight</th><th>in context</th><th>example</th></tr></thead>"
         st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
     elif stored.source.data == DIGITS:
         _draw_digits(config, rows)
@@ -116,9 +117,14 @@ def _row_html(row: Row, number: str) -> str:
     else:
         earlier, later = (query, key) if row["query"] < row["key"] else (key, query)
         words = f"{earlier}{escape(row['between'])}{later}"
-    text = f"{escape(row['before'])}{words}{escape(row['after'])}"
+    text = f"{escape(_whole_words(row['before']))}{words}{escape(_whole_words(row['after']))}"
     weight = format_number(row["weight"], ".2f")
     return f'<tr><td>{weight}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
+
+
+def _whole_words(cut: str) -> str:
+    """The text without the part of a word next to an ellipsis at its beginning or end; as it is where no space follows."""
+    return re.sub(r"^…\S*\s+(?=\S)|(?<=\S)\s+\S*…$", lambda match: "… " if match.start() == 0 else " …", cut)
 
 
 def _draw_digits(config: ModelConfig, rows: pd.DataFrame) -> None:

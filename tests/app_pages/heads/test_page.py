@@ -275,6 +275,17 @@ def test_a_key_before_its_query_comes_first(open_app, store_examples):
     assert '<b title="query and key"><mark>great</mark></b> film' in html
 
 
+def test_no_word_is_cut_beside_an_ellipsis(open_app, store_examples):
+    store_examples(
+        "imdb-pre-ln", "texts", {"before": "…e record of ", "after": " films, do wi…"}, {"after": "wi…"}
+    )
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"))
+    (html,) = [item.proto.body for item in app.get("html") if 'class="liked"' in item.proto.body]
+    assert '<td dir="auto">… record of <b' in html
+    assert "</mark> films, do …</td>" in html
+    assert "wi…</td>" in html  # a single word stays
+
+
 def test_a_digit_shows_query_and_key_on_its_picture(open_app, store_examples):
     store_examples("mnist-pre-ln", "MNIST test digits", {"number": 8, "query": 2, "key": 0})
     app = open_app(PAGE, input_controls.KIND.to("Digit"), heads_controls.PART.to("Examples"))
