@@ -410,7 +410,12 @@ class TextBox(Control[str]):
         enter_breaks_line: bool = False,
     ) -> None:
         super().__init__(
-            key, label, default, max_chars=max_characters, height="content", label_visibility="collapsed"
+            key,
+            label,
+            default,
+            max_chars=max_characters,
+            height="content",
+            label_visibility="visible" if enter_breaks_line else "collapsed",
         )
         self._container_key = f"text_{'by_line_' if enter_breaks_line else ''}{key}"
 

@@ -75,7 +75,7 @@ def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
     """Draws RMSNorm or LayerNorm of the first vector in `text`; returns all its vectors [vector, feature], None if the text holds
     none.
     """
-    st.markdown("**Your own vector**, the first line of the box", help=_VECTORS)
+    st.markdown("**Your own vector**, the first line of the box above", help=_VECTORS)
     try:
         values = read_vectors(text)
     except ValueError as error:
