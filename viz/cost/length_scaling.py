@@ -14,6 +14,7 @@ from ..builders.theme import INK, LABEL_INK, MIDDLE
 
 _BAR = 24  # pixels a bar
 _ROOM = 2  # end of the axis as a multiple of the largest share: the rest is for the text behind its bar
+_END = 1.2  # at least, so that two charts beside each other mostly have the same scale
 
 
 def length_scaling(lengths: Sequence[int], values: Mapping[str, Sequence[float]]) -> VegaFigure:
@@ -106,7 +107,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str, mar
             ],
             "marked": [name == marked for name in names],
         },
-        values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total_count:,}"},
+        values={"end": max(_ROOM * (max(shares, default=0) or 1), _END), "total": f"{total_count:,}"},
         height=_BAR * max(len(names), 1),
         title=title,
         description=f"{quantity[:1].upper()}{quantity[1:]} of each part of the encoder, as bars.",

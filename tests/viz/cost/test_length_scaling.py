@@ -59,6 +59,12 @@ def test_the_largest_bar_leaves_room_for_its_text():
     assert bars[0]["width"] < 300 - 80
 
 
+def test_charts_beside_each_other_have_one_scale():
+    (half, *_), _ = drawn(part_bars(["a", "b"], [50, 50], quantity="parameters"), width=400)
+    (more, *_), _ = drawn(part_bars(["a", "b"], [57, 43], quantity="parameters"), width=400)
+    assert half["width"] / more["width"] == pytest.approx(50 / 57)
+
+
 def test_hover_gives_the_exact_count():
     figure = part_bars(["a", "b"], [37_858_304, 1], quantity="multiply-adds")
     assert figure.frame["exact"].tolist() == ["37,858,304", "1"]
