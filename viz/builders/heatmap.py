@@ -19,7 +19,7 @@ from .vega_colours import BELOW, EVEN, weight_legend
 # draws it over the last line of its title, which therefore is an empty one.
 _EMPTY_LINE = "\xa0"
 _AT_TOP = {"y": 1, "yref": "container", "yanchor": "top", "ypad": 14}
-_BELOW = {"y": 0, "yref": "paper", "yanchor": "top", "ypad": 6}
+_BELOW = {"y": 0, "yref": "paper", "yanchor": "top", "ypad": 14}
 _NARROW = 320  # pixels: a map in a narrow column
 _LETTER = 0.5  # of the size of the letters: the width of one, in the mean
 _TOKEN_LETTER = 0.6  # the same of a letter of a token
@@ -296,6 +296,7 @@ def _colour_bar(colours: Colours) -> dict[str, Any]:
     return {
         "title": {"text": title, "side": "top", "font": {"size": MIDDLE}},
         "tickfont": {"size": MIDDLE},
+        "tickangle": 0,  # Plotly turns close ticks, the triangle of equal weights with them
         "orientation": "h",
         "lenmode": "pixels",
         "len": 150,

@@ -57,7 +57,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
         *lines(
             {"x": x, "y": y, **by_kind},
             columns,
-            {"strokeWidth": 1, "opacity": 0.6},
+            {"strokeWidth": 2},
             {"size": 45 if len(tokens) <= _MOST_POINTS else 12},
         ),
         values={"last": max(len(tokens) - 1, 1)},
