@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.answer_choice import choose_answer
-from app_pages.controls.control_bar import Slots
+from app_pages.controls.control_bar import Slots, bar
 from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query, take_query
 from app_pages.controls.lens import score_formula
 from app_pages.controls.masks_controls import (
@@ -170,7 +170,9 @@ def _draw_lost_weight(chosen: HeadChoice, before: Side, after: Side, query: int)
     has_class_token = before.record.has_class_token
     position, name = (0, "the class token") if has_class_token else (query, f"query {query}")
     heading(f"What {name} attends to, before and after", key="masks_shift_heading")
-    choice = LOST_BY.choose()
+    controls, _ = bar("masks_lost")
+    with controls:
+        choice = LOST_BY.choose()
     heads = slice(chosen.head, chosen.head + 1) if choice == HEAD else slice(None)
     row_before, row_after = (
         call(combine_heads, as_python.record(side.subject).pattern[chosen.layer, heads, position])

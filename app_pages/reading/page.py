@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import streamlit as st
 
+from app_pages.controls.control_bar import bar
 from app_pages.controls.input_controls import TEXT
 from app_pages.controls.pages import FIRST, read_link
 from app_pages.controls.reading_controls import LECTURES, OWN_TEXT, PAPER, PART, SECTION, TOUR, WIDTH
@@ -61,7 +62,13 @@ def draw() -> None:
     else:
         guide = papers(GUIDE.read_text(encoding="utf-8"))
         lectures = guide.pop(LECTURES)
-        draw_section(lectures if part == LECTURES else guide[PAPER.choose(guide)], text)
+        if part == LECTURES:
+            draw_section(lectures, text)
+        else:
+            controls, _ = bar("papers")
+            with controls:
+                title = PAPER.choose(guide)
+            draw_section(guide[title], text)
 
 
 def draw_stops(own_text: str) -> None:
