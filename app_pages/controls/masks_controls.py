@@ -53,7 +53,7 @@ HEADS = Boxes[int](
     width=260,
 )
 SHOWN = Slider[tuple[int, int]]("masks_shown", "Positions in the maps")
-LOST_BY = Row("masks_lost", "In", (HEAD, MEAN))
+LOST_BY = Row("masks_lost", "In", (HEAD, MEAN), label_visibility="collapsed")
 NUMBER = Row(
     "masks_number",
     "c, a number in place of −∞",

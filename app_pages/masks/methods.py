@@ -63,19 +63,20 @@ def draw_methods(view: MaskedInput, answer: Answer, slots: Slots) -> None:
         number_name = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
     arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name], answer.measured)
-    forbids_nothing = (view.after.mask == view.unmasked.mask).all()
-    if forbids_nothing:
-        st.info("This mask hides nothing, so every way gives the same. Another one is chosen under “View”.")
+    if view.changes_nothing:
+        st.info(
+            f"Nothing is masked. Choose a mask under “View”, or hide a {view.after.unit} under “Step by step”: here it is applied "
+            "in five ways."
+        )
     else:
         mask = plain(without_or_with(choice, subject.record))
         st.markdown(f"**{mask}: the same mask, applied in five ways, seen in {head}**")
-    by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
-    rows = {
-        name: _head_cells(result) | dict([answer.in_table(result.answers)])
-        for name, result in by_method.items()
-    }
-    st.table(pd.DataFrame(rows).T)
-    if not forbids_nothing:
+        by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
+        rows = {
+            name: _head_cells(result) | dict([answer.in_table(result.answers)])
+            for name, result in by_method.items()
+        }
+        st.table(pd.DataFrame(rows).T)
         st.markdown(
             "Multiplied by 0 **after** the softmax, the remaining weights are not renormalised: the rows add up "
             "to less than 1."

@@ -99,6 +99,8 @@ def draw() -> None:
         if part == STEP_BY_STEP:
             role = head_names(subject, chosen.layer, chosen.head).short
             draw_maps(chosen, role, unmasked, after, query, with_pattern=not is_board)
+        elif view.changes_nothing:
+            tell("What follows for every head stands here as soon as a mask hides something.")
         else:
             entropies, loss = beside("consequences")
             with entropies:
@@ -193,6 +195,8 @@ def _lost_sentence(name: str, loss: LostWeight, after: ForwardRecord) -> str:
     """Sentence on the share of attention that went to keys that are now masked, and which of these keys had most of it."""
     largest = list(zip(loss.keys, loss.weights, strict=True))[:NAMED]
     names = ", ".join(f"{named(after, key)} {percent(weight)}" for key, weight in largest)
+    if len(loss.keys) == 1:  # whose share is the whole
+        names = named(after, loss.keys[0])
     rest = " and others" if len(loss.keys) > len(largest) else ""
     return f"{name.capitalize()} cannot look any more where {percent(loss.total)} of its attention went: {names}{rest}."
 

@@ -58,6 +58,11 @@ class MaskedInput:
         return len(self.subject.record)
 
     @property
+    def changes_nothing(self) -> bool:
+        """Whether the mask forbids no key that the encoder allows."""
+        return bool((self.after.mask == self.unmasked.mask).all())
+
+    @property
     def hides(self) -> bool:
         """Whether the mask blocks single tokens, or single pairs of the query with a key."""
         return self.choice.kind in ("keys", "cells")

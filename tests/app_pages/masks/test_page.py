@@ -337,6 +337,15 @@ def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks):
     assert shift.at["2 great", "after"] == pytest.approx(after.pattern[1, :, 0, 2].mean(), abs=1e-6)
 
 
+def test_without_a_mask_nothing_follows_and_no_zeros_are_drawn(open_masks):
+    headings = {"masks_entropy_heading", "masks_shift_heading"}
+    app = open_masks(PART.to("What follows"), MASK.to("Causal"))
+    assert headings <= set(container_keys(app.main))
+    app.selectbox(key=MASK.key).select("None").run()
+    assert any("as soon as a mask hides something" in block.proto.body for block in app.get("html"))
+    assert not headings & set(container_keys(app.main))
+
+
 def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks):
     query = {"masks_keys": "1", "masks_heads": "H0", "masks_part": "What follows"}
     app = open_masks(LOST_BY.to("mean of the layer"), **query)
@@ -374,8 +383,9 @@ def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks, checkpoin
 @pytest.mark.parametrize("kind", ["Block tokens", "Block pairs", "None"])
 def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks, kind):
     app = open_masks(PART.to("Ways of masking"), masks_kind=kind)
-    assert any("Another one is chosen under “View”" in info.value for info in app.info)
+    assert any("Choose a mask under “View”" in info.value for info in app.info)
     assert not any("add up to less than 1" in text.value for text in app.markdown)  # which they do not here
+    assert len(app.table) == 1  # the query that may attend to nothing; five equal rows would tell nothing
 
 
 def test_the_class_token_s_weight_stands_beside_the_digit(open_masks):
