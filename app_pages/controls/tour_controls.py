@@ -29,7 +29,7 @@ class Stop(NamedTuple):
 STOPS = (
     Stop(
         "All heads at once",
-        "Type a sentence, or keep this one. Each square is a head: point at a word, and each shows what it reads.",
+        "Type a sentence, or keep this one. Each square is a head: point at a word to see what each reads.",
         pages.ATTENTION,
         {"view": "matrix", "part": "this head"},
         otherwise="Each square is a head: point at {part}, and each shows where that part looks.",
@@ -62,7 +62,7 @@ STOPS = (
     ),
     Stop(
         "What each head does",
-        "A row for each head: its role, where it looks, and under “zeroed” how far the answer falls without it.",
+        "A row per head: its role, where it looks, and under “zeroed” how far the answer falls without it.",
         pages.HEADS,
         {"heads_part": "Table"},
     ),
@@ -75,7 +75,7 @@ STOPS = (
     ),
     Stop(
         "Before or after: the LayerNorm",
-        "From which layers does an answer come? Below: claims of papers, and what was measured here.",
+        "From which layers does an answer come? Below: papers' claims, measured here.",
         pages.NORM_PLACEMENT,
         {"norm_figure": "what an answer is made of"},
     ),
