@@ -89,12 +89,12 @@ def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     moving = clock_hands(0 * frequencies, wavelengths, per_step=frequencies).following("t", slider)
     angles = call(np.multiply, call(theory.frequencies, d_model), t)
     at_t = call(clock_hands, angles, call(theory.wavelengths, d_model))
-    show(moving, key="positions_clocks", in_file=at_t)
     st.markdown(
         f"**Position *t* as {len(wavelengths)} clocks**{remark}: {d_model} numbers, sine and cosine of each hand, are added to the word. "
         "Fast hands tell neighbours apart and slow ones far positions, like seconds and hours. Move *t*: a full turn takes λ positions, "
         f"from {wavelengths[0]:.2f} to {wavelengths[-1]:,.0f}."
     )
+    show(moving, key="positions_clocks", in_file=at_t)
 
 
 def _draw_table_and_waves(rows: Expression, t: int, dimensions: list[int], slider: str) -> None:
