@@ -157,7 +157,7 @@ def scale_formula(view: View) -> Formula:
             r"This encoder does not divide by √d_k. Its training begins with a W_Q that is smaller by that factor instead.",
         )
     n_maps = attention.squared_divisor // len(attention.q)
-    words = "The longer the vectors, the larger their dot products; divided by √d_k they stay about as large."
+    words = "The longer the vectors, the larger their dot products; divided by √d_k, they are about as large at any length."
     if n_maps > 1:
         words += (
             f" The score is a sum of {n_maps} such products, and each is divided by √{n_maps} more for that."
@@ -330,5 +330,5 @@ def draw_rows_with_lengths(
     """Draws named vectors as rows of coloured cells, each with its length; the row called `chosen` is marked."""
     drawn = named("rows", rows)
     totals = {name: call(norms, drawn[name]) for name in rows}
-    chart = call(vector_rows, drawn, what=what, totals=totals, total="Euclidean norm", chosen=chosen)
+    chart = call(vector_rows, drawn, what=what, totals=totals, total="length", chosen=chosen)
     show(chart, key=f"inside_rows_{key}")

@@ -38,6 +38,7 @@ def draw_addition_of_attention(view: View) -> None:
     steps = view.source
     formula, total = ("x_i' = x_i + o_i", "= x′ᵢ") if _is_pre(view) else ("x_i + o_i", "= xᵢ + oᵢ")
     st.latex(formula)
+    st.markdown("What attention read is added to the token's vector; it does not replace it.")
     rows = {"xᵢ": steps.x[view.query], "+ oᵢ, attention": steps.attention.out, total: steps.attention_added}
     draw_rows_with_lengths(rows, key="add_attention")
 

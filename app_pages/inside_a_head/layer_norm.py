@@ -129,7 +129,7 @@ def _misprint_sentence(vector: np.ndarray) -> str:
         normalise(vector[None], "features").deviation,
     )
     return (
-        f"({components}) is often printed with σ = {MISPRINTED[tuple(vector)]}; by the formula σ is "
+        f"({components}) is printed on some lecture slides with σ = {MISPRINTED[tuple(vector)]}; by the formula σ is "
         f"{format_short(deviation.item())}."
     )
 

@@ -30,12 +30,12 @@ def test_the_example_is_worked_with_the_population_formula(opened):
 def test_the_deviations_that_slides_give_are_put_right(opened):
     for text in (shown_text(opened()), shown_text(opened(inside_vectors="-1 2 5\n0.5 -3 8.5"))):
         assert (
-            "(0.5, −3, 8.5) is often printed with σ = 2; by the formula σ is 4.81." in text
+            "(0.5, −3, 8.5) is printed on some lecture slides with σ = 2; by the formula σ is 4.81." in text
         )  # the root of (1.5² + 5² + 6.5²) / 3
         assert (
-            "(−1, 2, 5) is often printed with σ = 2; by the formula σ is 2.45." in text
+            "(−1, 2, 5) is printed on some lecture slides with σ = 2; by the formula σ is 2.45." in text
         )  # the root of (3² + 0² + 3²) / 3
-    assert "often printed" not in shown_text(opened(inside_vectors="1 2 3"))
+    assert "lecture slides" not in shown_text(opened(inside_vectors="1 2 3"))
 
 
 def test_other_numbers_come_from_the_address(opened):
