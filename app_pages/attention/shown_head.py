@@ -158,7 +158,8 @@ def most_weight_sentence(shares: AttentionByKind, maps: AttentionRecord, whole: 
         )
     if shares.largest > max(share + ROUNDING, MUCH):
         token = position_labels(attended.tokens, attended.numbers)[shares.key]
-        key = f"“{token}”" if attended.unit == "token" else patch_in_words(token)
+        is_patch = shares.key in attended.positions_with_role("patch")
+        key = f"{patch_in_words(token)}, from 0" if is_patch else f"“{token}”"
         return f"on average {percent(shares.largest, 0)} of {whole} goes to {key}"
     if share >= MUCH:
         return f"on average {percent(share, 0)} of {whole} goes to {kind}"

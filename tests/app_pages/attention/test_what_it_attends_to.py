@@ -61,7 +61,9 @@ def test_a_kind_of_key_that_gets_much():
 
 def test_a_patch_is_named_by_its_row_and_column():
     patches = of(column(5, 0.6), None, patch_grid=(3, 3))
-    assert in_a_sentence(patches) == "on average 60 % of its weight goes to the patch in row 1, column 2"
+    assert (
+        in_a_sentence(patches) == "on average 60 % of its weight goes to the patch in row 1, column 2, from 0"
+    )
 
 
 def test_of_a_local_head_the_sentence_says_what_makes_it_local():
