@@ -137,7 +137,7 @@ HEADS = Page(
     "heads",
     "Heads",
     "What does each head do, and does it matter?",
-    f"All its {_HEADS} in numbers: where they look, and what becomes of the answer without them.",
+    f"All {_HEADS} in numbers: where they look, and what becomes of the answer without them.",
 )
 MASKS = Page(
     "masks",

@@ -184,14 +184,14 @@ def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer
     else:
         return similarity(subject.record, second.record)
     return (
-        f"{sentence}, {format_number(first + whole, '+.3f')} nats for the second. A patch that carried the whole difference "
-        f"would change it by {format_number(whole, '+.3f')} nats."
+        f"{sentence}, {format_number(first + whole, '+.3f')} nats for the second. "
+        f"Which part of the encoder carries the difference of {format_number(whole, '+.3f')} nats?"
     )
 
 
 def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs) -> str:
     if len(before) == len(other):
-        text = f"Both have {len(before)} positions, each of which is paired with the same one of the other."
+        text = f"Both have {len(before)} positions, paired one by one."
         if before.unit == "token":
             n_different = sum(map(operator.ne, before.tokens, other.tokens))
             text += f" Positions whose tokens differ: {n_different}."

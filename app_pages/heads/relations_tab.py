@@ -143,7 +143,7 @@ def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
     for row in own_rows.to_dict("records"):
         interval = f"{format_number(100 * row['low'], '.0f')} to {percent(row['high'], 0)}"
         clauses.append(
-            f"{row['direction']} {percent(row['share'], 0)} ({interval}), {comparison_clause(row['beyond'], row['p'])} always looking "
+            f"{_in_words(row['direction'])} {percent(row['share'], 0)} ({interval}), {comparison_clause(row['beyond'], row['p'])} always looking "
             f"{_distance(row['offset'])} ({percent(row['baseline'], 0)})"
         )
     name = f"**{head_name(chosen.layer, chosen.head)}** on **{plain(relation)}**"
@@ -151,6 +151,11 @@ def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
         st.markdown(f"{name}: this head has no numbers in the file.")
         return
     st.markdown(f"{name}, {int(own_rows['n'].iloc[0]):,} links: {'; '.join(clauses)}.")
+
+
+def _in_words(direction: str) -> str:
+    """The direction of a link; a head there is a word of the sentence, not one of the encoder's."""
+    return "to the head word" if direction == TO_HEAD else direction
 
 
 def comparison_clause(is_beyond: bool, p: float | None) -> str:
@@ -198,7 +203,7 @@ def _draw_examples(name: Checkpoint, rows: pd.DataFrame, chosen: HeadChoice, rel
             )
             for sentence, example in examples
         ],
-        title=f"{head_name(chosen.layer, chosen.head)} on {relation}, {direction}",
+        title=f"{head_name(chosen.layer, chosen.head)} on {relation}, {_in_words(direction)}",
     )
     show(figure, key="link_arcs", width="content")
     _draw_buttons(name, examples, chosen, relation, direction)

@@ -130,7 +130,7 @@ def test_patched_heads_and_states(open_heads):
     answers = patch_positions(loaded, TEXT, OTHER, word)[..., 0] - before
     for row in states.itertuples():
         assert row.value == pytest.approx(answers[stages[row.stage], row.position], rel=1e-3, abs=1e-5)
-    assert minus(f"would change it by {second - before:+.3f} nats") in headline(app)
+    assert minus(f"the difference of {second - before:+.3f} nats") in headline(app)
 
 
 def test_a_second_text_without_a_masked_token_is_told(open_heads):

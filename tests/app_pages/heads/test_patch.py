@@ -97,7 +97,7 @@ def test_without_a_second_text_it_asks_for_one(open_patch):
 
 def test_digits(open_patch):
     app = open_patch(kind="Digit", checkpoint="mnist-pre-ln", patch_digit="3")
-    assert "each of which is paired with the same one" in shown_text(app)
+    assert "paired one by one" in shown_text(app)
     assert len(table_of(app, STATES, "stage", "position", "value")) == 5 * 5
 
 

@@ -114,7 +114,7 @@ def test_without_enough_links_all_are_shown(open_app, store):
     ]
     app = open_app(PAGE, **DEFAULTS, layer="1", head="1")
     assert (
-        "**L1 H1** on **rare**, 3 links: to head 100 % (90 to 100 %), too few to compare with always looking 2 words ahead (50 %)."
+        "**L1 H1** on **rare**, 3 links: to the head word 100 % (90 to 100 %), too few to compare with always looking 2 words ahead (50 %)."
     ) in words(app)
 
 
@@ -122,7 +122,7 @@ def test_the_chosen_head_on_the_chosen_relation_in_words(open_app, store):
     store()
     app = open_app(PAGE, **DEFAULTS, heads_relation="det", layer="0", head="1")
     assert (
-        "**L0 H1** on **det**, 50 links: to head 75 % (65 to 85 %), clearly more than always looking 2 words ahead (50 %); "
+        "**L0 H1** on **det**, 50 links: to the head word 75 % (65 to 85 %), clearly more than always looking 2 words ahead (50 %); "
         "to dependent 65 % (55 to 75 %), clearly more than always looking 2 words back (50 %)."
     ) in words(app)
     app = open_app(PAGE, **DEFAULTS, heads_relation="det", layer="1", head="1")
