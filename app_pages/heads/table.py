@@ -49,8 +49,8 @@ _RELATION_HEADING: TableHeading = {
 # What a small or a large value means, by the columns that a name alone does not explain.
 _SMALL_AND_LARGE = {
     "entropy": "Entropy 0: all on one key; 1: spread evenly.",
-    "importance": "Importance: an estimate of how much the head matters.",
-    "zero": "Zeroed: the answer without the head.",
+    "importance": "Importance: how much it matters, estimated by gradient.",
+    "zero": "Zeroed: measured without the head.",
 }
 _SIDES = "Gold: the head helps the answer; purple: it works against it."
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))

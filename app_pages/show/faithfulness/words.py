@@ -130,11 +130,10 @@ def _reply(of_map: Verdict, answer: Answer) -> str:
         return f"That **cannot be told** from this input: {reason}."
     if of_map.area is None or of_map.deletion_areas is None:
         return "Not decided yet: hiding more and more of the input, in the order of this map, takes a while. A button starts it."
-    strong = f"the {units} that it shows as strong are"
     spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {units}"
     area = f"deletion area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deletion_areas)}"
     if of_map.readable:
-        return f"**Yes**: {strong} those without which it changes ({spearman}; {area})."
+        return f"**Yes**: the {units} that it shows as strong are those without which it changes ({spearman}; {area})."
     if math.isnan(of_map.spearman):
         return f"**No**: it gives all {units} the same score."
     if of_map.correlates:
@@ -142,7 +141,7 @@ def _reply(of_map: Verdict, answer: Answer) -> str:
     limit = f"below {LEAST_CORRELATION:g}"
     if of_map.spearman >= LEAST_CORRELATION:
         limit = f"but p = {format_number(of_map.p, '.2g')}"
-    return f"**No**: {strong} not, clearly enough, those without which it changes ({spearman}, {limit})."
+    return f"**No**: it does not clearly rank the {units} by how much the answer needs them ({spearman}, {limit})."
 
 
 def other_attention_sentence(changes: OtherAttention, answer: Answer) -> str:

@@ -52,22 +52,19 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
     assert "**0.50**" in words.agreement_sentence(judged(0.5033), "keys", TEXT)
 
 
-STRONG = "the tokens that it shows as strong are"
-
-
 @pytest.mark.parametrize(
     ("verdict", "reply"),
     [
         (
             judged(),
-            f"**No**: {STRONG} not, clearly enough, those without which it changes (Spearman 0.31 over 24 tokens, below 0.5).",
+            "**No**: it does not clearly rank the tokens by how much the answer needs them (Spearman 0.31 over 24 tokens, below 0.5).",
         ),
         (judged(-0.4983), "(Spearman −0.50 over 24 tokens, below 0.5)."),
         (judged(0.4983), "(Spearman 0.4983 over 24 tokens, below 0.5)."),
         (judged(0.6, n=7), "(Spearman 0.60 over 7 tokens, but p = 0.2)."),
         (
             judged(0.8, True, True),
-            f"**Yes**: {STRONG} those without which it changes (Spearman 0.80 over 24 tokens; deletion area 0.800, random 0.500 ± 0.100).",
+            "**Yes**: the tokens that it shows as strong are those without which it changes (Spearman 0.80 over 24 tokens; deletion area 0.800, random 0.500 ± 0.100).",
         ),
         (
             WITHOUT_CURVES,
