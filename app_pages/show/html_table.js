@@ -12,7 +12,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const focused = scroll.querySelector(":focus")?.dataset.key;
   const headings = document.createElement("tr");
   headings.append(...data.headings.map((heading) => headingCell(heading, scroll)));
-  const rows = data.rows.map((row) => tableRow(row, scroll));
+  const rows = data.rows.map((row) => tableRow(row, data.headings, scroll));
   const [head, body, foot] = ["thead", "tbody", "tfoot"].map((part) => scroll.querySelector(part));
   const inPart = (name) => rows.filter((_, index) => data.rows[index].part === name);
   head.replaceChildren(headings, ...inPart("head"));
@@ -108,7 +108,7 @@ function headingCell({ name, title, small, help = "", sorted, ends, active }, sc
   return cell;
 }
 
-function tableRow({ key, current, cells, part }, scroll) {
+function tableRow({ key, current, cells, part }, headings, scroll) {
   const row = document.createElement("tr");
   if (current) row.setAttribute("aria-current", "true");
   if (part === undefined)
@@ -126,8 +126,13 @@ function tableRow({ key, current, cells, part }, scroll) {
       [bar.style.left, bar.style.width] = [it.span[0], it.span[1] - it.span[0]].map((share) => `${100 * share}%`);
     }
     const inner = it.is_button ? add(cell, "button", { type: "button" }) : cell;
-    if (it.is_button) inner.dataset.key = `row ${key}`;
-    explain(inner, it.is_button ? [it.help, ...termsOf(cells)].filter(Boolean).join("\n") : it.help, scroll);
+    const help = it.is_button ? [it.help, ...termsOf(cells)].filter(Boolean).join("\n") : it.help;
+    explain(inner, help, scroll);
+    if (it.is_button) {
+      inner.dataset.key = `row ${key}`;
+      if (current) inner.setAttribute("aria-current", "true");
+      inner.setAttribute("aria-description", [...numbersOf(cells, headings), help].filter(Boolean).join("\n"));
+    }
     if (it.picture) add(inner, "img", { src: it.picture, alt: "" });
     if (it.text) add(inner, "span", { dir: it.is_button ? "auto" : "", textContent: it.text });
     for (const { text, help } of it.terms ?? []) explain(add(cell, "abbr", { textContent: text }), help, scroll);
@@ -138,6 +143,12 @@ function tableRow({ key, current, cells, part }, scroll) {
 
 // What the words of a row mean, where the keyboard comes to: at the row's name.
 const termsOf = (cells) => cells.flatMap((cell) => cell.terms ?? []).map(({ text, help }) => `${text}: ${help}`);
+
+// What stands in a row, read out at its name: the arrow keys go from name to name.
+const numbersOf = (cells, headings) =>
+  cells.flatMap(({ text, is_button }, index) =>
+    text && text !== "–" && !is_button ? [headings[index].title, text].filter(Boolean).join(": ") : [],
+  );
 
 function stripOf({ values, largest, factors }, scroll) {
   const canvas = Object.assign(document.createElement("canvas"), { width: values.length, height: 1 });

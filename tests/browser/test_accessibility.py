@@ -156,6 +156,19 @@ def test_a_link_skips_to_the_figure(page, name):
     )
 
 
+def test_on_heads_a_link_skips_to_the_chosen_row_which_says_its_numbers(page):
+    page.goto("/heads?head=2")
+    ready(page)
+    chosen = page.locator(".st-key-heads_table tr[aria-current] button")
+    expect(chosen).to_have_text("L0 H2")
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the figure")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(chosen).to_be_focused()
+    expect(chosen).to_have_accessible_description(re.compile(r"entropy: 0\.\d\d"))
+
+
 def test_on_masks_a_link_skips_to_the_tokens_which_the_keys_hide(page):
     page.goto("/masks?text=great+film")
     ready(page)

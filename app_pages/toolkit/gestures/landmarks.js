@@ -108,9 +108,9 @@ function skip(event) {
   event.preventDefault();
   event.stopPropagation();
   if (!goal.hasAttribute("tabindex")) goal.tabIndex = -1;
-  const strip = goal.matches(STRIP) && [...goal.querySelectorAll("div")].find((element) => element.shadowRoot);
-  const token = strip && strip.shadowRoot.querySelector("[tabindex='0']");
-  (token || goal).focus();
+  // A table or a strip of tokens has no name of its own: its chosen row or token has.
+  const inside = goal.matches(".stBidiComponent") ? [...goal.querySelectorAll("div")].find((it) => it.shadowRoot)?.shadowRoot : null;
+  (inside?.querySelector("tbody [tabindex='0']") ?? inside?.querySelector("[tabindex='0']") ?? goal).focus();
 }
 
 function nameFigures() {
