@@ -108,7 +108,7 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
                 )
                 points = named("points", points, lambda: flat.points)
                 _draw_scatter(subject, record, query, neighbours, flat, words, points)
-        with st.container(width=300):
+        with st.container(width=300, key="neighbours"):
             if vectors[query].any():
                 _draw_neighbours(drawn, record, query, neighbours, words)
             else:
