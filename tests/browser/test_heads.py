@@ -84,7 +84,7 @@ def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page):
     page.keyboard.press("ArrowRight")
     expect(tip).to_have_text(re.compile("^What the head is called"))
     page.keyboard.press("End")
-    expect(tip).to_have_text(re.compile("puts out zeros. Click to sort.$"))
+    expect(tip).to_have_text(re.compile("the head's output. Click to sort.$"))
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
     page.keyboard.press("Tab")  # to the rows, whose roles are said with their rules
@@ -100,6 +100,6 @@ def test_a_touch_shows_what_a_column_is(app, browser):
         table = page.locator(".st-key-heads_table")
         table.get_by_role("button", name="zeroed").tap()
         expect(table.get_by_role("columnheader", name="zeroed ↓")).to_be_visible()
-        expect(table.get_by_role("tooltip")).to_have_text(re.compile("puts out zeros"))
+        expect(table.get_by_role("tooltip")).to_have_text(re.compile("the head's output"))
         page.locator("h1").tap()
         expect(table.get_by_role("tooltip")).to_be_hidden()
