@@ -33,9 +33,9 @@ _PARTS = {  # by the kind of a part
     "register": "a register",
     "token type": "its type (first or second text)",
     "position": "its position",
-    "head": "what heads of earlier layers brought from a token (L0 H1 from …)",
-    "feed-forward": "what feed-forwards of earlier layers wrote (L0 feed-forward)",
-    "biases": "biases, which are the same for every token",
+    "head": "what earlier heads brought from a token",
+    "feed-forward": "what earlier feed-forwards wrote",
+    "biases": "biases (the same for all tokens)",
     "relative position": "how far apart the two stand (relative position)",
 }
 _TERMS = {
@@ -76,7 +76,7 @@ def _draw_parts(view: View) -> None:
     parts, products_expression = source(), call(source.strongest, MOST)
     products = products_expression()
     st.markdown(
-        "\n\n".join([_score_sentence(view, parts), _parts_sentence(parts), _largest_sentence(view, products)])
+        " ".join([_score_sentence(view, parts), _parts_sentence(parts), _largest_sentence(view, products)])
     )
     added = [
         f"{format_number(float(attention.terms[name][view.key]), '+.3g')} {words}"
@@ -149,8 +149,7 @@ def _score_sentence(view: View, parts: ScoreParts) -> str:
     query, key = (as_code(view.name(position)) for position in (view.query, view.key))
     return (
         f"In {view.head}, {query} attends to {key} with weight {view.steps.attention.pattern[view.key]:.3f}. Softmax makes it from "
-        f"the **score {format_number(parts.recorded, '.4g')}**, above in the column “{score_columns(view)[-1].title}”: the higher "
-        "the score, the larger the weight."
+        f"the **score {format_number(parts.recorded, '.4g')}**, above in the column “{score_columns(view)[-1].title}”."
     )
 
 
@@ -158,9 +157,8 @@ def _parts_sentence(parts: ScoreParts) -> str:
     kinds = {*parts.query["kind"], *parts.key["kind"]}
     named = [words for kind, words in _PARTS.items() if kind in kinds]
     return (
-        "The score is query times key, and both are sums of **parts**, by where they come from: "
-        f"{', '.join(named)}. So the score is a sum, too: a **cell** is what one part of the query (its row) and one part of the "
-        "key (its column) add to it."
+        f"The score is query times key, and both are sums of **parts**: {', '.join(named)}. "
+        "A **cell** is what one part of the query (its row) and one of the key (its column) add to the score."
     )
 
 

@@ -70,7 +70,7 @@ def test_why_a_weight_leads_to_the_head_that_wrote_and_back(page):
     chosen = [page.get_by_role("combobox", name=name) for name in ("Layer", "Head", "Query", "Key")]
     for box, value in zip(chosen, ("0", "3", "5 good", "4 not"), strict=True):
         expect(box).to_have_value(value)
-    expect(page.get_by_text(re.compile("in L0 H3, above in the column"))).to_be_visible()
+    expect(page.get_by_text(re.compile("In L0 H3, .*attends to"))).to_be_visible()
     page.go_back()
-    expect(page.get_by_text(re.compile("in L1 H0, above in the column"))).to_be_visible()
+    expect(page.get_by_text(re.compile("In L1 H0, .*attends to"))).to_be_visible()
     expect(page).to_have_url(re.compile("layer=1.*inside_why=true"))
