@@ -46,10 +46,11 @@ def draw_pairs(_slots: Slots, first: Side, second: Side) -> None:
     cell = np.unravel_index(np.abs(words).argmax(), words.shape)
     st.markdown(
         f"**Which pairs of {unit}{'es' if unit == 'patch' else 's'} make the two inputs alike?** Their cosine similarity "
-        f"**{format_number(parts.total, '.4f')}** (1: same direction) is the sum of the {' × '.join(map(str, parts.values.shape))} cells: "
+        f"**{format_number(parts.total, '.4f')}** (1: same direction) is the sum of the {' × '.join(map(str, parts.values.shape))} cells. "
+        f"{_other_rows_sentence(parts, unit)}"
         f"{pair_name(parts.a, parts.b, cell)} adds {format_number(float(words[cell]), '+.3g')}, the strongest pair of {unit}{'es' if unit == 'patch' else 's'}."
     )
-    st.caption(_cell_caption(first, second, parts, unit), help=_cell_help(first, parts, unit))
+    st.caption(_cell_caption(first, second), help=_cell_help(first, parts, unit))
     draw_cells(first, second, source, sums_of_cells(source, parts), others=parts.others)
 
 
@@ -150,19 +151,25 @@ def _draw_matrix(source: Expression, options: dict[str, Any]) -> None:
         show(matrix, key="similarity_matrix", width="content")
 
 
-def _cell_caption(first: Side, second: Side, parts: SimilarityParts, unit: str) -> str:
-    """Caption on what the colours mean, and what the rows and columns add that belong to no word or patch (`unit`)."""
+def _other_rows_sentence(parts: SimilarityParts, unit: str) -> str:
+    """What all pairs of two words or patches (`unit`) add, and what the rows and columns add that belong to none; "" without
+    such rows."""
+    names = dict.fromkeys(parts.rows[len(parts.a) :] + parts.columns[len(parts.b) :])
+    if not names:
+        return ""
+    own = float(parts.values[: len(parts.a), : len(parts.b)].sum())
+    others = "; ".join(f"“{name}”: {OTHERS.get(name, 'what belongs to no ' + unit)}" for name in names)
+    return (
+        f"Pairs of two {unit}{'es' if unit == 'patch' else 's'} add {format_number(own, '+.4f')}, the other rows and columns "
+        f"{format_number(parts.total - own, '+.4f')} ({others}). "
+    )
+
+
+def _cell_caption(first: Side, second: Side) -> str:
+    """Caption on what the colours mean."""
     text = "Gold: the pair makes them more alike; purple: less."
     if first.record.patch_grid:
         text += " r2c3 is row 2, column 3, counted from 0."
-    own = float(parts.values[: len(parts.a), : len(parts.b)].sum())
-    names = dict.fromkeys(parts.rows[len(parts.a) :] + parts.columns[len(parts.b) :])
-    if names:
-        others = "; ".join(f"“{name}”: {OTHERS.get(name, 'what belongs to no ' + unit)}" for name in names)
-        text += (
-            f" Pairs of two {unit}{'es' if unit == 'patch' else 's'} add {format_number(own, '+.4f')}, the other rows and columns "
-            f"{format_number(parts.total - own, '+.4f')} ({others})."
-        )
     if first.subject == second.subject:
         text += " The two inputs are the same."
     return text

@@ -110,7 +110,7 @@ def _write_example() -> None:
     divided = scores / np.sqrt(d_k)
     plain, scaled = score_scaling.softmax(np.stack([scores, divided]))
     st.markdown(
-        rf"By hand: $d_k = {d_k}$, and two keys whose $q \cdot k$ is {scores[0]:g} and {scores[1]:g}. Undivided, the second key gets "
+        rf"By hand, with $d_k = {d_k}$ whatever is chosen above: two keys whose $q \cdot k$ is {scores[0]:g} and {scores[1]:g}. Undivided, the second key gets "
         rf"only ${format_tex(plain[1])}$ of the weight. Divided by $\sqrt{{d_k}} = {np.sqrt(d_k):g}$ the scores are {divided[0]:g} "
         rf"and {divided[1]:g}, the weights {scaled[0]:.2f} and {scaled[1]:.2f}."
     )
