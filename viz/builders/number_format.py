@@ -204,7 +204,8 @@ def cell_numbers(
     sign = "+" if signed else ""
     exponent = next((exponent for exponent in _UNITS if largest >= _SMALLEST * 10.0**exponent), -6)
     factor = 10.0**-exponent
-    decimals = max(0, digits - max(0, int(np.log10(largest * factor))))
+    decimals = _decimals(largest * factor, digits)
+    decimals = _decimals(round(largest * factor, decimals), digits)  # 9.996 is written as 10.0
     if detail * factor < _SMALLEST:
         decimals = max(decimals, 3)
     numbers = np.asarray(values, float).ravel()
@@ -213,6 +214,11 @@ def cell_numbers(
         [format_number(number, f"{sign}.4g", otherwise=missing) for number in numbers],
         _UNITS[exponent],
     )
+
+
+def _decimals(largest: float, digits: int) -> int:
+    """How many decimals `largest` has if it is written with `digits` of them below 10, and with one fewer for each power of ten."""
+    return max(0, digits - int(np.log10(max(1.0, largest))))
 
 
 def standard_error(share: float, n: int) -> float:

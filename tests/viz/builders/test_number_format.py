@@ -221,6 +221,8 @@ def test_a_head_is_named_by_its_layer_and_its_number():
         (0.01234, "+12.3", "in the cells: thousandths (10⁻³)"),
         (0.0001234, "+0.12", "in the cells: thousandths (10⁻³)"),
         (0.00001234, "+12.3", "in the cells: millionths (10⁻⁶)"),
+        (9.996, "+10.0", ""),
+        (99.96, "+100", ""),
     ],
 )
 def test_the_largest_has_its_first_digits(largest, written, unit):
