@@ -19,7 +19,6 @@ _ELEMENTS = json.loads((Path(__file__).parent / "streamlit_elements.json").read_
 Parts = tuple[str | None, ...]  # of a string or f-string; None stands for what is computed
 
 
-@pytest.mark.slow
 def test_elements_of_streamlit_are_those_of_the_list_and_exist():
     named = {
         name
@@ -32,7 +31,6 @@ def test_elements_of_streamlit_are_those_of_the_list_and_exist():
     assert not missing, "the installed Streamlit makes no such element"
 
 
-@pytest.mark.slow
 def test_each_key_in_the_styles_is_made_by_a_page():
     keys, words = _strings_of_the_code()
     named = {
