@@ -208,11 +208,11 @@ def _most_alike(cosines: np.ndarray, patch: int, layer: int, names: Sequence[str
     row[patch] = np.nan
     if np.isnan(row).all():
         return ""
-    found = (
+    phrases = (
         f"{_in_words(int(index), names, ends)} ({format_number(float(row[index]), '.2f')})"
         for index in (np.nanargmax(row), np.nanargmin(row))
     )
-    return f" Most alike after layer {layer}: {'; least: '.join(found)}."
+    return f" Most alike after layer {layer}: {'; least: '.join(phrases)}."
 
 
 def _patch_name(index: int, names: Sequence[str], ends: np.ndarray) -> str:
@@ -223,7 +223,7 @@ def _patch_name(index: int, names: Sequence[str], ends: np.ndarray) -> str:
 
 
 def _in_words(index: int, names: Sequence[str], ends: np.ndarray) -> str:
-    """The name of a patch as `_patch_name` has it, as part of a sentence."""
+    """The patch within a sentence: "r2c3" or, of two pictures, "r2c3 of the first picture"."""
     return _patch_name(index, names, ends).replace(", ", " of the ")
 
 

@@ -123,7 +123,7 @@ def _row_html(row: Row, number: str) -> str:
 
 
 def _whole_words(cut: str) -> str:
-    """The text without the part of a word next to an ellipsis at its beginning or end; as it is where no space follows."""
+    """A text that was cut, without the half words beside its "…": "…rible film wi…" becomes "… film …"."""
     return re.sub(r"^…\S*\s+(?=\S)|(?<=\S)\s+\S*…$", lambda match: "… " if match.start() == 0 else " …", cut)
 
 

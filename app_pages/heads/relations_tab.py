@@ -159,8 +159,9 @@ def _in_words(direction: str) -> str:
 
 
 def comparison_clause(is_beyond: bool, p: float | None) -> str:
-    """Words before the best offset that say whether a head follows a relation more often than it; if `p` is None, that was not
-    tested.
+    """What stands before the share of the best fixed distance: whether the head follows the relation clearly more often.
+
+    If `p` is None, there were too few links for a test.
     """
     if pd.isna(p):
         return "too few to compare with"

@@ -30,16 +30,16 @@ WHERE = f"""([picture, x, y]) => {{
   const side = Math.min(canvas.clientHeight - {TOP + BELOW}, (canvas.clientWidth - {GAP}) / 2);
   return [picture * (side + {GAP}) + x * side, {TOP} + y * side];
 }}"""
-PIXEL = f"""place => {{
+PIXEL = f"""position => {{
   const canvas = document.querySelector(".st-key-patch_map canvas");
   const scale = canvas.width / canvas.clientWidth;
-  const [x, y] = ({WHERE})(place).map(length => Math.round(length * scale));
+  const [x, y] = ({WHERE})(position).map(length => Math.round(length * scale));
   return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data];
 }}"""
 
 
 def centre(patch: int) -> tuple[int, float, float]:
-    """The place of the middle of a patch."""
+    """The middle of a patch: its picture, and how far across and down it lies, from 0 to 1."""
     picture, index = divmod(patch, GRID**2)
     row, column = divmod(index, GRID)
     return picture, (column + 0.5) / GRID, (row + 0.5) / GRID
