@@ -81,20 +81,15 @@ def head_overview(
     most_cells = max(maps.shape[-2:])
     one_to_one = most_cells >= at_most == side  # a pixel of the picture is one of the screen
     maxima = maps.max(axis=(-2, -1)) if colours == "own" else None
-    tile_images = map_pictures(maps, tops=maxima, max_size=at_most, side=side if one_to_one else TILE_SIDE)
+    tiles = map_pictures(maps, tops=maxima, max_size=at_most, side=side if one_to_one else TILE_SIDE)
     indices = list(np.ndindex(n_layers, n_heads))
     heads = {"layer": [layer for layer, _ in indices], "head": [head for _, head in indices]}
     names = [f"L{layer}" if by_layer else head_name(layer, head) for layer, head in indices]
-    pictures = {
-        **heads,
-        "on_light": [tile.on_light for tile in tile_images],
-        "on_dark": [tile.on_dark for tile in tile_images],
-        "weight": np.zeros(len(tile_images)),
-    }
+    pictures = {**heads, **tiles, "weight": np.zeros(len(indices))}
     lines = [*notes]
     if picture is not None:
         ink = picture_ink(picture, side=2 * side, opacity=OPACITY)
-        pictures |= {f"ink_{theme}": [url] * len(tile_images) for theme, url in ink.items()}
+        pictures |= {f"ink_{theme}": [url] * len(indices) for theme, url in ink.items()}
         lines.insert(0, f"what {labels[query]} attends to")
     if maxima is not None:
         lines.append("colour from 0 to each map's own maximum")

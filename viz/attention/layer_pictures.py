@@ -112,9 +112,8 @@ def layer_pictures(
     assert record.patch_grid is not None  # of a picture
     of_patches = weights[:, record.patches]
     height = _SIDE * image.shape[0] / image.shape[1]
-    tops = np.full(n_layers, scale.largest)
     is_strongest = of_patches >= of_patches.max(axis=1, keepdims=True) - ROUNDING
-    tile_images = map_pictures(of_patches.reshape(n_layers, *record.patch_grid), tops=tops, side=2 * _SIDE)
+    maps = of_patches.reshape(n_layers, *record.patch_grid)
     ink = picture_ink(image, side=_SIDE, opacity=OPACITY)
     legend = weight_legend(scale, len(record))
     title = f"What {record.labels[query]} attends to in each layer{f', {what}' * bool(what)}"
@@ -139,15 +138,11 @@ def layer_pictures(
         name_height=_NAME,
         in_row=_IN_ROW,
         chosen=layer,
-        drawing={
-            "on_light": [tile.on_light for tile in tile_images],
-            "on_dark": [tile.on_dark for tile in tile_images],
-        },
+        drawing=map_pictures(maps, tops=np.full(n_layers, scale.largest), side=2 * _SIDE),
         table=partial(weight_table, of_patches, {"layer": None}, record.tokens[record.patches]),
         values={
             **legend.values,
-            "ink_on_light": ink["on_light"],
-            "ink_on_dark": ink["on_dark"],
+            **{f"ink_{theme}": url for theme, url in ink.items()},
             "side": _SIDE,
             "tall": height,
         },

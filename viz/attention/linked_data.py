@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..builders.palette import WEIGHTS, data_uri, map_pictures, weight_colours
+from ..builders.palette import WEIGHTS, data_uri, weight_colours
 from ..builders.picture_marks import picture_ink
 from ..builders.token_label import visible
 from .matrix_links import MatrixLink, cell_labels
@@ -167,7 +167,7 @@ def cell_frame(shape: tuple[int, int], links: Sequence[MatrixLink] | None) -> di
     too many cells, one for each row, and on top of them those for the cells of `links`.
     """
     queries, keys = np.indices(shape).reshape(2, -1)
-    labels = None if links is None else cell_labels(links, shape)
+    labels = None if links is None else cell_labels(links, *map(range, shape))
     if has_cells(shape):
         names = {} if labels is None else {"link": labels.ravel().tolist()}
         return {"position": queries, "key": keys, **names}
@@ -182,32 +182,10 @@ def cell_frame(shape: tuple[int, int], links: Sequence[MatrixLink] | None) -> di
     }
 
 
-def tile_urls(pattern: np.ndarray, tops: np.ndarray, *, max_size: int) -> dict[str, list[str]]:
-    """Small pictures of all maps of `pattern` [layer, head, query, key] as data URIs, for a light and a dark page.
-
-    The colours end at each head's entry in `tops` [layer, head]; maps with more than `max_size` rows or columns are
-    max-pooled.
-    """
-    pictures = map_pictures(pattern, tops=tops, max_size=max_size, side=1)
-    return {
-        "on_light": [tile.on_light for tile in pictures],
-        "on_dark": [tile.on_dark for tile in pictures],
-    }
-
-
 def measures_in_words(measures: Mapping[str, np.ndarray]) -> list[str]:
     """For each head in the order of layers, one text with its `measures` [layer, head], by name; [] without measures."""
     columns = [[f"{name} {value:.3g}" for value in values.ravel()] for name, values in measures.items()]
     return [", ".join(row) for row in zip(*columns, strict=True)]
-
-
-def colour_bar_pictures() -> dict[str, list[str]]:
-    """A picture of the colour scale of weights, from small to large, as data URIs for a light and a dark page."""
-    colours = weight_colours(np.linspace(0, 1, 180)).round().astype(np.uint8)
-    return {
-        "legend_on_light": [data_uri(colours[None])],
-        "legend_on_dark": [data_uri(colours[::-1][None])],
-    }
 
 
 def patch_frames(

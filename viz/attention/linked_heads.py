@@ -22,7 +22,14 @@ from ..builders.chart import chart, hover_selection, point_selection
 from ..builders.figure import VegaFigure, check_shapes
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
-from ..builders.palette import TO_ONE, WeightScale, hatching, with_token_colours
+from ..builders.palette import (
+    TO_ONE,
+    WeightScale,
+    colour_bar_pictures,
+    hatching,
+    map_pictures,
+    with_token_colours,
+)
 from ..builders.picture_marks import weight_table
 from ..builders.theme import MIDDLE, SMALL
 from ..builders.token_label import width
@@ -30,14 +37,12 @@ from .linked_data import (
     MOST_CELLS,
     ChartContent,
     cell_frame,
-    colour_bar_pictures,
     has_cells,
     measures_in_words,
     patch_frames,
     query_row_pictures,
     sends_all,
     stamp_of,
-    tile_urls,
     value_of_largest_integer,
     weights_as_integers,
 )
@@ -129,14 +134,14 @@ def linked_heads(
         "about": sentences,
         "about_short": short_sentences,  # where the measures do not fit
         "top": maxima.ravel(),
-        **tile_urls(record.pattern, maxima, max_size=MOST_CELLS),
+        **map_pictures(record.pattern, tops=maxima, max_size=MOST_CELLS, side=1),
     }
     size = SMALL if compact else MIDDLE
     pool_size = -(-max(n_queries, n_keys) // MOST_CELLS)
     has_exact = pool_size > 1 and is_whole
     if has_exact:
-        urls = tile_urls(record.pattern, maxima, max_size=max(n_queries, n_keys))
-        heads |= {f"exact_{theme}": pictures for theme, pictures in urls.items()}
+        exact = map_pictures(record.pattern, tops=maxima, max_size=max(n_queries, n_keys), side=1)
+        heads |= {f"exact_{theme}": pictures for theme, pictures in exact.items()}
     if pool_size > 1 and not (picture is not None and on_picture and is_whole):
         maps = "in small maps" if has_exact else "in these maps"
         notes = [*notes, f"{maps} a pixel is the largest of up to {pool_size} × {pool_size} weights"]

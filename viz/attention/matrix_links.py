@@ -46,14 +46,14 @@ def link_frame(links: Sequence[MatrixLink]) -> dict[str, Any]:
     }
 
 
-def cell_labels(links: Sequence[MatrixLink], shape: tuple[int, int]) -> np.ndarray:
-    """For each cell [query, key] of a map of this shape the labels of its links as text; "" for a cell without a
-    link.
+def cell_labels(links: Sequence[MatrixLink], queries: range, keys: range) -> np.ndarray:
+    """For each cell [query, key] of a map of these `queries` and `keys` the labels of its links as text; "" for a
+    cell without a link.
     """
-    labels = np.full(shape, "", dtype=object)
+    labels = np.full((len(queries), len(keys)), "", dtype=object)
     for link in links:
-        for query in link.queries:
-            for key in link.keys:
+        for query in _shown_cells(link.queries, queries):
+            for key in _shown_cells(link.keys, keys):
                 labels[query, key] = "; ".join(filter(None, (labels[query, key], link.label)))
     return labels
 
@@ -90,10 +90,8 @@ def with_outlines(
         return heatmap
     n_rows, n_columns = heatmap.frame.shape
     rows, columns = window or (range(n_rows), range(n_columns))
-    labels = cell_labels(links, (_end_of_links(rows, links), _end_of_links(columns, links)))[
-        rows.start : rows.stop, columns.start : columns.stop
-    ]
-    named = [[f"<br>{escape(text, quote=False)}" * bool(text) for text in row] for row in labels.tolist()]
+    labels = cell_labels(links, rows, columns).tolist()
+    named = [[f"<br>{escape(text, quote=False)}" * bool(text) for text in row] for row in labels]
     outlines = [
         _outline(row_range, column_range, is_hit=bool(link.hits[head]))
         for link in links
@@ -108,11 +106,6 @@ def with_outlines(
         customdata=np.array(named, dtype=object),
     )
     return replace(heatmap, panels=(panel,))
-
-
-def _end_of_links(shown: range, links: Sequence[MatrixLink]) -> int:
-    """One past the last position of `shown` and of all links."""
-    return max(shown.stop, *(end.stop for link in links for end in (link.queries, link.keys)))
 
 
 def _shown_cells(cells: range, shown: range) -> range:

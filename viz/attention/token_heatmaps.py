@@ -20,7 +20,7 @@ from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_
 from ..builders.heatmap_figure import Colours, Heatmap
 from ..builders.number_format import format_number, format_weight, head_name
 from ..builders.palette import NEUTRAL, ROUNDING, TO_ONE, WeightScale, largest_absolute, map_pictures
-from ..builders.picture_marks import CHOOSE, PIXEL_BOX, whole_picture
+from ..builders.picture_marks import CHOOSE, PIXEL_BOX, box_edges, whole_picture
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
@@ -123,7 +123,9 @@ def cross_heatmap(
     query: int,
     scale: WeightScale = TO_ONE,
 ) -> Heatmap:
-    """A heatmap of cross-attention [query, key] from the tokens `queries` of one input to the tokens `keys` of another."""
+    """A heatmap of cross-attention [query, key] from the tokens `queries` of one input to the tokens `keys` of another;
+    the row `query` is framed.
+    """
     key_labels, query_labels = position_labels(keys), position_labels(queries)
     strongest = _strongest_cells_sentence(pattern, query_labels, key_labels, query)
     return heatmap(
@@ -317,7 +319,7 @@ def minimap(pattern: np.ndarray, *, framed: tuple[range, range], top: float = 1.
         "top": [queries.start * _SIDE / n_queries],
         "bottom": [queries.stop * _SIDE / n_queries],
     }
-    ((light, dark),) = map_pictures(pattern[None], tops=np.array([top]), max_size=_SIDE)
+    picture = map_pictures(pattern[None], tops=np.array([top]), max_size=_SIDE)
     whole_map = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
     cell = PIXEL_BOX | {"description": "description:N", "tooltip": columns}
     return chart(
@@ -326,13 +328,8 @@ def minimap(pattern: np.ndarray, *, framed: tuple[range, range], top: float = 1.
         layer("rect", whole_map, "picture", fill=None, stroke=NEUTRAL, strokeWidth=0.5),
         *frame_layers(PIXEL_BOX, "window"),
         layer("rect", cell, fill="transparent", cursor="pointer", click=("place", "query", "key")),
-        drawing={
-            "left": cell_edges[column],
-            "right": cell_edges[column] + _SIDE / _STEPS,
-            "top": cell_edges[row],
-            "bottom": cell_edges[row] + _SIDE / _STEPS,
-        },
-        frames={"picture": {"on_light": [light], "on_dark": [dark]}, "window": frame},
+        drawing=box_edges(cell_edges[column], cell_edges[row], _SIDE / _STEPS, _SIDE / _STEPS),
+        frames={"picture": picture, "window": frame},
         width=_SIDE,
         height=_SIDE,
         autosize="pad",

@@ -8,7 +8,7 @@ import numpy as np
 from .cells import casing_layer, frame_channels
 from .chart import Column, Layer, Rows, chart, layer
 from .figure import Columns, VegaFigure
-from .picture_marks import PIXEL_BOX, text_at
+from .picture_marks import PIXEL_BOX, box_edges, text_at
 
 
 def layer_tiles(
@@ -41,14 +41,7 @@ def layer_tiles(
         casing_layer(PIXEL_BOX, 3),
         # On top and clear: the pointer on a picture is the pointer on its layer.
         layer("rect", cover, fill="transparent", cursor="pointer", click=("layer", "layer")),
-        drawing={
-            "left": left,
-            "top": top,
-            "right": left + width,
-            "bottom": top + height,
-            "selected": layers == chosen,
-            **drawing,
-        },
+        drawing=box_edges(left, top, width, height) | {"selected": layers == chosen, **drawing},
         width=min(len(layers), in_row) * (width + gap) - gap + 4,
         height=float(top.max(initial=0)) + height + 4,
         autosize="pad",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from PIL import Image, ImageColor
@@ -112,18 +112,11 @@ def largest_absolute(values: np.ndarray, *, at_least: float = 0.0) -> float:
     return maximum if maximum > at_least else 1.0
 
 
-class ThemedPicture(NamedTuple):
-    """One small picture as two data URIs, for a light and for a dark page."""
-
-    on_light: str
-    on_dark: str
-
-
 def map_pictures(
     patterns: np.ndarray, *, tops: np.ndarray | None = None, max_size: int = 64, side: int = TILE_SIDE
-) -> list[ThemedPicture]:
+) -> dict[str, list[str]]:
     """Small pictures (PNG) of `patterns` [..., query, key] in the colours of `WEIGHTS`, one for each pattern in C
-    order.
+    order, as data URIs: "on_light" has those for a light page, "on_dark" those for a dark one.
 
     The colours end at 1, or at each pattern's entry in `tops` [...]. Patterns with more than `max_size` rows or
     columns are max-pooled, so that a single strong weight stays visible. A picture is about `side` pixels wide: it is
@@ -136,22 +129,23 @@ def map_pictures(
     maximum = np.ones(n_patterns) if tops is None else np.reshape(tops, n_patterns)
     levels_0_to_1 = pooled / np.where(maximum > 0, maximum, 1)[:, None, None]
     levels = (np.clip(levels_0_to_1, 0, 1) * 255).round().astype(np.uint8)
-    return [_cached_map_picture(level.tobytes(), level.shape, side) for level in levels]
+    pictures = [_cached_map_picture(level.tobytes(), level.shape, side) for level in levels]
+    return {theme: [picture[theme] for picture in pictures] for theme in ("on_light", "on_dark")}
 
 
 @lru_cache(maxsize=1024)
-def _cached_map_picture(levels: bytes, shape: tuple[int, int], side: int) -> ThemedPicture:
-    """The picture of the bytes `levels`, colours from 0 to 255, of a map of this `shape`; cached, as most maps of an
-    overview stay the same on a rerun of the page.
+def _cached_map_picture(levels: bytes, shape: tuple[int, int], side: int) -> dict[str, str]:
+    """The picture "on_light" and "on_dark" of a map of this `shape`, whose colours from 0 to 255 are the bytes
+    `levels`; cached, as most maps of an overview stay the same on a rerun of the page.
     """
     # Only the colours that occur: with all 256 the palette would be the larger part of a small picture.
     used_levels, indices = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
     image = Image.fromarray(_enlarge(indices.astype(np.uint8).reshape(shape), side))
-    pictures = []
-    for colours in (_FINE, _FINE[::-1]):
+    picture = {}
+    for theme, colours in (("on_light", _FINE), ("on_dark", _FINE[::-1])):
         image.putpalette(colours[used_levels].tobytes())
-        pictures.append(_png_uri(image))
-    return ThemedPicture(*pictures)
+        picture[theme] = png_uri(image)
+    return picture
 
 
 def weight_colours(shares: np.ndarray) -> np.ndarray:
@@ -164,6 +158,15 @@ def weight_colours(shares: np.ndarray) -> np.ndarray:
 
 
 _FINE = weight_colours(np.linspace(0, 1, 256)).round().astype(np.uint8)
+
+
+def colour_bar_pictures() -> dict[str, list[str]]:
+    """A picture of the colour scale of weights, from small to large, as data URIs for a light and a dark page."""
+    colours = weight_colours(np.linspace(0, 1, 180)).round().astype(np.uint8)
+    return {
+        "legend_on_light": [data_uri(colours[None])],
+        "legend_on_dark": [data_uri(colours[::-1][None])],
+    }
 
 
 def max_pool(matrix: np.ndarray, max_size: int) -> np.ndarray:
@@ -194,12 +197,12 @@ def _cached_hatching(bits: bytes, shape: tuple[int, int]) -> str:
     diagonals = (rows[:, None] + columns) % 12 < 3
     image = Image.fromarray((diagonals > _enlarge(mask, max(shape) * pixels_per_cell)).astype(np.uint8))
     image.putpalette((0, 0, 0, *ImageColor.getrgb(MASKED)))
-    return _png_uri(image, transparency=0, bits=1)
+    return png_uri(image, transparency=0, bits=1)
 
 
 def data_uri(pixels: np.ndarray, *, side: int = 1) -> str:
     """A PNG of uint8 pixels [height, width] or [height, width, 3 or 4] as a data URI, about `side` pixels wide."""
-    return _png_uri(Image.fromarray(_enlarge(pixels, side)))
+    return png_uri(Image.fromarray(_enlarge(pixels, side)))
 
 
 def _enlarge(pixels: np.ndarray, side: int) -> np.ndarray:
@@ -208,7 +211,7 @@ def _enlarge(pixels: np.ndarray, side: int) -> np.ndarray:
     return pixels.repeat(factor, axis=0).repeat(factor, axis=1)
 
 
-def _png_uri(image: Image.Image, **options: bytes | int) -> str:
+def png_uri(image: Image.Image, **options: bytes | int) -> str:
     """The image as PNG in a data URI; `options` are those of Pillow."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG", **options)

@@ -102,8 +102,15 @@ def image_at(
     return layer("image", channels, rows.calculate(_x=x, _y=y, _url=url), **size, **_CORNER)
 
 
-# Between the columns left, right, top and bottom, in pixels.
+# Between the columns of `box_edges`.
 PIXEL_BOX = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+
+
+def box_edges(left: Any, top: Any, width: float, height: float) -> Kwargs:
+    """The columns left, right, top and bottom of boxes of this `width` and `height`, whose upper left corners are at
+    `left` and `top` [box]; all in pixels.
+    """
+    return {"left": left, "right": left + width, "top": top, "bottom": top + height}
 
 
 def weight_table(

@@ -11,7 +11,7 @@ from ..builders.cells import frame_channels
 from ..builders.chart import Column, Layer, chart, layer
 from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import EMPHASIS
-from ..builders.picture_marks import CHOOSE, PIXEL_BOX, picture_ink, pixel_x, pixel_y
+from ..builders.picture_marks import CHOOSE, PIXEL_BOX, box_edges, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK, SMALL
 
 
@@ -127,11 +127,8 @@ def _image_columns(images: np.ndarray, columns: int, grid: _ImageGrid) -> dict[s
     left, top = column * (grid.side + grid.gap), row * (grid.side + grid.caption + grid.gap)
     inks = [picture_ink(image, side=grid.side) for image in images]
     return {
-        "left": left,
+        **box_edges(left, top, grid.side, grid.side),
         "middle": left + grid.side / 2,
-        "right": left + grid.side,
-        "top": top,
-        "bottom": top + grid.side,
         "caption_at": top + grid.side + grid.caption / 2 + grid.lower,
         **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
     }
@@ -164,17 +161,11 @@ def _patch_name(patch: int | None, patch_grid: tuple[int, int]) -> str:
 
 def _patch_boxes(
     patches: Sequence[int | None], left: np.ndarray, top: np.ndarray, patch_grid: tuple[int, int]
-) -> dict[str, list[float]]:
+) -> Kwargs:
     """The edges in pixels of the box of each patch in `patches`, in images whose corners are at `left` and `top`
     [image]; None (the class token) has no box.
     """
-    patch_height, patch_width = (_LARGE.side / n_patches for n_patches in patch_grid)
-    cells = [
-        (example, *divmod(patch, patch_grid[1])) for example, patch in enumerate(patches) if patch is not None
-    ]
-    return {
-        "left": [float(left[example] + column * patch_width) for example, _, column in cells],
-        "right": [float(left[example] + (column + 1) * patch_width) for example, _, column in cells],
-        "top": [float(top[example] + row * patch_height) for example, row, _ in cells],
-        "bottom": [float(top[example] + (row + 1) * patch_height) for example, row, _ in cells],
-    }
+    height, width = (_LARGE.side / n_patches for n_patches in patch_grid)
+    has_box = np.array([patch is not None for patch in patches], bool)
+    row, column = np.divmod([patch for patch in patches if patch is not None], patch_grid[1])
+    return box_edges(left[has_box] + column * width, top[has_box] + row * height, width, height)

@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from ..builders.chart import Layer, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure
 from ..builders.heatmap import position_labels
 from ..builders.number_format import format_number
-from ..builders.palette import LETTERS, NEUTRAL, SHAPES, ColourScale, data_uri, weight_colours
+from ..builders.palette import LETTERS, NEUTRAL, SHAPES, ColourScale, colour_bar_pictures
 from ..builders.picture_marks import box_between, image_at, pixel_x, pixel_y, text_at, weight_table
 from ..builders.theme import INK, LARGE, MIDDLE, ON_DARK, SMALL
 from .recording import Run, head_sheets, phases_of, shared_png
@@ -70,32 +69,32 @@ def recorded_heads(
     n_keys = runs[0].pattern.shape[-1]
     is_rooted = n_keys > FAINT
     spans = [run.spans(n) for run in runs]
-    lines, errors = [run.lines for run in runs], [run.errors for run in runs]
-    moments = [
-        {
-            "side": side,
-            "encoder": run.name,
-            "moment": index,
-            "training step": int(run.step[index]),
-            "phase": task,
-            "accuracy": None if math.isnan(run.accuracy[index]) else float(run.accuracy[index]),
-            "first": first,
-            "last": last,
-            "share": (first + last) / 2 / max(n - 1, 1),
-            "line": f"{side} {lines[side][index]}",
-            "colour": run.colour,
-            "steps": f"step {run.step[index]:,} of {run.n_steps:,}" if run.step[index] else "untrained",
-            "reading": format_number(run.accuracy[index], ".1%", otherwise="not measured"),
-            "error": errors[side][index],
-            "lines": "\n".join(textwrap.wrap(f"phase: {task}", 24)),
-        }
-        for side, (run, span) in enumerate(zip(runs, spans, strict=True))
-        for index, (task, (first, last)) in enumerate(zip(run.task, span, strict=True))
-    ]
+    moments: list[dict[str, Any]] = []
     pictures: list[dict[str, Any]] = []
     sides: list[dict[str, Any]] = []
     names: list[dict[str, Any]] = []
     for side, (run, span) in enumerate(zip(runs, spans, strict=True)):
+        rows_of_run = zip(run.task, run.step, run.accuracy, run.lines, run.errors, span, strict=True)
+        moments += [
+            {
+                "side": side,
+                "encoder": run.name,
+                "moment": index,
+                "training step": int(step),
+                "phase": task,
+                "accuracy": None if math.isnan(accuracy) else float(accuracy),
+                "first": first,
+                "last": last,
+                "share": (first + last) / 2 / max(n - 1, 1),
+                "line": f"{side} {line}",
+                "colour": run.colour,
+                "steps": f"step {step:,} of {run.n_steps:,}" if step else "untrained",
+                "reading": format_number(accuracy, ".1%", otherwise="not measured"),
+                "error": error,
+                "lines": "\n".join(textwrap.wrap(f"phase: {task}", 24)),
+            }
+            for index, (task, step, accuracy, line, error, (first, last)) in enumerate(rows_of_run)
+        ]
         n_layers, n_heads = run.pattern.shape[1:3]
         is_across = n_heads == 1  # layers of one head each stand beside each other, or they would be tiny
         pattern = run.pattern.swapaxes(1, 2) if is_across else run.pattern
@@ -132,7 +131,6 @@ def recorded_heads(
     phases = phases_of(longest.task)
     has_even = colours == "fixed" and n_keys > 1
     top = "1" if colours == "fixed" else "the head's largest weight in its whole recording"
-    legend = weight_colours(np.linspace(0, 1, 180)).round().astype(np.uint8)
     state = {
         "stamp": [stamp],
         "names_width": [max((phase["needed"] + 7) / (phase["to"] - phase["from"]) for phase in phases)],
@@ -143,8 +141,7 @@ def recorded_heads(
         "even_text": [f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}" if has_even else ""],
         "even": [math.sqrt(1 / n_keys) if is_rooted else 1 / n_keys],
         "has_even": [has_even],
-        "legend_on_light": [data_uri(legend[None])],
-        "legend_on_dark": [data_uri(legend[::-1][None])],
+        **colour_bar_pictures(),
     }
     return chart(
         [],

@@ -1,10 +1,8 @@
 """The data of the chart of a recorded training: recordings, pictures of all heads, and the phases of training."""
 
-import base64
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +10,12 @@ import numpy as np
 from PIL import Image
 
 from ..builders.number_format import percent, standard_error
-from ..builders.palette import max_pool, weight_colours
+from ..builders.palette import max_pool, png_uri, weight_colours
 
 AT_MOST = 64  # cells along a side of a head's map
 N_COLOURS = 64
-# Letters of base64 up to the end of a picture's palette: of the signature, the header and the palette, 240 bytes.
-_CUT = (8 + 25 + 12 + 3 * (1 + N_COLOURS)) * 4 // 3
+# Letters of a data URI up to the end of the picture's palette: of the signature, the header and the palette, 240 bytes.
+_CUT = len("data:image/png;base64,") + (8 + 25 + 12 + 3 * (1 + N_COLOURS)) * 4 // 3
 _LETTERS = 160  # of a line over the whole track
 _LETTER = 6.0  # pixels of a letter: where a name would be cut, phases are numbered
 
@@ -102,23 +100,20 @@ def head_sheets(pattern: np.ndarray, *, own: bool, is_rooted: bool) -> np.ndarra
 
 
 def shared_png(sheets: np.ndarray) -> tuple[tuple[str, str], list[str]]:
-    """PNG files of the `sheets`, uint8 [picture, row, column], as base64 cut in two after the palette: one beginning
-    for a light and one for a dark page, shared by all pictures, and the rest of each picture. A beginning and a rest
-    make a data URI. Index 0 is transparent.
+    """PNG files of the `sheets`, uint8 [picture, row, column], as data URIs cut in two after the palette: one
+    beginning for a light and one for a dark page, shared by all pictures, and the rest of each picture. Index 0 is
+    transparent.
     """
     colours = weight_colours(np.linspace(0, 1, N_COLOURS)).round().astype(np.uint8)
-    on_light, on_dark = (
-        "data:image/png;base64," + _png(sheets[0], table)[:_CUT] for table in (colours, colours[::-1])
-    )
-    return (on_light, on_dark), [_png(sheet, colours)[_CUT:] for sheet in sheets]
+    on_light, on_dark = (_sheet_uri(sheets[0], table)[:_CUT] for table in (colours, colours[::-1]))
+    return (on_light, on_dark), [_sheet_uri(sheet, colours)[_CUT:] for sheet in sheets]
 
 
-def _png(sheet: np.ndarray, colours: np.ndarray) -> str:
-    """A PNG of one sheet as base64; index 0 is transparent, and index i has row i - 1 of `colours`."""
-    image, content = Image.fromarray(sheet), BytesIO()
+def _sheet_uri(sheet: np.ndarray, colours: np.ndarray) -> str:
+    """A PNG of one sheet as a data URI; index 0 is transparent, and index i has row i - 1 of `colours`."""
+    image = Image.fromarray(sheet)
     image.putpalette(bytes(3) + colours.tobytes())
-    image.save(content, "PNG", transparency=0)
-    return base64.b64encode(content.getvalue()).decode()
+    return png_uri(image, transparency=0)
 
 
 def phases_of(tasks: Sequence[str]) -> list[dict[str, Any]]:

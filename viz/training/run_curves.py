@@ -150,18 +150,21 @@ def _band_labels(widths: np.ndarray) -> tuple[list[str], list[bool]]:
         groups.append(range(groups.pop().start, last.stop))
     labels, ends = [""] * len(widths), [False] * len(widths)
     for group in groups:
-        labels[group.start] = _numbers(group)
+        labels[group.start] = _band_numbers(group)
     ends[groups[-1].start] = _room(groups[-1], widths) < 0
     return labels, ends
 
 
-def _numbers(bands: range) -> str:
+def _band_numbers(bands: range) -> str:
+    """The number of the first and of the last of these bands, counted from 1, such as "6–8"; "6" for one band."""
     return f"{bands.start + 1}" if len(bands) == 1 else f"{bands.start + 1}–{bands.stop}"
 
 
 def _room(bands: range, widths: np.ndarray) -> float:
-    """Pixels that are left beside the numbers of these bands; below 0 if they have too few."""
-    return float(widths[bands.start : bands.stop].sum()) - _LETTER * len(_numbers(bands))
+    """Pixels that are left beside the numbers of these `bands`, of all [band] with these `widths` in pixels; below 0
+    if they have too few.
+    """
+    return float(widths[bands.start : bands.stop].sum()) - _LETTER * len(_band_numbers(bands))
 
 
 def recorded_values(values: np.ndarray, run: str, steps: np.ndarray, tasks: Sequence[str]) -> pd.DataFrame:

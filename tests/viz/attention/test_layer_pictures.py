@@ -60,7 +60,7 @@ def test_each_layer_is_a_picture_over_the_weights_of_its_patches():
     np.testing.assert_allclose(frame["weight"], 0.4)
     np.testing.assert_allclose(frame["on all patches"], WEIGHTS[:, 1:].sum(axis=1))
     expected = map_pictures(WEIGHTS[:, 1:].reshape(4, 2, 3), tops=np.full(4, 0.4), side=256)
-    assert frame["on_light"].tolist() == [tile.on_light for tile in expected]
+    assert frame["on_light"].tolist() == expected["on_light"]
     assert (
         figure.description
         == "What [CLS] attends to in each layer, mean over its heads, a picture for each of 4 layers"
