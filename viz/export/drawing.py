@@ -18,7 +18,7 @@ from PIL import Image
 from ..builders.figure import Figure, VegaFigure
 from ..builders.heatmap_figure import Heatmap, Panel
 from ..builders.number_format import format_number
-from ..builders.theme import SMALL, file_config, heading
+from ..builders.theme import PAGE, SMALL, file_config, heading
 from .export_style import CM, LABEL, PT, ExportStyle, NumberChoice
 from .heatmap_vega import heatmap_vega, natural_width, needed_enlargement, panel_widths
 from .safe_text import (
@@ -67,22 +67,12 @@ def with_numbers(figure: Heatmap, numbers: NumberChoice) -> Heatmap:
     return replace(figure, panels=tuple(panels))
 
 
-def without_numbers(view: Mapping[str, Any]) -> dict[str, Any]:
-    """A Vega-Lite view without the layers that write a number into each coloured cell."""
-    result = dict(view)
-    if "layer" in view:
-        places = [_xy_channels(layer) for layer in view["layer"] if _is_coloured_cells(layer)]
-        result["layer"] = [
-            without_numbers(layer)
-            for layer in view["layer"]
-            if not (_is_plain_text(layer) and _xy_channels(layer) in places)
-        ]
-    for name in ("hconcat", "vconcat", "concat"):
-        if name in view:
-            result[name] = [without_numbers(child) for child in view[name]]
-    if isinstance(view.get("spec"), dict):
-        result["spec"] = without_numbers(view["spec"])
-    return result
+def without_numbers(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """The specification of a Vega-Lite chart without the layers that write a number into each coloured cell."""
+    layers = specification["layer"]
+    places = [_xy_channels(layer) for layer in layers if _is_coloured_cells(layer)]
+    kept = [layer for layer in layers if not (_is_plain_text(layer) and _xy_channels(layer) in places)]
+    return {**specification, "layer": kept}
 
 
 def check_room(figure: Heatmap, width: float) -> None:
@@ -121,26 +111,19 @@ def _cell_texts(panel: Panel) -> np.ndarray:
 
 def _is_coloured_cells(layer: Mapping[str, Any]) -> bool:
     """Whether a Vega-Lite layer draws rectangles coloured by a number."""
-    colour = layer.get("encoding", {}).get("color", {})
-    return _mark(layer).get("type") == "rect" and colour.get("type") == "quantitative"
+    return (
+        layer["mark"]["type"] == "rect" and layer["encoding"].get("color", {}).get("type") == "quantitative"
+    )
 
 
 def _is_plain_text(layer: Mapping[str, Any]) -> bool:
     """Whether a Vega-Lite layer writes text in the default font, as numbers do; tokens have a font of their own."""
-    mark = _mark(layer)
-    return mark.get("type") == "text" and "font" not in mark
+    return layer["mark"]["type"] == "text" and "font" not in layer["mark"]
 
 
 def _xy_channels(layer: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The x and the y channel of a Vega-Lite layer."""
-    encoding = layer.get("encoding", {})
-    return encoding.get("x"), encoding.get("y")
-
-
-def _mark(layer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The mark of a Vega-Lite layer, as a dict with its type."""
-    mark = layer.get("mark", {})
-    return {"type": mark} if isinstance(mark, str) else mark
+    """The x and the y channel of a Vega-Lite layer, None for one that it lacks."""
+    return layer["encoding"].get("x"), layer["encoding"].get("y")
 
 
 def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B008 (frozen)
@@ -161,7 +144,7 @@ def _svg(figure: Figure, style: ExportStyle, unit: str, pixels: float) -> str:
         box_attributes = " ".join(
             f'{name}="{coordinate:g}"' for name, coordinate in zip(names, box, strict=True)
         )
-        opening_tag += f'<rect {box_attributes} fill="{style.page_colour}"/>'
+        opening_tag += f'<rect {box_attributes} fill="{PAGE[style.theme]}"/>'
     return _BEHIND.sub(lambda _: opening_tag, svg_text, count=1)
 
 

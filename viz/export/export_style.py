@@ -43,12 +43,5 @@ class ExportStyle:
         """The dots per inch of a PNG."""
         return self.dpi or (300 if self.width_cm else 192)
 
-    @property
-    def page_colour(self) -> str:
-        """The colour of the page behind the figure. The colours of text and lines contrast with it, even if the
-        figure has a transparent background.
-        """
-        return PAGE[self.theme]
-
 
 PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True)  # one column of two

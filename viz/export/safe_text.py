@@ -80,7 +80,8 @@ def fold_legends(value: Any, width: float, letter: float) -> Any:
         return [fold_legends(child, width, letter) for child in value]
     if not isinstance(value, dict):
         return value
-    names = (value.get("scale") or {}).get("domain") if isinstance(value.get("scale"), dict) else None
+    scale = value.get("scale")
+    names = scale.get("domain") if isinstance(scale, dict) else None
     if isinstance(value.get("legend"), dict) and isinstance(names, list):
         longest_name = max((len(str(name)) for name in names), default=0) * letter + _SYMBOL
         if longest_name * len(names) > width:

@@ -6,8 +6,8 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.show import download
 from app_pages.show.download import line_above, name_parts
+from viz.builders.theme import PAGE
 from viz.export import safe_text
-from viz.export.export_style import ExportStyle
 from viz.export.safe_text import file_name
 
 
@@ -125,7 +125,7 @@ def test_the_file_is_made_when_it_is_asked_for(made, kind, begins, monkeypatch):
 @pytest.mark.parametrize("theme", [download.LIGHT, download.DARK])
 def test_light_letters_have_a_dark_ground(made, theme, size):
     opened(kind="svg", size=size, theme=theme)
-    ground = f'fill="{ExportStyle(theme=theme).page_colour}"/>'
+    ground = f'fill="{PAGE[theme]}"/>'
     assert (ground in made["data"]().decode()) == (theme == download.DARK)
 
 

@@ -16,15 +16,13 @@ from viz.attention.token_heatmaps import score_heatmap, weight_heatmap
 from viz.attention.token_strip import weight_strip
 from viz.builders.chart import Column, chart, layer
 from viz.builders.palette import weight_scale
-from viz.builders.theme import INK
 from viz.compare.stage_curves import stage_curves
 from viz.export.drawing import number_choices, pdf, png, svg
-from viz.export.export_style import CM, PAPER, PT, ExportStyle
+from viz.export.export_style import PAPER, ExportStyle
 from viz.positions.matrix_equations import sum_of_maps
 from viz.training.recorded_heads import recorded_heads
 
 SVG = "{http://www.w3.org/2000/svg}"
-HREF = "{http://www.w3.org/1999/xlink}href"
 STRANGE = ["<script>alert(1)</script>", "a&b", "\"'quotes'\"", "שלום", "😀", "x\x00\x1by", "]]>", "${x}"]
 ALL, NONE = ExportStyle(numbers="all"), ExportStyle(numbers="none")
 NAMES = ["the", "film", "end"]
@@ -84,6 +82,7 @@ def test_a_column_of_a_paper_has_its_width_and_its_letters():
         curves(),
         head_overview(heads_record(heads()), selected=(0, 1)),
         weight_heatmap(heads()[0, 0], list("abcdefgh")),
+        recorded_heads([run(), run(name="post")]),
     ):
         root = parsed(figure, PAPER)
         assert root.get("width") == "8.50cm"
@@ -114,20 +113,6 @@ def test_without_a_background_the_inks_still_follow_the_theme(theme):
     bright = np.asarray(without.convert("RGBA"), float)
     inks = bright[bright[..., 3] == 255][..., :3].mean(-1)
     assert (inks < 64).any() if theme == "light" else (inks > 200).any()
-
-
-@pytest.mark.parametrize(("theme", "ink"), [("light", "#1a1c24"), ("dark", "#fafafa")])
-def test_ink_that_asks_for_the_page_gets_the_theme(theme, ink):
-    text = layer("text", {"text": "word:N", "x": alt.value(40), "y": alt.value(10)}, color=INK)
-    figure = chart([Column("word", ["here"])], text, autosize=None, description="a word")
-    elements = list(parsed(figure, ExportStyle(theme=theme, transparent=True)).iter(f"{SVG}text"))
-    assert [element.get("fill") for element in elements] == [ink]
-
-
-def test_pictures_in_a_chart_come_along_and_nothing_is_fetched():
-    images = list(parsed(head_overview(heads_record(heads()))).iter(f"{SVG}image"))
-    assert len(images) == 6
-    assert all(image.get(HREF).startswith("data:image/png;base64,") for image in images)
 
 
 def test_a_picture_from_elsewhere_is_not_looked_up():
@@ -197,30 +182,22 @@ def test_a_pdf_without_a_width_is_as_large_as_on_the_page():
 
 
 @pytest.mark.parametrize(
-    ("figure", "title"),
+    ("figure", "above", "lines"),
     [
-        (weight_heatmap(heads()[0, 0], list("abcdefgh"), title="One head"), "One head"),
-        (head_overview(heads_record(heads()), notes=["a note"]), "a note"),
+        (weight_heatmap(WEIGHTS, NAMES, title="One head"), "", ["One head"]),
+        (weight_heatmap(WEIGHTS, NAMES, title="One head"), "L0 H0 of mine", ["L0 H0 of mine: One head"]),
+        (weight_heatmap(WEIGHTS, NAMES), "L0 H0 of mine", ["L0 H0 of mine"]),
+        (head_overview(heads_record(heads()), notes=["a note"]), "", ["a note"]),
+        (
+            head_overview(heads_record(heads()), notes=["a note"]),
+            "L0 H0 of mine",
+            ["L0 H0 of mine", "a note"],
+        ),
+        (head_overview(heads_record(heads())), "L0 H0 of mine", ["L0 H0 of mine"]),
     ],
 )
-def test_a_title_can_be_left_out(figure, title):
-    with_title, without = (texts(figure, ExportStyle(title=shown)) for shown in (True, False))
-    assert [text for text in with_title if text not in without] == [title]
-
-
-@pytest.mark.parametrize(
-    ("figure", "lines"),
-    [
-        (weight_heatmap(heads()[0, 0], list("abcdefgh"), title="One head"), ["L0 H0 of mine: One head"]),
-        (weight_heatmap(heads()[0, 0], list("abcdefgh")), ["L0 H0 of mine"]),
-        (head_overview(heads_record(heads()), notes=["a note"]), ["L0 H0 of mine", "a note"]),
-        (head_overview(heads_record(heads())), ["L0 H0 of mine"]),
-    ],
-)
-def test_a_line_says_above_the_title_what_the_figure_shows(figure, lines):
-    with_title, without = (
-        texts(figure, ExportStyle(above="L0 H0 of mine", title=shown)) for shown in (True, False)
-    )
+def test_the_title_and_a_line_above_it_can_be_left_out(figure, above, lines):
+    with_title, without = (texts(figure, ExportStyle(above=above, title=shown)) for shown in (True, False))
     assert [text for text in with_title if text not in without] == lines
 
 
@@ -246,14 +223,6 @@ def test_nothing_touches_the_edge_of_a_file():
         pixels = np.array(Image.open(io.BytesIO(png(figure, style))).convert("RGBA")).astype(int)
         for edge in (pixels[:, :4], pixels[:, -4:], pixels[:4], pixels[-4:]):
             assert np.ptp(edge.reshape(-1, 4), axis=0).max() == 0
-
-
-def test_the_recording_of_a_training_fills_a_column_with_letters_of_its_size():
-    root = parsed(recorded_heads([run(), run(name="post")]), PAPER)
-    width, box = sizes(root)
-    scale = width * CM / box[2]
-    (name,) = [text for text in root.iter(f"{SVG}text") if "".join(text.itertext()) == "L0"][:1]
-    assert float(name.get("font-size").removesuffix("px")) * scale == pytest.approx(8 * PT, rel=0.06)
 
 
 def test_all_cells_of_a_map_have_their_number():

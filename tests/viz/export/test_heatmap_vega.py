@@ -7,52 +7,29 @@ import pytest
 from PIL import ImageColor
 
 from tests.viz.pixels import pixels
+from tests.viz.test_forms import figures
 from viz.attention.matrix_links import MatrixLink, with_outlines
-from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
+from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.heatmap import compact_heatmap
+from viz.builders.heatmap_figure import Heatmap
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
-from viz.compare.stage_curves import norm_heatmap
 from viz.export.drawing import svg
 from viz.export.export_style import LABEL, PAPER
 from viz.export.heatmap_vega import heatmap_vega
-from viz.positions.matrix_equations import permutation_panels, sum_of_maps
-from viz.positions.position_heatmaps import (
-    learned_positions,
-    pairs_of_positions,
-    shift_of_positions,
-    similarity_of_positions,
-    sinusoid_table,
-)
+from viz.positions.matrix_equations import permutation_panels
+from viz.positions.position_heatmaps import sinusoid_table
 
 TOKENS = ["[CLS]", "a", "film", "a"]
 RNG = np.random.default_rng(0)
 PATTERN = RNG.dirichlet(np.ones(4), 4).astype(np.float32)
 TABLE = RNG.normal(size=(4, 8))
-
-EVERY = {
-    "attention": weight_heatmap(PATTERN, TOKENS, query=1),
-    "cross": cross_heatmap(PATTERN[:, :3], TOKENS, ["x", "y", "z"], query=0),
-    "scores": score_heatmap(PATTERN - 0.5, TOKENS, title="Scores"),
-    "difference": difference_heatmap(PATTERN, PATTERN.T, TOKENS, title="one & <other>"),
-    "norms": norm_heatmap(TABLE[:, :4] ** 2, list("stuv"), TOKENS, limit=4.0),
-    "similarity": similarity_of_positions(np.eye(4), list("abcd")),
-    "learned": learned_positions(TABLE),
-    "sinusoids": sinusoid_table(np.sin(TABLE), position=1, dimensions=[0, 3]),
-    "shift": shift_of_positions(np.eye(4), pair=1),
-    "pairs": pairs_of_positions(np.eye(4), what="product"),
-    "sum": sum_of_maps({"E": TABLE, "P": TABLE, "X": 2 * TABLE}, TOKENS),
-    "permutation": permutation_panels(
-        TABLE, TABLE[[1, 0, 2, 3]], np.array([1, 0, 2, 3]), TOKENS, query=2, is_equal=True
-    ),
-}
+ATTENTION = weight_heatmap(PATTERN, TOKENS, query=1)
 
 
-def picture(figure, theme="on_light", panel=0):
+def picture(figure, theme="on_light"):
     """The cells as RGBA, a pixel each."""
-    drawn = heatmap_vega(figure, 300)
-    view = drawn.get("hconcat", [drawn])[panel]
-    image = pixels(view["layer"][0]["data"]["values"][0][theme])
-    rows, columns = (len(axis.shown) for axis in (figure.panels[panel].y, figure.panels[panel].x))
+    image = pixels(heatmap_vega(figure, 300)["layer"][0]["data"]["values"][0][theme])
+    rows, columns = (len(axis.shown) for axis in (figure.panels[0].y, figure.panels[0].x))
     return image[
         image.shape[0] // (2 * rows) :: image.shape[0] // rows,
         image.shape[1] // (2 * columns) :: image.shape[1] // columns,
@@ -63,12 +40,14 @@ def axis(figure, channel, width=300):
     return heatmap_vega(figure, width)["layer"][1]["encoding"][channel]["axis"]
 
 
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize("name", EVERY)
-def test_every_figure_by_plotly_becomes_an_svg(name):
-    drawn = svg(EVERY[name], PAPER)
-    assert drawn.count("<image") == len(EVERY[name].panels)
-    assert EVERY[name].description
+@pytest.mark.slow
+def test_every_figure_by_plotly_becomes_an_svg():
+    heatmaps = [figure for figure in figures().values() if isinstance(figure, Heatmap)]
+    heatmaps.append(sinusoid_table(np.sin(TABLE), position=1, dimensions=[0, 3]))
+    heatmaps.append(difference_heatmap(PATTERN, PATTERN.T, TOKENS, title="one & <other>"))
+    for figure in heatmaps:
+        assert svg(figure, PAPER).count("<image") == len(figure.panels)
+        assert figure.description
 
 
 def test_cells_have_the_colours_of_their_numbers():
@@ -90,7 +69,7 @@ def test_a_signed_scale_is_clear_at_zero_and_alike_in_both_themes():
 
 
 def test_rows_and_columns_have_their_names():
-    figure = EVERY["attention"]
+    figure = ATTENTION
     drawn = svg(figure)
     for name in ("[CLS]", "1 a", "film", "3 a"):
         assert drawn.count(f">{name}</text>") == 2
@@ -153,7 +132,7 @@ def test_the_legend_says_what_plotlys_says():
 
 
 def test_the_chosen_row_is_framed_and_its_numbers_are_written():
-    layers = heatmap_vega(EVERY["attention"], 300)["layer"]
+    layers = heatmap_vega(ATTENTION, 300)["layer"]
     written = next(item for item in layers if item["mark"]["type"] == "text")["data"]["values"]
     assert {item["y"] for item in written} == {1}
     frame = next(item for item in layers if item["mark"].get("stroke") == ACCENT)
@@ -178,7 +157,8 @@ def test_of_a_map_that_is_zoomed_the_part_in_sight_is_drawn():
 
 
 def test_panels_have_their_names_and_the_sign_between_them():
-    views = heatmap_vega(EVERY["permutation"], 300)["hconcat"]
+    figure = permutation_panels(TABLE, TABLE, np.arange(4), TOKENS, query=2, is_equal=True)
+    views = heatmap_vega(figure, 300)["hconcat"]
     titles = [view["title"]["text"] for view in views]
     assert titles == ["Attention(P X)   =", "P   ·", "Attention(X)", "difference"]
 
@@ -196,6 +176,6 @@ def test_names_cannot_end_the_expression_that_holds_them():
 def test_the_file_of_a_compact_map_is_that_of_the_map_by_itself():
     drawn, compacted = (
         re.sub(r"(gradient_|clip)\d+", "", svg(figure))
-        for figure in (EVERY["attention"], compact_heatmap(EVERY["attention"], "<b>Map</b>"))
+        for figure in (ATTENTION, compact_heatmap(ATTENTION, "<b>Map</b>"))
     )
     assert drawn == compacted
