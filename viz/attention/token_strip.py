@@ -17,7 +17,7 @@ from ..builders.cells import (
     frame_channels,
     is_strong,
 )
-from ..builders.chart import Column, Rows, chart, layer
+from ..builders.chart import Channels, Column, Layer, Rows, chart, layer
 from ..builders.figure import Columns, Kwargs, VegaFigure, either, value
 from ..builders.label_placement import name_axis
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, TO_ONE, WeightScale
@@ -46,6 +46,12 @@ _LONGEST_TOKEN = 24  # cells
 _LONGEST_WORD = 240  # a longer one may break between its pieces
 _HEIGHT = 200
 _SEPARATE = 60  # tokens; between the bars of more there is no gap
+_BREAKS_LINES: Kwargs = {
+    "width": 1000,  # where Streamlit gives none
+    "height": {"step": _LINE},
+    "autosize": "pad",  # the number of lines makes the height, and Vega fits nothing to a size of such a kind
+    "usermeta": {"stretches": True},  # for whoever lays it out elsewhere
+}
 
 
 def token_strip(
@@ -57,7 +63,8 @@ def token_strip(
     scale: WeightScale = TO_ONE,
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """The tokens of the input, coloured by one head's attention weights from the position `query`.
+    """The tokens of the input, coloured by one head's attention weights from the position `query`, whose token is
+    outlined; `notes` are lines of text above.
 
     >>> from loupe import from_arrays, token_strip
     >>> record = from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"])
@@ -122,28 +129,20 @@ def weight_strip(
     return chart(
         columns,
         layer("rect", colours, rows, aria=False, **corners),
-        layer(
-            "text",
-            {"x": pixel_x("middle"), "y": box["y"], "text": "label:N"},
+        _letters(
             rows,
-            aria=False,
-            font=FONT,
-            fontSize=LARGE,
+            box,
             fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
             color=alt.expr(f"datum.weight > {STRONG} * largest ? ({OTHER_FULL_INK}) : ({FULL_INK})"),
-            limit=alt.expr("datum.end - datum.start"),
         ),
         None if allowed is None else layer("rule", box, rows.where("datum.blocked"), **strike),
         casing_layer(box, 2.5, frame=rows, **corners),
         layer("rect", cover, rows, click=click, fill="transparent", cursor="pointer", **corners),
         drawing=boxes | {"selected": np.arange(n_tokens) == query},
         values={"longest": longest_word, **bar.values},
-        width=1000,  # pixels, where Streamlit gives none
-        height={"step": _LINE},
-        autosize="pad",  # the number of lines makes the height, and Vega fits nothing to a size of such a kind
-        usermeta={"stretches": True},  # for whoever lays it out elsewhere
         description=f"The {n_tokens} {positions.units} of the text, coloured by the attention of {query_name} to them",
         **lines_above(notes),
+        **_BREAKS_LINES,
     )
 
 
@@ -169,34 +168,25 @@ def signed_strip(positions: "Positions", values: np.ndarray, *, limit: float, wh
     ]
     rows, box, corners = _wrapped_boxes()
     legend = colour_legend(what, SIGNED_ENDS, labelExpr=number_at_end("+"))
-    letters = {"x": pixel_x("middle"), "y": box["y"], "text": "label:N"}
-    tooltip = [columns[1], columns[0], columns[3]]
+    colours = box | {"color": colour("value", signed=True, legend=legend)}
+    cover = box | {"description": "token:N", "tooltip": [columns[1], columns[0], columns[3]]}
     return chart(
         columns,
-        layer(
-            "rect", box | {"color": colour("value", signed=True, legend=legend)}, rows, aria=False, **corners
-        ),
-        layer(
-            "text",
-            letters,
-            rows,
-            aria=False,
-            font=FONT,
-            fontSize=LARGE,
-            color=INK_ON_SIGNED,
-            limit=alt.expr("datum.end - datum.start"),
-        ),
-        layer(
-            "rect", box | {"description": "token:N", "tooltip": tooltip}, rows, fill="transparent", **corners
-        ),
+        layer("rect", colours, rows, aria=False, **corners),
+        _letters(rows, box, color=INK_ON_SIGNED),
+        layer("rect", cover, rows, fill="transparent", **corners),
         drawing=boxes | {"strong": is_strong(values, limit, signed=True)},
         values={"longest": longest_word, "largest": limit},
-        width=1000,
-        height={"step": _LINE},
-        autosize="pad",
-        usermeta={"stretches": True},
         description=f"The {len(positions)} {positions.units} of the text, coloured by what each {what}",
+        **_BREAKS_LINES,
     )
+
+
+def _letters(rows: Rows, box: Channels, **options: Any) -> Layer:
+    """The layer of the tokens' letters in their boxes, with further `options` of the marks."""
+    channels = {"x": pixel_x("middle"), "y": box["y"], "text": "label:N"}
+    limit = alt.expr("datum.end - datum.start")
+    return layer("text", channels, rows, aria=False, font=FONT, fontSize=LARGE, limit=limit, **options)
 
 
 def _longest_word(boxes: Columns) -> float:

@@ -32,15 +32,8 @@ def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt
 
 def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, **options: Any) -> alt.Legend:
     """A colour bar with a `title` and numbers at `ticks`; `options` are further options of Altair's legend."""
-    return alt.Legend(
-        title=title,
-        titleLimit=0,
-        direction="horizontal",
-        gradientLength=180,
-        gradientThickness=8,
-        values=ticks,
-        **{"orient": "bottom", **options},
-    )
+    defaults: Kwargs = {"orient": "bottom", "gradientLength": 180, "gradientThickness": 8}
+    return alt.Legend(title=title, titleLimit=0, direction="horizontal", values=ticks, **defaults | options)
 
 
 def number_at_end(sign: str = "") -> str:

@@ -40,7 +40,8 @@ def answer_bars(
     that lacks a part has no bar there; rows of one head for single tokens are summed. If a frame has a column
     `effect`, a dot shows by how much the number falls when this part is removed; NaN gives no dot. Above the bars
     stand their sums, with each encoder's answer from `answers`, and the two `ends` of the number: the answers for
-    which a low and a high number speak. The plot is `height` pixels high.
+    which a low and a high number speak. `colours` are those of the encoders, in order; the plot is `height` pixels
+    high.
 
     >>> from loupe import answer_bars, answer_parts, load
     >>> parts = answer_parts(load("checkpoints/imdb-pre-ln"), "A gripping film.")

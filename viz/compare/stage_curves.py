@@ -40,7 +40,8 @@ def stage_curves(
 
     `bands` maps the names of some sides to means and standard deviations [stage] over a data set: the mean is dashed,
     and one standard deviation above and below it is shaded. The y axis goes from 0 to `from_zero_to`; without it, to
-    the largest value. The plot is `height` pixels high.
+    the largest value. `y_title` and `x_title` are the titles of the axes, `colours` those of the sides, in order. The
+    plot is `height` pixels high.
     """
     bands, stages = dict(bands or {}), stage_names(stages)
     defined = {name: np.flatnonzero(~np.isnan(values)).tolist() for name, values in sides.items()}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from ..builders.chart import Column, Layer, chart, dots, layer
+from ..builders.chart import Column, Layer, chart, dots, encodings_by_kind, layer, lines
 from ..builders.figure import Kwargs, VegaFigure, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import EMPHASIS, NEUTRAL
@@ -56,27 +56,19 @@ def removal_curve(
         "title": what,
         "scale": alt.Scale(domain=[value("lowest"), value("highest")], nice=True),
     }
-    colours = alt.Scale(domain=[MAP, RANDOM], range=[EMPHASIS, NEUTRAL])
-    legend = alt.Legend(title=None, orient="top", labelLimit=0)
+    by_kind = encodings_by_kind("kind:N", (MAP, RANDOM), color=(EMPHASIS, NEUTRAL))
 
-    def line(field: str, name: str, **mark: Any) -> list[Layer]:
-        channels = x | {
-            "y": alt.Y(f"{field}:Q", **y),
-            "color": alt.Color("kind:N", scale=colours, legend=legend),
-        }
-        kind_of_line: Kwargs = {"calculate": {"kind": f"'{name}'"}}
-        dots = channels | {"tooltip": columns}
-        return [
-            layer("line", channels, aria=False, **kind_of_line, **mark),
-            layer("point", dots, filled=True, opacity=1, size=40, **kind_of_line),
-        ]
+    def curve_of(field: str, name: str, **mark: Any) -> list[Layer]:
+        kind: Kwargs = {"calculate": {"kind": f"'{name}'"}}
+        channels = x | by_kind | {"y": alt.Y(f"{field}:Q", **y)}
+        return lines(channels, columns, {**kind, "aria": False, **mark}, {**kind, "size": 40})
 
     band = x | {"y": alt.Y("low:Q", **y), "y2": "high:Q"}
     return chart(
         columns,
         layer("area", band, opacity=0.2, color=NEUTRAL, aria=False),
-        *line("random", RANDOM, strokeWidth=1.8, strokeDash=[5, 4]),
-        *line("map", MAP, strokeWidth=2.5),
+        *curve_of("random", RANDOM, strokeWidth=1.8, strokeDash=[5, 4]),
+        *curve_of("map", MAP, strokeWidth=2.5),
         values={
             "lowest": float(min(0, *curve, *band_bottom)),
             "highest": float(max(0, *curve, *band_top)) or 1.0,

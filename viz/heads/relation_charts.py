@@ -15,7 +15,7 @@ from ..builders.number_format import THIN_PERCENT, format_distinct, head_name
 from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, heading
-from ..builders.token_label import FONT, visible, width
+from ..builders.token_label import FONT, shortened, visible, width
 
 # By the name of the relation: the word that depends, and the word that it depends on.
 _WORDS = {
@@ -178,7 +178,7 @@ def relation_dots(
         drawing={
             "beyond": numbers["beyond"],
             "tested": numbers["tested"],
-            "label": [_shortened_relation(head.relation) for head in heads],
+            "label": [shortened(head.relation, _LONGEST) for head in heads],
             "shown": [_dot_state(head, relation, selected) for head in heads],
             "chosen": [head.relation == relation for head in heads],
         },
@@ -198,11 +198,6 @@ def _head_sentence(head: BestHead) -> str:
     share, baseline = format_distinct(head.share, head.baseline, ".0%")
     beyond = ", beyond it" if head.beyond else ""
     return f"{head.relation}: {head_name(head.layer, head.head)} {head.direction} {share} of {head.n:,}, the best offset {baseline}{beyond}"
-
-
-def _shortened_relation(relation: str) -> str:
-    """The relation's name, cut to `_LONGEST` letters."""
-    return relation if len(relation) <= _LONGEST else f"{relation[: _LONGEST - 1]}…"
 
 
 def _dot_state(head: BestHead, relation: str, selected: tuple[int, int]) -> str:
@@ -244,37 +239,24 @@ def link_arcs(examples: Sequence[LinkExample], *, title: str) -> VegaFigure:
 
     Raises ValueError for an example that does not fit into a line (`fits_into_line`).
     """
-    words: dict[str, list] = {name: [] for name in ("x", "y", "word", "is_query")}
-    arcs: dict[str, list] = {name: [] for name in ("arc", "x", "y", "kind")}
-    tips: dict[str, list] = {name: [] for name in ("x", "y", "kind", "upper")}
+    words: list[tuple] = []
+    arcs: list[tuple] = []
+    tips: list[tuple] = []
     for row, example in enumerate(examples):
         if not fits_into_line(example):
             raise ValueError(f"a line has no room for the words {' '.join(example.words)[:50]!r}")
         middles, left_out = _word_centres(example)
         y = row * _ROW + _BASE
-        for index, x in middles.items():
-            words["word"].append(visible(example.words[index]))
-            words["x"].append(x)
-            words["y"].append(y)
-            words["is_query"].append(index == example.query)
-        for x in left_out:
-            words["word"].append(_MORE)
-            words["x"].append(x)
-            words["y"].append(y)
-            words["is_query"].append(False)
+        words += [
+            (x, y, visible(example.words[index]), index == example.query) for index, x in middles.items()
+        ]
+        words += [(x, y, _MORE, False) for x in left_out]
         is_hit = example.strongest == example.other_end
         for name, end, upper in (("head", example.strongest, True), ("link", example.other_end, False)):
             kind = "link" if name == "link" else ("hit" if is_hit else "elsewhere")
-            start_x, end_x = middles[example.query], middles[end]
-            points_x, points_y = _arc(start_x, end_x, y, upper=upper)
-            arcs["arc"] += [f"{row} {name}"] * _POINTS
-            arcs["x"] += points_x
-            arcs["y"] += points_y
-            arcs["kind"] += [kind] * _POINTS
-            tips["x"].append(end_x)
-            tips["y"].append(points_y[-1])
-            tips["kind"].append(kind)
-            tips["upper"].append(upper)
+            points = _arc(middles[example.query], middles[end], y, upper=upper)
+            arcs += [(f"{row} {name}", *point, kind) for point in points]
+            tips.append((middles[end], points[-1][1], kind, upper))
     columns = [
         Column("sentence", [" ".join(example.words) for example in examples]),
         Column("query", [example.words[example.query] for example in examples]),
@@ -313,7 +295,11 @@ def link_arcs(examples: Sequence[LinkExample], *, title: str) -> VegaFigure:
         ),
         layer("text", word, "words", where="datum.is_query", fontWeight="bold", **text),
         layer("text", word, "words", where="!datum.is_query", **text),
-        frames={"words": words, "arcs": arcs, "tips": tips},
+        frames={
+            "words": pd.DataFrame(words, columns=["x", "y", "word", "is_query"]),
+            "arcs": pd.DataFrame(arcs, columns=["arc", "x", "y", "kind"]),
+            "tips": pd.DataFrame(tips, columns=["x", "y", "kind", "upper"]),
+        },
         width=_WIDEST + round(2 * (width(_MORE, MIDDLE) + _GAP)),
         height=_ROW * max(len(examples), 1),
         # Streamlit would take the height of the title away from that of the rows, which are in pixels.
@@ -359,15 +345,15 @@ def _word_centres(example: LinkExample) -> tuple[dict[int, float], list[float]]:
     return middles, ellipses
 
 
-def _arc(start: float, end: float, y: float, *, upper: bool) -> tuple[list[float], list[float]]:
-    """The x and y of the points of half an ellipse between the words at `start` and `end` (pixels), above or below
-    the text line at `y`.
+def _arc(start: float, end: float, y: float, *, upper: bool) -> list[tuple[float, float]]:
+    """The points (x, y) of half an ellipse between the words at `start` and `end`, above (`upper`) or below the text
+    line at `y`; all in pixels.
     """
     sign = -1 if upper else 1
     height = min(26.0, 10 + 0.08 * abs(end - start))
     angles = np.linspace(0, np.pi, _POINTS)
     x = (start + end) / 2 - (end - start) / 2 * np.cos(angles)
-    return x.tolist(), (y + sign * (11 + height * np.sin(angles))).tolist()
+    return [*zip(x.tolist(), (y + sign * (11 + height * np.sin(angles))).tolist(), strict=True)]
 
 
 def linked_words(relation: str, direction: str) -> str:

@@ -20,6 +20,7 @@ from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE
 from ..builders.token_label import FONT
 from ..builders.vega_colours import colour
+from .vector_rows import bar_ends
 
 # Pixels: a row, the headings, and the columns from left to right: names, products, their sums, scores, weights, values.
 _ROW, _HEAD = 22, 44
@@ -181,11 +182,8 @@ def _cell_frame(
 
 def _dot_and_weight_bars(table: KeyTable) -> pd.DataFrame:
     """The edges in pixels and the colour of the bars of the dot products q·k, from a common zero, and of the weights."""
-    dot_bar_width = _SCORES - _DOTS - _NUMBER - _GAP
-    lowest = table.dots.min(initial=0)
-    dot_range = table.dots.max(initial=0) - lowest or 1
-    zero = np.full(len(table.dots), -lowest / dot_range)
-    dot_ends = np.sort([zero, zero + table.dots / dot_range], axis=0) * dot_bar_width + _DOTS
+    zero, tips = bar_ends(table.dots, _DOTS, _SCORES - _DOTS - _NUMBER - _GAP)
+    dot_ends = np.sort([np.full(len(tips), zero), tips], axis=0)
     weight_bar_width = _WEIGHT_WIDTH - _NUMBER - _GAP
     weight_shares = np.clip(np.nan_to_num(table.weights) / table.scale.largest, 0, 1)
     weight_ends = weight_shares * weight_bar_width + table.left_of_weights

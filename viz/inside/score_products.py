@@ -17,6 +17,7 @@ from ..builders.picture_marks import pixel_y
 from ..builders.theme import DARK_INK, INK, LIGHT_INK, MIDDLE, ON_DARK, heading
 from ..builders.token_label import shortened
 from ..builders.vega_colours import colour
+from .vector_rows import bar_ends
 
 ALL = "all parts"  # of the other side, where a bar is pointed at
 # Where columns end, in widths of a cell: names of the query's parts, bars of their sums, and these in numbers; then come the cells.
@@ -61,9 +62,10 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
     bars_top = _LINE * (len(columns) + 1.5)
     cells_top = bars_top + _BAR + _LINE
     top, left = cells_top + _ROW * np.arange(len(rows)), _SUMS + np.arange(len(columns))
-    ends = _bar_ends(np.concatenate([by_row, by_column]))
-    across = _NAMES + (_BARS - _NAMES) * ends[: len(rows)].T
-    down = bars_top + _BAR * (1 - ends[len(rows) :].T)
+    zero, tips = bar_ends(np.concatenate([by_row, by_column]))
+    ends = np.sort([np.full(len(tips), zero), tips], axis=0)  # start and end [2, bar]
+    across = _NAMES + (_BARS - _NAMES) * ends[:, : len(rows)]
+    down = bars_top + _BAR * (1 - ends[:, len(rows) :])
     colours = np.where(numbers < 0, FALLS, RISES)[cells.size : -1]
     middle, centre = top + _ROW / 2, left + 0.5
     cell_box = {"left": left[column], "right": left[column] + 1, "top": top[row], "bottom": top[row] + _ROW}
@@ -149,7 +151,10 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
             "sides": {
                 "x": [0.0, _SUMS + len(columns)],
                 "y": [cells_top - _LINE / 2, _LINE / 2],
-                "text": [_axis_label("query", query), _axis_label("key", key)],
+                "text": [
+                    f"in the {name} {shortened(token, _LONGEST_TOKEN)}"
+                    for name, token in (("query", query), ("key", key))
+                ],
                 "align": ["left", "right"],
             },
             "covers": covers[~opens],
@@ -163,19 +168,6 @@ def score_products(products: pd.DataFrame, *, query: str, key: str) -> VegaFigur
         ),
         description=f"The score of {key} for {query} as the sum of {cells.size} products of parts",
     )
-
-
-def _bar_ends(sums: np.ndarray) -> np.ndarray:
-    """Start and end of each bar [bar, 2] as shares of the longest possible bar; all bars have the same scale and
-    zero.
-    """
-    low, high = min(0.0, sums.min()), max(0.0, sums.max())
-    return (np.sort(np.stack([np.zeros(len(sums)), sums], axis=1), axis=1) - low) / (high - low or 1.0)
-
-
-def _axis_label(name: str, token: str) -> str:
-    """The label of an axis: `name` ("query" or "key") with its token."""
-    return f"in the {name} {shortened(token, _LONGEST_TOKEN)}"
 
 
 def _is_head(name: str) -> bool:

@@ -36,10 +36,8 @@ def temperature_curve(
     prominent = [
         index for index in range(n_classes) if is_short or (index in largest and peaks[index] >= _WORTH)
     ]
-    labels, ends = (
-        ["∞" if np.isinf(temperature) else f"{temperature:g}" for temperature in temperatures],
-        positions.tolist(),
-    )
+    labels = ["∞" if np.isinf(temperature) else f"{temperature:g}" for temperature in temperatures]
+    ends = positions.tolist()
     columns = [
         Column("temperature", labels * n_classes, "T"),
         Column("class", [name for name in names for _ in temperatures]),

@@ -11,13 +11,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.cells import frame_channels
+from ..builders.cells import BARE_AXIS, frame_channels
 from ..builders.chart import Column, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.number_format import format_number
 from ..builders.palette import FALLS, NEUTRAL, RISES
 from ..builders.theme import INK, MIDDLE, SMALL
-from ..builders.vega_colours import SIGNED_ENDS, colour
+from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
 NAMES = 132  # pixels for the names of rows, the same in all charts: their columns stand below each other
 _ROW = 26  # pixels a row
@@ -63,28 +63,33 @@ def vector_rows(
     # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
     group_label = "groups[floor(datum.value * length(groups) / cells)]"
     axis_labels = group_label if groups else "format(floor(datum.value), 'd')"
-    axis = alt.Axis(
-        orient="top",
+    axis = _axis_above(
+        f"datum.value > cells ? {json.dumps(total)} : {axis_labels}",
         title=None if groups else numbered,
         titleFontWeight="normal",
         titleX=-10,  # beside its numbers: a line of its own would push the rows down
         titleY=-6,
         titleAlign="right",
         titleBaseline="bottom",
-        values=value("ticks"),
-        labelExpr=f"datum.value > cells ? {json.dumps(total)} : {axis_labels}",
-        labelFontSize=SMALL,
-        labelPadding=6,
-        labelOverlap=False,
-        ticks=False,
-        domain=False,
-        grid=False,
     )
-    y = {"y": names_channel(paddingInner=0.14)}
+    legend = colour_legend(
+        what,
+        SIGNED_ENDS,
+        orient="top",
+        titleOrient="left",
+        titlePadding=10,
+        titleFontWeight="normal",
+        gradientLength=160,
+        gradientThickness=12,
+        format=".3~g",
+        padding=0,
+        offset=4,
+    )
+    y = {"y": _names_channel(0.14)}
     cells = {
         "x": alt.X(f"{numbered}:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
         "x2": "end:Q",
-        "color": colour("value", signed=True, legend=_value_legend(what)),
+        "color": colour("value", signed=True, legend=legend),
         "tooltip": columns,
     }
     boxes = frame_channels((2.5, 0.75)) | {"x": "left:Q", "x2": "right:Q"}
@@ -118,9 +123,23 @@ def vector_rows(
     )
 
 
-def names_channel(**padding: Any) -> alt.Y:
-    """The y channel of the column `name`, with names cut to the space at the left; the name in the chart's value
-    `chosen` is bold.
+def _axis_above(label: str, **options: Any) -> alt.Axis:
+    """The x axis above the rows, with the Vega expression `label` at each of the chart's value `ticks`."""
+    return alt.Axis(
+        orient="top",
+        values=value("ticks"),
+        labelExpr=label,
+        labelFontSize=SMALL,
+        labelPadding=6,
+        labelOverlap=False,
+        **BARE_AXIS,
+        **options,
+    )
+
+
+def _names_channel(padding: float) -> alt.Y:
+    """The y channel of the column `name`, with names cut to the space at the left, and `padding` between the rows as
+    a share of a row; the name in the chart's value `chosen` is bold.
     """
     bold = {"condition": {"test": "datum.value === chosen", "value": "bold"}, "value": "normal"}
     axis = alt.Axis(
@@ -130,18 +149,15 @@ def names_channel(**padding: Any) -> alt.Y:
         labelFontSize=MIDDLE,
         minExtent=NAMES,
         maxExtent=NAMES,
-        ticks=False,
-        domain=False,
-        grid=False,
+        **BARE_AXIS,
     )
-    return alt.Y(
-        "name:N", title=None, scale=alt.Scale(domain=value("rows"), paddingOuter=0.1, **padding), axis=axis
-    )
+    scale = alt.Scale(domain=value("rows"), paddingInner=padding, paddingOuter=0.1)
+    return alt.Y("name:N", title=None, scale=scale, axis=axis)
 
 
 def _frame_boxes(names: Sequence[str], groups: Sequence[str], chosen: str, width: int) -> pd.DataFrame:
-    """Boxes around the chosen row, or around each group in each row; the column `selected` marks the chosen one.
-    `width` is in pixels.
+    """Boxes around the chosen row, or around each group in each row, which is `width` cells wide; the column
+    `selected` marks the chosen one.
     """
     side = width / (len(groups) or 1)
     boxes = [
@@ -154,35 +170,23 @@ def _frame_boxes(names: Sequence[str], groups: Sequence[str], chosen: str, width
 
 
 def _total_bars(totals: Mapping[str, float], width: int) -> pd.DataFrame:
-    """A data frame with the x positions in pixels of the bars of `totals`: their common zero, their ends, and the
-    right edge of the chart; the cells are `width` pixels wide.
+    """A data frame with the x positions of the bars of `totals`, in cells, of which a row has `width`: their common
+    zero, their ends, and the right edge of the chart.
     """
-    left, right = width * 1.03, width * (1 + _TOTALS * 0.56)
-    numbers = np.array(list(totals.values()), float)
+    numbers, left = np.array(list(totals.values()), float), width * 1.03
+    zero, tips = bar_ends(numbers, left, width * (1 + _TOTALS * 0.56) - left)
+    edge = width * (1 + _TOTALS)
+    return pd.DataFrame({"name": list(totals), "total": numbers, "zero": zero, "tip": tips, "edge": edge})
+
+
+def bar_ends(numbers: np.ndarray, start: float = 0, length: float = 1) -> tuple[float, np.ndarray]:
+    """The common zero of bars for `numbers` [bar], and the other end of each bar [bar], if all of them lie side by side
+    in the stretch of this `length` from `start` on.
+    """
     lowest, highest = numbers.min(initial=0), numbers.max(initial=0)
-    pixels_per_unit = (right - left) / ((highest - lowest) or 1)
-    zero = left - lowest * pixels_per_unit
-    bar_ends: Kwargs = {"zero": zero, "tip": zero + numbers * pixels_per_unit, "edge": width * (1 + _TOTALS)}
-    return pd.DataFrame({"name": list(totals), "total": numbers, **bar_ends})
-
-
-def _value_legend(what: str) -> alt.Legend:
-    """The colour bar of signed values, with `what` as its title."""
-    return alt.Legend(
-        title=what,
-        titleOrient="left",
-        titlePadding=10,
-        titleLimit=0,
-        titleFontWeight="normal",
-        orient="top",
-        direction="horizontal",
-        gradientLength=160,
-        gradientThickness=12,
-        values=SIGNED_ENDS,
-        format=".3~g",
-        padding=0,
-        offset=4,
-    )
+    scale = length / ((highest - lowest) or 1)
+    zero = start - lowest * scale
+    return zero, zero + numbers * scale
 
 
 def value_bars(
@@ -216,7 +220,7 @@ def value_bars(
         tickCount=5,
     )
     scale = alt.Scale(domain=[value("low"), value("high")], nice=False)
-    row = {"y": names_channel(paddingInner=0.2)}
+    row = {"y": _names_channel(0.2)}
     bar = row | {"x": alt.X("value:Q", scale=scale, axis=axis)}
     whole = {"x": alt.value(0), "x2": alt.value(alt.expr("width"))}
     return chart(
@@ -263,29 +267,15 @@ def factor_bars(columns: Mapping[str, np.ndarray], names: Sequence[str]) -> Vega
     `columns` maps the titles of the columns to their values [name]; each column has its own scale.
     """
     numbers = np.array(list(columns.values()), float).reshape(len(columns), len(names))
-    lowest, highest = numbers.min(axis=1, initial=0), numbers.max(axis=1, initial=0)
     # A column is 1 wide.
-    scale = (_BARS / np.where(highest > lowest, highest - lowest, 1))[:, None]
-    index = np.arange(len(columns))[:, None]
-    zero = np.broadcast_to(index - lowest[:, None] * scale, numbers.shape)
+    ends = [bar_ends(values, index, _BARS) for index, values in enumerate(numbers)]
     drawn = [
         Column("name", list(names) * len(columns), "row"),
         Column("column", np.repeat(np.array(list(columns), object), len(names))),
         Column("value", numbers, format=".5~g"),
     ]
-    axis = alt.Axis(
-        orient="top",
-        title=None,
-        values=value("ticks"),
-        labelExpr="titles[floor(datum.value)]",
-        labelFontSize=SMALL,
-        labelPadding=6,
-        labelOverlap=False,
-        ticks=False,
-        domain=False,
-        grid=False,
-    )
-    base = {"y": names_channel(paddingInner=0.2), "tooltip": drawn}
+    axis = _axis_above("titles[floor(datum.value)]", title=None)
+    base = {"y": _names_channel(0.2), "tooltip": drawn}
     bar = {
         "x": alt.X("zero:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
         "x2": "tip:Q",
@@ -297,9 +287,9 @@ def factor_bars(columns: Mapping[str, np.ndarray], names: Sequence[str]) -> Vega
         layer("bar", base | bar, height={"band": 0.72}, aria=False),
         layer("text", base | {"x": "edge:Q", "text": "number:N"}, **text),
         drawing={
-            "zero": zero,
-            "tip": zero + numbers * scale,
-            "edge": np.broadcast_to(index + _NUMBERS, numbers.shape),
+            "zero": np.repeat([zero for zero, _ in ends], len(names)),
+            "tip": np.stack([tips for _, tips in ends]),
+            "edge": np.repeat(np.arange(len(columns)) + _NUMBERS, len(names)),
             "number": [format_number(number, "#.3g") for number in numbers.flat],
         },
         values={

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from ..builders.chart import Column, Rows, chart, layer
 from ..builders.figure import Kwargs, VegaFigure, value
@@ -55,34 +56,26 @@ def seed_strip(
     """
     rows, means = [], []
     for number, line in enumerate(lines):
-        seeds = [f"seed {seed}" for seed in line.seeds]
-        values_by_kind = [("pre-LN", line.pre, seeds), ("post-LN", line.post, seeds)]
+        values_by_kind = {"pre-LN": line.pre, "post-LN": line.post}
         if line.across is not None:
-            values_by_kind = [
-                (comparison, values, ["two encoders"] * len(values))
-                for comparison, values in (
-                    *zip(PLACEMENTS, (line.pre, line.post), strict=True),
-                    (ACROSS, line.across),
-                )
-            ]
-        for comparison, values, names in values_by_kind:
-            y = number * _STEP + _DOTS[comparison]
-            rows += [
-                (line.label, comparison, name, value, y) for name, value in zip(names, values, strict=True)
-            ]
+            values_by_kind[ACROSS] = line.across
+        for kind, values in values_by_kind.items():
+            seeds = [f"seed {seed}" for seed in line.seeds]
+            names = seeds if line.across is None else ["two encoders"] * len(values)
+            y = number * _STEP + _DOTS[kind]
+            rows += [(line.label, kind, name, value, y) for name, value in zip(names, values, strict=True)]
             if len(values):
-                means.append(
-                    (comparison, format_number(float(np.mean(values)), "#.3g"), number * _STEP + _TEXT)
-                )
+                mean = format_number(float(np.mean(values)), "#.3g")
+                means.append((kind, mean, number * _STEP + _TEXT))
+    dots = pd.DataFrame(rows, columns=["measured", "variant", "seed", "value", "y"])
     height = len(lines) * _STEP
     has_across = any(line.across is not None for line in lines)
     x_title = f"{axis} (grey: {ACROSS})" if has_across else axis
-    measured, placements, seeds_of, numbers, heights = zip(*rows, strict=True) if rows else [()] * 5
     columns = [
-        Column("measured", measured),
-        Column("variant", placements, "placement"),
-        Column("seed", seeds_of),
-        Column("value", numbers, format=".4g"),
+        Column("measured", dots["measured"]),
+        Column("variant", dots["variant"], "placement"),
+        Column("seed", dots["seed"]),
+        Column("value", dots["value"], format=".4g"),
     ]
     scale_type: Kwargs = {"type": "log"} if log else {"zero": False}
     scale = alt.Scale(**scale_type, nice=False, padding=14, range=[0, alt.expr(f"width - {_BESIDE}")])
@@ -145,16 +138,14 @@ def seed_strip(
             )
             for comparison, edge in _MEANS.items()
         ),
-        drawing={"y": heights},
+        drawing={"y": dots["y"]},
         values={"bottom": height},
         frames={
             "texts": {
                 "label": [line.label for line in lines],
                 "y": [line_index * _STEP + _TEXT for line_index in range(len(lines))],
             },
-            "means": {
-                name: [row[column] for row in means] for column, name in enumerate(("variant", "mean", "y"))
-            },
+            "means": pd.DataFrame(means, columns=["variant", "mean", "y"]),
             _REFERENCE: {"value": [] if reference is None else [reference]},
         },
         height=height,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
+from ..builders.cells import frame_channels
 from ..builders.chart import (
     CHOSEN,
     Column,
@@ -143,11 +144,7 @@ def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
         "color": colour("bias", signed=True, legend=legend),
         "tooltip": [tip("head:N"), *columns],
     }
-    frame = {
-        "stroke": either("datum.chosen", ACCENT, "#787d87"),
-        "strokeWidth": either("datum.chosen", 3, 0.5),
-        "description": "name:N",
-    }
+    frame = frame_channels((3, 0.5)) | {"description": "name:N"}
     text: Kwargs = {
         "align": "left",
         "baseline": "bottom",
@@ -163,7 +160,7 @@ def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
         layer("rect", PIXEL_BOX | colours, calculate=tile, cursor="pointer", aria=False, click=click),
         layer("rect", PIXEL_BOX | frame, "maps", calculate=outline, fill=None),
         layer("text", name, "maps", calculate=outline, **text),
-        frames={"maps": {"head": order, "chosen": order == head}},
+        frames={"maps": {"head": order, "selected": order == head}},
         values={"largest": largest_absolute(by_head), "cell": cell, "rows": n_rows, "columns": n_columns},
         width=_ACROSS * (cell * n_columns + _GAP),
         height=-(-n_heads // _ACROSS) * (cell * n_rows + _GAP + _NAME),

@@ -85,7 +85,7 @@ def embedding_scatter(
     columns += [
         Column(axis, frame.pop(axis), title, in_file=title) for axis, title in zip("xy", axes, strict=True)
     ]
-    columns += [Column(name, frame.pop(name), None) for name in ("neighbour",)]
+    columns.append(Column("neighbour", frame.pop("neighbour"), None))
     return chart(
         columns,
         layer(
@@ -133,18 +133,11 @@ def _has_label(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
 
     Tokens at the same point share one label, or it would look bold.
     """
-    columns = ("label", "x", "y", "selected", "neighbour", "word", "picture")
-    labelled_spots, labelled = set(), []
-    for name, x, y, selected, neighbour, word, picture in zip(
-        *(reversed(list(frame[column])) for column in columns), strict=True
-    ):
-        spot = (round(x, 6), round(y, 6), name)
-        gets_label = (
-            not word and not picture and (selected or neighbour or not alone) and spot not in labelled_spots
-        )
-        labelled.append(gets_label)
-        labelled_spots |= {spot} if gets_label else set()
-    return labelled[::-1]
+    table = pd.DataFrame(frame)
+    has_label = ~table["word"] & ~table["picture"] & (table["selected"] | table["neighbour"] | (not alone))
+    # The last of a spot keeps its label, such as the selected vector.
+    is_repeated = table[has_label].round({"x": 6, "y": 6}).duplicated(["label", "x", "y"], keep="last")
+    return (has_label & ~is_repeated.reindex(table.index, fill_value=False)).tolist()
 
 
 def _name_placements(

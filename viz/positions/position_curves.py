@@ -291,11 +291,7 @@ def reach_bars(sees: np.ndarray, holds: np.ndarray, *, axis_end: int, names: Seq
         "x": alt.X("before:Q", title="positions before and after the token", scale=scale, axis=axis),
         "x2": "after:Q",
         "y": alt.Y("layer:N", sort=list(names), title="layer", axis=alt.Axis(ticks=False, domain=False)),
-        "color": alt.Color(
-            "bar:N",
-            scale=alt.Scale(domain=[SEES, HOLDS], range=[EMPHASIS, NEUTRAL]),
-            legend=alt.Legend(title=None, orient="top", labelLimit=0),
-        ),
+        **encodings_by_kind("bar:N", (SEES, HOLDS), color=(EMPHASIS, NEUTRAL)),
         "opacity": either(f"datum.bar == '{SEES}'", 1, 0.3),
         "size": either(f"datum.bar == '{SEES}'", 6, 15),
         "tooltip": columns,
@@ -329,11 +325,7 @@ def map_shares(sizes: Mapping[str, np.ndarray], *, head: int) -> VegaFigure:
     bars = {
         "x": x,
         "y": alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=axis),
-        "color": alt.Color(
-            "map:N",
-            scale=alt.Scale(domain=names, range=list(CATEGORIES[: len(names)])),
-            legend=alt.Legend(title=None, orient="top", labelLimit=0),
-        ),
+        **encodings_by_kind("map:N", names, color=CATEGORIES),
         "tooltip": [tip("head:O"), *columns],
     }
     frame: Kwargs = {"fill": None, "stroke": ACCENT, "strokeWidth": 2.5, "aria": False}

@@ -187,8 +187,8 @@ def counter_table(
 def wave_curves(
     names: Sequence[str], values: np.ndarray, t: np.ndarray, waves: np.ndarray, *, position: int
 ) -> VegaFigure:
-    """Curves `waves` [curve, t] over `t`, with dots at the whole positions, `values` [curve, position]; the chosen
-    `position` is marked.
+    """Curves `waves` [curve, t] over `t`, with these `names` and dots at the whole positions, `values` [curve,
+    position]; the chosen `position` is marked.
     """
     n_curves, n_positions = values.shape
     shift = -_BAND * np.arange(n_curves)

@@ -16,7 +16,7 @@ from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import ACCENT, DIFFERENCE
 from ..builders.theme import OTHER_INK
 from ..builders.vega_colours import colour_legend
-from .pictures_beside import LEGEND_ABOVE, NAMES, Grids, patch_names, place_pictures
+from .pictures_beside import LEGEND_ABOVE, Grids, names_of_pictures, patch_names, place_pictures
 
 MOST_PATCHES = 2 * 37 * 37  # of both pictures; the cosines of more would be too much for one message
 # A cosine travels as a letter: the first stands for -1, the last but one for 1, the last for none. A second letter says where between
@@ -51,11 +51,11 @@ def patch_map(
     if patch not in range(n):
         raise ValueError(f"the patches are 0 to {n - 1}, got {patch}")
     is_linked = n <= MOST_PATCHES
-    of = [NAMES[picture] for picture, grid in enumerate(patch_grids) for _ in range(grid[0] * grid[1])]
+    picture_names = names_of_pictures(patch_grids)
     in_words = (
         names
         if len(pictures) == 1
-        else [f"{name} of the {picture}" for name, picture in zip(names, of, strict=True)]
+        else [f"{name} of the {picture}" for name, picture in zip(names, picture_names, strict=True)]
     )
     layout = place_pictures(pictures, patch_grids, lines=1, has_legend=True)
     params = [
@@ -82,7 +82,7 @@ def patch_map(
         [
             Column("index", np.arange(n), None, in_file=None),
             Column("picture", layout.patches["picture"], in_file=None),
-            Column("of", of, in_file="picture"),
+            Column("of", picture_names, in_file="picture"),
             Column("name", names, in_file="patch"),
             Column("cosine", cosines[patch], format=".4f"),
         ],

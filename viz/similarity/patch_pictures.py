@@ -18,7 +18,7 @@ from ..builders.palette import WEIGHTS, data_uri, weight_colours
 from ..builders.picture_marks import image_at
 from ..builders.theme import INK, ON_DARK, OTHER_INK
 from ..builders.vega_colours import colour_legend
-from .pictures_beside import LEGEND_ABOVE, NAMES, Grids, patch_names, place_pictures
+from .pictures_beside import LEGEND_ABOVE, Grids, names_of_pictures, patch_names, place_pictures
 
 COLOURS = ("red", "green", "blue")
 _SIDE, _BETWEEN, _GAP, _NAME = (
@@ -210,8 +210,7 @@ def _patch_columns(patch_grids: Grids, values: np.ndarray) -> list[Column]:
     if len(values) != len(names):
         grids = " and ".join(f"{rows} × {columns}" for rows, columns in patch_grids)
         raise ValueError(f"grids of {grids} patches have {len(names)} values, got {len(values)}")
-    of = [NAMES[picture] for picture, grid in enumerate(patch_grids) for _ in range(grid[0] * grid[1])]
-    return [Column("of", of, in_file="picture"), Column("patch", names)]
+    return [Column("of", names_of_pictures(patch_grids), in_file="picture"), Column("patch", names)]
 
 
 def _registers_text(norms: np.ndarray) -> str:

@@ -102,12 +102,9 @@ def place_pictures(
             f"one picture or two are drawn, each with a grid: got {len(pictures)} and {len(patch_grids)} grids"
         )
     shares = [(side.shape[1] / max(side.shape[:2]), side.shape[0] / max(side.shape[:2])) for side in pictures]
-    parts = [
-        _patch_edges(*pair)
-        for pair in zip(range(len(pictures)), zip(patch_grids, shares, strict=True), strict=True)
-    ]
-    inks = [_grey_ink(side) for side in pictures]
     n = len(pictures)
+    parts = [_patch_edges(*placed) for placed in zip(range(n), patch_grids, shares, strict=True)]
+    inks = [_grey_ink(side) for side in pictures]
     options: Kwargs = {
         "picture": np.arange(n),
         "share_x": [share_x for share_x, _ in shares],
@@ -128,6 +125,12 @@ def patch_names(patch_grids: Grids) -> list[str]:
     return [f"r{row}c{column}" for grid in patch_grids for row, column in np.ndindex(grid)]
 
 
+def names_of_pictures(patch_grids: Grids) -> list[str]:
+    """For each patch the name of its picture."""
+    sizes = [rows * columns for rows, columns in patch_grids]
+    return np.repeat(NAMES[: len(sizes)], sizes).tolist()
+
+
 def _grey_ink(picture: np.ndarray) -> dict[str, str]:
     """The picture in grey, half transparent, as data URIs for a light and a dark page."""
     if picture.ndim == 2:
@@ -136,11 +139,11 @@ def _grey_ink(picture: np.ndarray) -> dict[str, str]:
     return picture_ink(np.dstack([grey] * 3), side=_SIDE, opacity=_PHOTO)
 
 
-def _patch_edges(picture: int, placed: tuple[tuple[int, int], tuple[float, float]]) -> dict[str, np.ndarray]:
-    """Columns of the patches of one picture: the index `picture`, and the edges as shares of `side`. `placed` is the
-    grid (rows, columns) with the picture's width and height as shares of its longer side.
+def _patch_edges(picture: int, grid: tuple[int, int], shares: tuple[float, float]) -> dict[str, np.ndarray]:
+    """Columns of the patches of one picture, a `grid` (rows, columns): the index `picture`, and the edges as shares of
+    `side`. `shares` are the picture's width and height as shares of its longer side.
     """
-    (rows, columns), (share_x, share_y) = placed
+    (rows, columns), (share_x, share_y) = grid, shares
     row, column = np.divmod(np.arange(rows * columns), columns)
     edges = {
         "left": column / columns * share_x,
