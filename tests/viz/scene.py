@@ -25,6 +25,30 @@ def scene(figure: VegaFigure, *, width: int | None = None, dark: bool = False) -
     return _laid_out(whole(figure), width=width, dark=dark)
 
 
+def items(node: dict[str, Any]) -> list[dict[str, Any]]:
+    """All groups, marks and items of a `scene` or a part of it, the outermost first."""
+    result = [node]
+    for item in result:
+        result += item.get("items", [])
+    return result
+
+
+def shown_texts(figure: VegaFigure, **options: Any) -> list[str]:
+    """All that is written in the figure and can be seen, axes and legends too; `options` are those of `scene`."""
+    texts = [item for item in items(scene(figure, **options)) if item.get("opacity", 1) > 0]
+    return [str(item["text"]) for item in texts if item.get("text") is not None]
+
+
+def numbers_in_cells(figure: VegaFigure) -> dict[str, str]:
+    """The number in each cell of a grid, by the name of the cell that a screen reader hears, from left to right."""
+    _, texts, cells = drawn(figure)
+    written = {(text["x"], text["y"]): text["text"] for text in texts}
+    centres = {
+        cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cells
+    }
+    return {name: written[centres[name]] for name in sorted(centres, key=lambda name: centres[name])}
+
+
 def _laid_out(spec: dict, *, width: int | None, dark: bool) -> dict[str, Any]:
     spec["config"] = {"background": "#171614" if dark else "#ffffff"}
     if width is not None:

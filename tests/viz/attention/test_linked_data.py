@@ -6,7 +6,8 @@ import numpy as np
 
 from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
-from tests.viz.attention.test_linked_heads import NOT_GOOD, PATTERN, texts
+from tests.viz.attention.test_linked_heads import NOT_GOOD, PATTERN
+from tests.viz.scene import shown_texts
 from viz.attention import linked_data as module
 from viz.attention.linked_data import script_data, stamp_of, value_of_largest_integer, weights_as_integers
 from viz.attention.linked_heads import linked_heads
@@ -53,8 +54,8 @@ def test_of_a_large_record_the_chosen_head_is_sent_and_of_the_others_the_stronge
     assert numbers["best"].shape == numbers["most"].shape == (2, 1, 2)
     figure = linked_heads(NOT_GOOD, selected=(0, 1), query=1)
     assert not figure.frames["state"]["is_whole"].item()
-    assert "1.000" in texts(figure)
-    assert "0.000" not in texts(figure)  # where the list of the strongest ends
+    assert "1.000" in shown_texts(figure)
+    assert "0.000" not in shown_texts(figure)  # where the list of the strongest ends
 
 
 def test_the_stamp_changes_with_tokens_and_with_weights():
@@ -90,6 +91,7 @@ def test_tokens_around_the_patches_are_buttons_and_no_patches():
     record = from_arrays(pattern, [*"Cabcdef", "D"], roles=roles, patch_grid=(2, 3))
     frames = linked_heads(record, picture=np.zeros((16, 24), np.uint8), query=7).frames
     assert frames["patches"]["position"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert frames["picture"][["first", "aspect"]].to_numpy().tolist() == [[1, 1.5]]
     data = script_data(record, channel="x", chart_selector="#x", kept=(0, 0, 7), has_picture=True)
     assert (data["queries"], data["positions"]) == (["C", "D"], [0, 7])
     data = script_data(record, channel="x", chart_selector="#x", kept=(0, 0, 7))

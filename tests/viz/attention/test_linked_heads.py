@@ -10,6 +10,7 @@ from model.record import AttentionRecord, Positions
 from model.record.from_arrays import from_arrays
 from tests.viz.pixels import pixels
 from tests.viz.scene import drawn
+from tests.viz.scene import shown_texts as texts
 from viz.attention import linked_data as module
 from viz.attention.linked_data import stamp_of, weights_as_integers
 from viz.attention.linked_heads import linked_heads
@@ -24,12 +25,6 @@ MASKED = from_arrays(
     np.array([[[[1.0, 0.0], [0.4, 0.6]]]]), ["a", "b"], mask=np.tril(np.ones((1, 1, 2, 2), bool))
 )
 GRID = from_arrays(np.full((2, 1, 6, 6), 1 / 6), patch_grid=(2, 3))
-
-
-def texts(figure: VegaFigure) -> list[str]:
-    """All that is written in the figure and can be seen, after Vega has computed its expressions."""
-    items = (item for layer in drawn(figure) for item in layer)
-    return [str(item["text"]) for item in items if item.get("text") and item.get("opacity", 1) > 0]
 
 
 def with_message(figure: VegaFigure, **message: object) -> VegaFigure:
@@ -247,21 +242,6 @@ def test_patches_lie_on_their_picture():
     (chosen,) = thick
     assert chosen["y"] > boxes[-1][0]["y"]  # row 1, column 1
     assert boxes[-1][0]["x"] < chosen["x"] < boxes[-1][2]["x"]
-
-
-def test_a_class_token_comes_before_the_patches():
-    tokens = ("[CLS]", *(f"r{row}c{column}" for row in range(2) for column in range(3)))
-    record = AttentionRecord(
-        tokens=tokens,
-        roles=("class", *("patch",) * 6),
-        patch_grid=(2, 3),
-        pattern=np.full((1, 1, 7, 7), 1 / 7, np.float32),
-        mask=np.ones((1, 1, 7, 7), bool),
-    )
-    frames = linked_heads(record, picture=np.zeros((16, 24), np.uint8)).frames
-    assert frames["patches"]["position"].tolist() == [1, 2, 3, 4, 5, 6]
-    assert frames["picture"]["first"].tolist() == [1]
-    assert frames["picture"]["aspect"].tolist() == [1.5]
 
 
 def test_each_layer_alone_has_no_names_of_heads():

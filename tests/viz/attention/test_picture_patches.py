@@ -6,7 +6,7 @@ from tests.viz.pixels import pixels
 from tests.viz.scene import drawn
 from tests.viz.vision import rgb
 from viz.attention.picture_patches import knock_out_patches, picture_overlay, query_on_picture
-from viz.builders.palette import ACCENT, TO_ONE, WEIGHTS, WeightScale
+from viz.builders.palette import TO_ONE, WEIGHTS, WeightScale
 
 IMAGE = np.eye(28, dtype=np.uint8) * 255
 GIVEN = np.array([0.0, 0.1, 0.2, 0.3, 0.2, 0.1])
@@ -39,10 +39,6 @@ def test_a_weight_has_one_colour_on_one_scale_whatever_else_is_there():
     assert colours[3]["fill"] == of_others[0]["fill"]
 
 
-def test_the_legend_marks_the_share_of_all_keys_and_not_of_the_patches():
-    assert {"name": "legend_ticks", "value": [0, 1 / 7, 0.3]} in overlay().specification["params"]
-
-
 @pytest.mark.parametrize(
     ("side", "figure"),
     [(420, overlay(weights=np.full(49, 0.1), patch_grid=(7, 7))), (364, knocked_out([0.1] * 49, (7, 7)))],
@@ -62,27 +58,12 @@ def test_a_picture_that_is_no_square_keeps_its_proportions():
     assert colours[0]["height"] == pytest.approx(2 * colours[0]["width"])
 
 
-def test_a_grey_picture_is_drawn_for_the_theme_of_the_page():
-    _, (on_light,), _ = drawn(overlay())
-    _, (on_dark,), _ = drawn(overlay(), dark=True)
-    assert on_light["url"] != on_dark["url"]
-
-
 def test_a_picture_in_colours_shows_them_on_any_page():
     image = np.zeros((28, 28, 3), np.uint8)
     image[..., 0] = 200
     for dark in (False, True):
         _, (picture,), _ = drawn(overlay(image), dark=dark)
         assert pixels(picture["url"])[5, 5].tolist() == [200, 0, 0, 140]  # 0.55 of the way to opaque
-
-
-def test_the_chosen_patch_is_outlined_above_its_neighbours_and_the_class_token_has_no_place():
-    for draw, n in ((overlay, 6), (knocked_out, 4)):
-        *_, cover = drawn(draw(query=1))
-        assert [patch["stroke"] == ACCENT for patch in cover] == [False] * (n - 1) + [True]
-        assert cover[-1]["description"] == "r0c1"
-        *_, cover = drawn(draw(query=None))
-        assert ACCENT not in {patch["stroke"] for patch in cover}
 
 
 @pytest.mark.parametrize(("query", "where"), [(None, "the class token"), (4, "row 1, column 1")])
@@ -108,13 +89,6 @@ def test_a_click_on_what_can_be_blocked_names_the_patch_and_whether_it_is():
     assert {box["description"] for box in cover} == {"r0c0", "r0c1", "r1c0, masked", "r1c1"}
     (click,) = (parameter for parameter in blocked().specification["params"] if "select" in parameter)
     assert (click["name"], click["select"]["fields"]) == ("key", ["position", "blocked"])
-
-
-def test_the_scale_of_changes_is_symmetric_about_zero():
-    spec = knocked_out().specification
-    ends = [{"expr": "-largest"}, {"expr": "largest"}]
-    assert spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == ends
-    assert {"name": "largest", "value": 0.2} in spec["params"]
 
 
 def test_the_row_of_a_query_lies_on_the_picture_without_the_keys_before_the_first_patch():

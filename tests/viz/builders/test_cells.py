@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from tests.viz.scene import drawn, scene
+from tests.viz.scene import drawn, numbers_in_cells, scene
 from tests.viz.vision import contrast, rgb
 from viz.builders.cells import casing_layer, entropy_change, formation_map, frame_layers, head_axis, head_grid
 from viz.builders.chart import Column, chart
@@ -49,19 +49,9 @@ def grid(values=VALUES, **options):
 
 
 def test_every_head_has_its_number_in_its_place():
-    _, text, cover = drawn(grid())
-    written = {(mark["x"], mark["y"]): mark["text"] for mark in text}
-    positions = {
-        cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cover
-    }
-    assert {name: written[position] for name, position in positions.items()} == {
+    assert numbers_in_cells(grid()) == {
         "L0 H0": "+0.50", "L0 H1": "−0.25", "L1 H0": "–", "L1 H1": "0.00", "L2 H0": "+0.10", "L2 H1": "+0.20",
     }  # fmt: skip
-
-
-def test_only_the_chosen_head_is_framed_in_the_accent():
-    *_, cover = drawn(grid())
-    assert [cell["description"] for cell in cover if cell["stroke"] == ACCENT] == ["L2 H0"]
 
 
 def test_hover_says_the_pair_and_the_exact_value():
@@ -77,10 +67,6 @@ def test_small_values_are_written_in_a_smaller_unit():
     assert "thousandths" in str(figure.specification["title"])
 
 
-def test_no_heads_make_an_empty_chart():
-    assert drawn(grid(np.zeros((0, 0)))) == [[], [], []]
-
-
 BEFORE, AFTER = np.array([[0.5, 0.5, 0.2], [0.5, 0.5, 0.5]]), np.array([[0.3, 0.9, 0.2], [0.5, 0.5, 0.5]])
 
 
@@ -91,12 +77,6 @@ def test_less_is_purple_more_is_gold_and_nothing_is_clear():
     assert fill["L0 H2"].endswith(", 0)")
     assert fill["L0 H0"].startswith("rgba(166, 60, 196, ")
     assert sorted(text["text"] for text in texts) == sorted(["−0.200", "+0.400", *["0.000"] * 4])
-
-
-def test_the_chosen_head_is_framed_and_lies_on_top():
-    *_, cells = drawn(entropy_change(BEFORE, AFTER, selected=(0, 1)))
-    assert [cell["stroke"] == ACCENT for cell in cells] == [False] * 5 + [True]
-    assert cells[-1]["description"] == "L0 H1"
 
 
 @pytest.mark.parametrize(

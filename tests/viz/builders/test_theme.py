@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 import vl_convert
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn, items, whole
 from tests.viz.vision import contrast
 from viz.builders.chart import Column, chart, layer
 from viz.builders.palette import ACCENT
@@ -75,10 +75,3 @@ def test_the_first_and_the_last_label_stand_at_their_ticks(config):
         "0": (0, "center"),
         "100": (200, "center"),
     }
-
-
-def items(node):
-    """All items of a scenegraph, from the outermost to the innermost."""
-    yield node
-    for child in node.get("items", ()):
-        yield from items(child)

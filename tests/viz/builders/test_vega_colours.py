@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, scene
+from tests.viz.scene import drawn, items, scene
 from tests.viz.vision import rgb
 from viz.builders.chart import Column, chart, layer
 from viz.builders.palette import FALLS, RISES, TO_ONE, WEIGHTS, WeightScale, weight_colours, weight_scale
@@ -75,22 +75,11 @@ def test_the_evenly_spread_weight_is_marked_on_the_legend(largest, n_keys, shown
     cells = layer("rect", {"x": "x:O", "color": attention_colour(legend.title)})
     columns = [Column("x", [0]), Column("weight", [0.0])]
     figure = chart(columns, cells, values=legend.values, autosize=None)
-    labels = labelled(figure)
+    labels = {
+        label["text"] if isinstance(label["text"], str) else tuple(label["text"]): label["x"]
+        for mark in items(scene(figure))
+        if mark.get("role") == "legend-label"
+        for label in mark["items"]
+    }
     assert labels.keys() == shown.keys()
     assert [labels[text] for text in shown] == pytest.approx([180 * share for share in shown.values()])
-
-
-def labelled(figure):
-    """Where each label of the legend stands along its 180 pixels."""
-    texts = {}
-
-    def walk(item):
-        if item.get("role") == "legend-label":
-            for label in item["items"]:
-                text = label["text"]
-                texts[text if isinstance(text, str) else tuple(text)] = label["x"]
-        for entry in item.get("items", ()):
-            walk(entry)
-
-    walk(scene(figure))
-    return texts

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.viz.scene import drawn, scene
+from tests.viz.scene import drawn, items, scene
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import CATEGORIES, POST_LN, PRE_LN
 from viz.compare.answer_bars import answer_bars
@@ -38,15 +38,15 @@ def bars(chart: VegaFigure, width: int = 800) -> list[dict]:
 
 def names(chart: VegaFigure, width: int) -> list[str]:
     """What stands below the bars, from left to right."""
-
-    def labels(item: dict) -> list[str]:
-        if item.get("role") == "axis" and item["items"][0].get("orient") != "bottom":
-            return []
-        if item.get("role") == "axis-label":
-            return [label["text"] for label in item["items"]]
-        return [text for part in item.get("items", ()) for text in labels(part)]
-
-    return labels(scene(chart, width=width))
+    axes = [item for item in items(scene(chart, width=width)) if item.get("role") == "axis"]
+    (labels,) = (
+        part["items"]
+        for axis in axes
+        if axis["items"][0].get("orient") == "bottom"
+        for part in items(axis)
+        if part.get("role") == "axis-label"
+    )
+    return [label["text"] for label in labels]
 
 
 def test_parts_stand_from_the_embedding_through_the_layers_to_the_biases():
@@ -56,18 +56,17 @@ def test_parts_stand_from_the_embedding_through_the_layers_to_the_biases():
 
 
 def test_a_bar_reaches_from_zero_to_its_value():
-    items = bars(figure())
+    own = bars(figure())
     (line,) = {item["y"] for item in drawn(figure(), width=800)[3]}
-    pixels = (items[2]["height"]) / 1.0  # of one logit
-    for item, (*_, value) in zip(items, PARTS, strict=True):
-        assert item["height"] == pytest.approx(abs(value) * pixels)
-        assert item["y"] == pytest.approx(line - max(value, 0) * pixels)
+    pixels = own[2]["height"]  # of one logit
+    for bar, (*_, value) in zip(own, PARTS, strict=True):
+        assert bar["height"] == pytest.approx(abs(value) * pixels)
+        assert bar["y"] == pytest.approx(line - max(value, 0) * pixels)
 
 
 def test_sides_stand_beside_each_other_in_their_colours():
     chart = answer_bars({"a": parts(), "b": parts()}, quantity="x", colours=(PRE_LN, POST_LN))
-    items = bars(chart)
-    one, other = items[: len(PARTS)], items[len(PARTS) :]
+    one, other = bars(chart)[: len(PARTS)], bars(chart)[len(PARTS) :]
     assert [item["fill"] for item in (*one, *other)] == [PRE_LN] * 6 + [POST_LN] * 6
     for left, right in zip(one, other, strict=True):
         assert right["x"] == pytest.approx(left["x"] + left["width"])
@@ -96,27 +95,12 @@ def test_rows_of_a_head_by_token_are_added_up():
 
 def test_a_dot_says_how_much_the_number_falls_without_a_head():
     chart = figure(a=effects(np.nan, np.nan, 0.5, -0.5, np.nan, np.nan))
-    dots, items = drawn(chart, width=800)[4], bars(chart)
+    dots, heads = drawn(chart, width=800)[4], bars(chart)[2:4]
     assert len(dots) == 2
-    for dot, bar in zip(dots, items[2:4], strict=True):
+    for dot, bar in zip(dots, heads, strict=True):
         assert dot["x"] == pytest.approx(bar["x"] + bar["width"] / 2)
         assert dot["fill"] == bar["fill"]
-    assert dots[1]["y"] == pytest.approx(items[3]["y"] + items[3]["height"])  # of H1 effect and part are one
-    assert "fall without it" in chart.in_file.values()
-    assert "fall without it" not in figure().in_file.values()
-
-
-def test_with_dots_the_legend_still_shows_bars():
-    def symbols(item: dict) -> list[dict]:
-        if item.get("role") == "legend-symbol":
-            return item["items"]
-        return [symbol for part in item.get("items", ()) for symbol in symbols(part)]
-
-    plain, dotted = (
-        symbols(scene(figure(a=frame), width=800)) for frame in (parts(), effects(*[0.5] * len(PARTS)))
-    )
-    assert [symbol["shape"] for symbol in dotted] == [symbol["shape"] for symbol in plain] == ["square"]
-    assert "strokeWidth" not in dotted[0] or dotted[0]["strokeWidth"] == plain[0]["strokeWidth"]
+    assert dots[1]["y"] == pytest.approx(heads[1]["y"] + heads[1]["height"])  # of H1 effect and part are one
 
 
 def test_the_heading_names_both_ends_the_sums_and_the_answers():
@@ -131,17 +115,6 @@ def test_the_heading_names_both_ends_the_sums_and_the_answers():
         "up: towards y; down: towards x",
     ]
     assert figure().specification["title"]["subtitle"] == ["sum of all bars: a +1.12"]
-
-
-def test_the_file_has_side_part_and_value():
-    chart = figure(a=parts())
-    columns = {name: title for name, title in chart.in_file.items() if title}
-    assert columns == {"side": "side", "part": "part", "value": "logit of x"}
-    assert chart.frame["value"].tolist() == [value for *_, value in PARTS]
-
-
-def test_no_sides_make_an_empty_chart():
-    assert [items for items in drawn(answer_bars({}, quantity="x"), width=400) if items] == []
 
 
 def test_numbers_that_are_not_finite_leave_the_axis_to_the_others():

@@ -35,19 +35,6 @@ def test_a_head_without_a_partner_has_no_ring():
     assert not [cell for cell in cover if cell["stroke"] == ACCENT]
 
 
-def test_the_chosen_pair_is_framed():
-    colours, _, cover = drawn(chart(selected=1))
-    (frame,) = (cell for cell in cover if cell["stroke"] == ACCENT)
-    assert (frame["x"], frame["y"]) == (colours[4]["x"], colours[4]["y"])
-
-
-def test_no_heads_make_an_empty_chart():
-    empty = distance_heatmap(
-        np.zeros((0, 0)), np.zeros(0, int), n_heads=(1, 1), names=("a", "b"), selected=None
-    )
-    assert drawn(empty) == [[], [], []]
-
-
 NAMES = ("L0 H0 ↔ L0 H1", "L0 H1 ↔ L1 H0", "L1 H0 ↔ L0 H0")
 HERE, MEAN, SD = np.array([0.1, 0.5, 0.2]), np.array([0.2, 0.4, 0.3]), np.array([0.3, 0.1, 0.05])
 
@@ -72,10 +59,3 @@ def test_the_furthest_pair_stands_first_and_the_chosen_one_is_marked():
     assert [dot["fill"] for dot in dots] == [EMPHASIS, ACCENT, EMPHASIS]
     assert [dot["y"] for dot in dots] == sorted(dot["y"] for dot in dots)
     assert bars[0]["x"] < means[0]["x"] < dots[0]["x"] <= bars[0]["x"] + bars[0]["width"]
-
-
-def test_without_pairs_there_are_the_axes():
-    empty = pair_spread(
-        (), np.zeros(0), np.zeros(0), np.zeros(0), first_heads=(), second_heads=(), selected=None
-    )
-    assert drawn(empty) == [[], [], []]

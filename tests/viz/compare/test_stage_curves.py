@@ -3,7 +3,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, scene
+from tests.viz.scene import drawn, items, scene
 from viz.builders.palette import CATEGORIES, POST_LN, PRE_LN
 from viz.compare import stage_curves as module
 from viz.compare.stage_curves import logit_curves, stage_curves, stage_similarity
@@ -30,10 +30,6 @@ def test_stages_stand_in_their_own_order_and_the_shallower_side_ends_earlier():
 def test_the_axis_starts_at_zero(options, top):
     *_, points = drawn(stage_curves(CURVES, STAGES, y_title="norm", from_zero_to=options), width=600)
     assert [point["y"] for point in points] == [240 * (1 - value / top) for value in (1, 2, 4, 0.5, 0)]
-
-
-def test_no_curves_make_an_empty_chart():
-    assert drawn(stage_curves({}, (), y_title="norm"), width=600) == [[]]
 
 
 LOGITS = np.array([[0.0, 1.0, 2.0], [3.0, -1.0, 0.0]])
@@ -66,24 +62,17 @@ def test_every_class_has_its_logit_and_probability_at_every_stage():
     assert rows[2]["probability"] == pytest.approx(np.exp(2) / np.exp([0, 1, 2]).sum())
 
 
-# Bands
-
-
 def test_a_band_lies_behind_the_curves():
     bands = {"a": (np.array([2.0, 3.0]), np.array([1.0, 2.5]))}
     figure = stage_curves(CURVES, STAGES, y_title="norm", bands=bands, colours=(PRE_LN, POST_LN))
     assert figure.frames["band"]["high"].tolist() == [3, 5.5]
-    (shade,), (mean, *_) = (of_kind(scene(figure, width=600), kind) for kind in ("area", "line"))
+    marks = items(scene(figure, width=600))
+    (shade,), (mean, *_) = (
+        [mark["items"] for mark in marks if mark.get("marktype") == kind] for kind in ("area", "line")
+    )
     assert {item["fill"] for item in shade} == {item["stroke"] for item in mean} == {POST_LN}
     assert [item["y"] for item in mean] == pytest.approx([240 * (1 - value / 5.5) for value in (2, 3)])
     assert len(drawn(figure, width=600)[-1]) == 5
-
-
-def of_kind(part, kind):
-    """The items of each mark of that kind, from the bottom; curves of several kinds lie deeper than points."""
-    if part.get("marktype") == kind:
-        return [part["items"]]
-    return [mark for item in part.get("items", ()) for mark in of_kind(item, kind)]
 
 
 def test_what_is_no_number_is_left_out():
@@ -134,12 +123,3 @@ def test_stages_are_rows_and_tokens_are_columns():
     assert list(trace.y) == ["embedding", "L0 after attention"]
     assert list(trace.x) == ["0 the", "&lt;b&gt;", "2 the"]
     assert (trace.zmin, trace.zmax) == (0, 8)
-
-
-def test_both_sides_reach_to_the_same_length():
-    (trace,) = module.norm_heatmap(NORMS / 4, ("embed", "L0 mid"), "abc", limit=8).specification.data
-    assert (trace.zmin, trace.zmax) == (0, 8)
-
-
-def test_no_tokens_make_an_empty_figure_with_its_axes():
-    assert norm_heatmap(np.zeros((0, 0)), (), ()).specification.layout.xaxis.title.text == "token"

@@ -1,12 +1,9 @@
 from itertools import pairwise
 
 import pytest
-import vl_convert
 
-from tests.viz.scene import drawn, whole
-from viz.builders.figure import VegaFigure
+from tests.viz.scene import drawn, shown_texts
 from viz.builders.palette import EMPHASIS
-from viz.builders.theme import LABEL_INK
 from viz.cost.length_scaling import length_scaling, part_bars
 
 LENGTHS = (64, 128, 256, 512)
@@ -18,17 +15,6 @@ def test_a_power_law_is_a_straight_line():
     steps = [(b["x"] - a["x"], b["y"] - a["y"]) for a, b in pairwise(points)]
     assert all(step == pytest.approx(steps[0]) for step in steps)
     assert steps[0][1] < 0
-
-
-def test_kinds_differ_in_colour_and_in_shape():
-    chart = length_scaling(LENGTHS, {"a": SQUARES, "b": LENGTHS})
-    *_, points = drawn(chart)
-    assert len({point["fill"] for point in points}) == 2
-    assert len({point["shape"] for point in points}) == 2
-
-
-def test_no_kinds_make_an_empty_chart():
-    assert not any(drawn(length_scaling(LENGTHS, {})))
 
 
 def test_ticks_are_the_powers_of_ten_around_the_values():
@@ -68,28 +54,16 @@ def test_charts_beside_each_other_have_one_scale():
 def test_hover_gives_the_exact_count():
     figure = part_bars(["a", "b"], [37_858_304, 1], quantity="multiply-adds")
     assert figure.frame["exact"].tolist() == ["37,858,304", "1"]
-    fields = [tip["field"] for tip in figure.specification["layer"][0]["encoding"]["tooltip"]]
-    assert fields == ["part", "exact", "percent"]
     assert figure.frame["percent"].tolist() == [">99.99\u2009%", "<0.01\u2009%"]
 
 
-@pytest.mark.parametrize("values", [[], [0, 0]])
-def test_nothing_counted_makes_bars_of_no_length(values):
-    bars, _ = drawn(part_bars([str(index) for index in range(len(values))], values, quantity="parameters"))
-    assert all(bar["width"] == 0 for bar in bars)
+def test_nothing_counted_makes_bars_of_no_length():
+    bars, _ = drawn(part_bars(["a", "b"], [0, 0], quantity="parameters"))
+    assert [bar["width"] for bar in bars] == [0, 0]
 
 
 def test_the_total_is_below_and_comes_with_the_data():
     one, other = (part_bars(["a"], [count], quantity="parameters") for count in (37_858_304, 5))
     assert one.specification["title"] == other.specification["title"]
-    assert one.specification["title"]["color"] == LABEL_INK  # contrast of 6; the grey of bars has 4.1
-    assert [title_of(figure) for figure in (one, other)] == [
-        "share of 37,858,304 parameters",
-        "share of 5 parameters",
-    ]
-
-
-def title_of(figure: VegaFigure) -> str:
-    scene = vl_convert.vegalite_to_scenegraph(whole(figure))
-    (title,) = (mark for mark in scene["scenegraph"]["items"][0]["items"] if mark["role"] == "title")
-    return title["items"][0]["items"][0]["items"][0]["text"]
+    assert "share of 37,858,304 parameters" in shown_texts(one)
+    assert "share of 5 parameters" in shown_texts(other)

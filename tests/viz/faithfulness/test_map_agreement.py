@@ -46,12 +46,6 @@ def test_the_axis_holds_the_map_and_the_whole_band():
     assert (values["lowest"], values["highest"]) == (0, 1)
 
 
-@pytest.mark.parametrize(("kind", "error"), [("removal", KeyError), ("deletion", ValueError)])
-def test_what_does_not_fit_is_refused(kind, error):
-    with pytest.raises(error):
-        removal_curve(kind, (0, 2, 4), CURVE if kind == "removal" else CURVE[:2], ORDERS, **SAID)
-
-
 TOKENS = ("film", "great", "not", "[SEP]")
 SCORES, EFFECTS = np.array([0.1, 0.4, 0.3, 0.2]), np.array([0.0, 2.0, 1.0, 3.0])
 WHAT = "change of the log-odds of positive (nats)"

@@ -44,11 +44,6 @@ def test_a_head_without_one_of_the_numbers_has_no_point_and_that_is_said():
     assert "1 without one of the two" in scatter(up=up).description
 
 
-def test_no_numbers_make_an_empty_chart():
-    nothing = np.full((2, 2), np.nan)
-    assert not points(scatter(nothing, nothing))
-
-
 def test_equal_numbers_stay_inside():
     alike = np.full((2, 2), 0.5)
     assert all(0 < point["x"] < 500 for point in points(scatter(alike, alike)).values())

@@ -2,7 +2,6 @@ import numpy as np
 
 from tests.viz.scene import drawn
 from viz.builders.figure import VegaFigure
-from viz.builders.palette import ACCENT
 from viz.inputs.confusion_matrix import confusion_matrix
 
 COUNTS = np.array([[7, 1, 0], [2, 0, 0], [0, 3, 12]])
@@ -48,23 +47,6 @@ def test_a_label_without_inputs_has_no_share_that_is_not_a_number():
     assert empty_row.frame["share"].tolist() == [0, 0, 0.5, 0.5]
 
 
-def test_the_chosen_cell_is_framed_and_comes_last():
-    figure = matrix()
-    *_, cover = drawn(figure)
-    assert [cell["stroke"] == ACCENT for cell in cover] == [False] * 8 + [True]
-    assert cover[-1]["description"] == "good, answered so-so"
-
-
 def test_two_classes_of_one_name_stay_two_rows():
     *_, cover = drawn(confusion_matrix(np.eye(2, dtype=int), ("other", "other"), selected=None))
     assert len({cell["y"] for cell in cover}) == len({cell["x"] for cell in cover}) == 2
-
-
-def test_the_file_names_what_its_columns_hold():
-    figure = matrix()
-    assert figure.in_file["value"] == "inputs"
-    assert figure.in_file["label"] is None
-
-
-def test_without_classes_it_is_empty():
-    assert not any(drawn(confusion_matrix(np.zeros((0, 0), int), (), selected=None)))

@@ -33,28 +33,16 @@ def test_images_keep_whole_pixels_and_differ():
 
 
 def test_the_selected_image_is_framed():
-    _, _, frames, _ = drawn(gallery(selected=0))
-    assert [frame["stroke"] == ACCENT for frame in frames] == [False, False, False, True, False]
+    for selected, is_framed in ((0, [False, False, False, True, False]), (None, [False] * 5)):
+        _, _, frames, _ = drawn(gallery(selected=selected))
+        assert [frame["stroke"] == ACCENT for frame in frames] == is_framed
 
 
-def test_nothing_is_framed_where_nothing_is_selected():
-    _, _, frames, _ = drawn(gallery())
-    assert ACCENT not in {frame["stroke"] for frame in frames}
-
-
-def test_a_click_on_image_or_caption_names_the_id():
-    spec = gallery().specification
-    (click,) = spec["params"]
-    assert (click["name"], click["select"]["fields"]) == ("image", ["id"])
-    assert click["views"] == [spec["layer"][-1]["name"]]
+def test_image_and_caption_can_be_clicked():
     pictures, texts, _, cover = drawn(gallery())
     for picture, text, area in zip(pictures, texts, cover, strict=True):
         assert area["y"] == picture["y"]
         assert area["y2"] > text["y"]
-
-
-def test_an_empty_gallery_is_empty():
-    assert not any(drawn(image_gallery(np.zeros((0, 28, 28), np.uint8), [], [], selected=None, columns=4)))
 
 
 def figure(queries=(0, 5, None), keys=(48, None, 7)):
@@ -83,8 +71,3 @@ def test_query_and_key_lie_on_their_patches():
 def test_everything_is_said_in_words():
     assert "digit 7: row 0, column 0 looks at row 6, column 6, weight 0.99" in figure().description
     assert "digit 40: the class token looks at row 1, column 0" in figure().description
-
-
-def test_none_make_an_empty_figure():
-    none = digit_examples(DIGITS[:0], [], [], [], numbers=[], patch_grid=(7, 7), columns=2)
-    assert not len(none.frame)

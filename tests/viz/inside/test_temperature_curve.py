@@ -31,12 +31,6 @@ def test_every_class_is_a_line_at_its_probabilities():
     assert ys == pytest.approx([0.1 * 280, 0.9 * 280])
 
 
-def test_classes_differ_in_shape_as_well_as_in_colour():
-    first, *_, second = points(curve())
-    assert first["shape"] != second["shape"]
-    assert first["fill"] != second["fill"]
-
-
 def test_the_chosen_temperature_is_marked():
     for chosen in TEMPERATURES:
         chart = curve(chosen=chosen)

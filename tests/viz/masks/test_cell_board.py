@@ -19,14 +19,6 @@ def test_every_cell_says_which_it_is():
     assert [cell["strokeWidth"] for cell in cells][3:5] == [0.3, 2]
 
 
-def test_labels_are_the_tokens_themselves():
-    chart = whole(cell_board(WEIGHTS, ("<b>", "&", "&"), mask=MASK, query=0))
-    (labels,) = (parameter["value"] for parameter in chart["params"] if parameter["name"] == "labels")
-    assert labels == ["<b>", "1 &", "2 &"]
-    axis = chart["layer"][0]["encoding"]["x"]["axis"]
-    assert (axis["labelExpr"], axis["orient"], axis["labelAngle"]) == ("labels[datum.value]", "top", 270)
-
-
 @pytest.mark.parametrize("n", [6, 26, 64])
 def test_names_have_room_beside_each_other_and_the_query_has_its_own(n):
     board = whole(cell_board(np.eye(n), ["a"] * n, mask=np.ones((n, n), bool), query=5))
@@ -42,12 +34,6 @@ def test_masked_cells_are_hatched_and_the_row_of_the_query_is_framed():
     assert (ink.reshape(3, side, 3, side).any(axis=(1, 3)) == ~MASK).all()
     assert row["y"] == cells[6]["y"]
     assert row["height"] == cells[6]["height"]
-
-
-def test_a_click_names_the_cell_and_whether_it_is_blocked():
-    chart = cell_board(WEIGHTS, TOKENS, mask=MASK, query=0).specification
-    (click,) = (parameter for parameter in chart["params"] if "select" in parameter)
-    assert (click["name"], click["select"]["fields"]) == ("cell", ["query", "key", "blocked"])
 
 
 def rows(chart) -> list[dict]:

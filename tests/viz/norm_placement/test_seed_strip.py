@@ -1,5 +1,4 @@
-from tests.viz.scene import drawn, scene
-from viz.builders.figure import VegaFigure
+from tests.viz.scene import drawn, shown_texts
 from viz.norm_placement.seed_strip import ACROSS, SeedLine, seed_strip
 from viz.theory.placements import variant_channels
 
@@ -24,40 +23,24 @@ def test_a_dot_a_seed_below_what_is_written_of_the_line():
 
 def test_distances_between_two_encoders_have_a_mark_of_their_own():
     line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
-    frame = seed_strip([line], **TITLES).frame
-    assert frame["variant"].value_counts().to_dict() == {"pre-LN": 1, "post-LN": 1, ACROSS: 4}
+    figure = seed_strip([line], **TITLES)
+    assert figure.frame["variant"].value_counts().to_dict() == {"pre-LN": 1, "post-LN": 1, ACROSS: 4}
+    assert f"length of the states (grey: {ACROSS})" in shown_texts(figure)
 
 
 def test_dots_have_the_colours_of_both_placements_which_are_named():
-    line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
     of_both = set(variant_channels(("pre-LN", "post-LN"))["color"].to_dict()["scale"]["range"])
-    for figure in (
-        seed_strip(LINES, **TITLES),
-        seed_strip([line], **TITLES, log=True),
-    ):
-        fills = {item.get("fill") for items in drawn(figure, width=500) for item in items}
-        assert of_both <= fills
-    assert {"pre-LN", "post-LN", "length of the states"} <= texts(seed_strip(LINES, **TITLES))
-    assert not {"pre-LN", "post-LN"} & texts(seed_strip(LINES, **TITLES, has_legend=False))
-    assert f"length of the states (grey: {ACROSS})" in texts(seed_strip([line], **TITLES))
+    assert of_both <= {item.get("fill") for layer in drawn(seed_strip(LINES, **TITLES)) for item in layer}
+    named, unnamed = (shown_texts(seed_strip(LINES, **TITLES, has_legend=has)) for has in (True, False))
+    assert {"pre-LN", "post-LN"} <= set(named)
+    assert not {"pre-LN", "post-LN"} & set(unnamed)
 
 
 def test_the_means_are_written_beside_each_line():
     frame = seed_strip(LINES, **TITLES).frames["means"]
     assert frame["mean"].tolist() == ["1.25", "2.25", "1.25", "1.50"]
     assert frame["variant"].tolist() == ["pre-LN", "post-LN"] * 2
-    assert set(frame["mean"]) <= texts(seed_strip(LINES, **TITLES))
-
-
-def texts(figure: VegaFigure) -> set[str]:
-    """All that is written in it, axes and legends too."""
-    result, left = set(), [scene(figure, width=500)]
-    while left:
-        part = left.pop()
-        left += part.get("items", [])
-        if isinstance(text := part.get("text"), str):
-            result.add(text)
-    return result
+    assert set(frame["mean"]) <= set(shown_texts(seed_strip(LINES, **TITLES)))
 
 
 def test_a_reference_is_drawn_where_there_is_one():

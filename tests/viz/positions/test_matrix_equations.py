@@ -84,12 +84,5 @@ def test_many_tokens_are_under_the_pointer_alone():
     assert made.layout.height < 1000
 
 
-def test_no_tokens_make_an_empty_figure():
-    made = figure(
-        output=np.zeros((0, 2)), output_of_reordered=np.zeros((0, 2)), order=np.arange(0), tokens=()
-    )
-    assert np.size(made.data[0].z) == 0
-
-
 def test_markup_in_a_token_is_text():
     assert figure(tokens=("<b>", "a", "c")).layout.yaxis3.ticktext[0] == "&lt;b&gt;"

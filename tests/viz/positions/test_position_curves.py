@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, scene
+from tests.viz.scene import drawn, shown_texts
 from viz.builders.palette import ACCENT, EMPHASIS
 from viz.positions.position_curves import (
     HOLDS,
@@ -18,13 +18,6 @@ from viz.positions.position_curves import (
 
 NORMS = {"|x|": np.array([3.0, 4.0, 5.0]), "|p|": np.array([1.0, 1.0, 1.0])}
 TOKENS = ("[CLS]", "film", "[SEP]")
-
-
-def test_each_kind_has_a_curve_of_its_own_shape_and_colour():
-    *_, points = drawn(norm_curves(NORMS, TOKENS), width=600)
-    assert len(points) == 6
-    assert len({point["stroke"] if "stroke" in point else point["fill"] for point in points}) == 2
-    assert len({point.get("shape", "circle") for point in points}) == 2
 
 
 def test_a_longer_vector_stands_higher_and_zero_is_in_sight():
@@ -46,10 +39,6 @@ def test_a_line_a_map_in_the_order_given():
     figure = error_curves(ERRORS)
     assert figure.frame["error"].tolist() == [0, 0, 0, 1, 0.5, 0.25]
     assert figure.frame["t"].tolist() == [0, 1, 2] * 2
-
-
-def test_no_maps_make_an_empty_chart():
-    assert drawn(error_curves({}), width=400) in ([], [[]])
 
 
 OFFSETS = np.array([-1, 0, 1])
@@ -112,11 +101,6 @@ def test_the_dots_of_the_chosen_seed_stand_out():
     assert [dot["description"] for dot in dots[-2:]] == ["with, seed 1", "without, seed 1"]
 
 
-def test_no_orders_make_an_empty_chart():
-    bars, dots = drawn(shuffle_strip({}, {}, class_name="7", selected=None), width=1000)
-    assert bars == dots == []
-
-
 def test_bars_stand_in_the_order_given_with_name_place_and_number():
     bars, names, numbers = drawn(
         neighbour_bars(("great", "great"), (0.75, 0.5), word="good", positions=(3, None)), width=400
@@ -134,10 +118,6 @@ def test_a_bar_below_zero_goes_to_the_left_and_leaves_its_number_beside_it():
     assert names[0]["x"] < bars[1]["x"]
 
 
-def test_no_neighbours_make_an_empty_chart():
-    assert drawn(neighbour_bars((), (), word="c"), width=400) == [[], [], []]
-
-
 def test_two_bars_a_layer():
     sees, holds = np.array([[2, 2], [3, 0]]), np.array([[2, 2], [5, 2]])
     rows = reach_bars(sees, holds, axis_end=9, names=["L0", "L1"]).frame.set_index(["bar", "layer"])
@@ -148,13 +128,7 @@ def test_two_bars_a_layer():
 def test_the_axis_names_the_token_itself():
     reached = np.full((3, 2), 19)
     figure = reach_bars(reached, reached, axis_end=19, names=["L0", "L1", "L2"])
-    labels = shown_texts(scene(figure, width=1200))
-    assert {"−10", "0", "10"} <= labels
-
-
-def shown_texts(part: dict) -> set[str]:
-    own = {str(part["text"])} if part.get("text") is not None and part.get("opacity", 1) > 0 else set()
-    return own.union(*(shown_texts(item) for item in part.get("items", [])))
+    assert {"−10", "0", "10"} <= set(shown_texts(figure, width=1200))
 
 
 def test_shares_of_a_head_sum_to_one():

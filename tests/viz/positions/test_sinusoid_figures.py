@@ -119,11 +119,6 @@ def test_dots_lie_on_their_waves():
     assert len(curves) == 2 * len(T)
 
 
-def test_no_curves_make_an_empty_chart():
-    empty = wave_curves([], np.zeros((0, 3)), T, np.zeros((0, 5)), position=1)
-    assert drawn(empty, width=600)[2] == []
-
-
 def test_of_many_positions_the_dots_are_smaller():
     def dot_sizes(n):
         figure = wave_curves(["dim 0"], np.zeros((1, n)), np.arange(n), np.zeros((1, n)), position=0)
