@@ -163,8 +163,8 @@ def has_cells(shape: tuple[int, int]) -> bool:
 
 
 def cell_frame(shape: tuple[int, int], links: Sequence[MatrixLink] | None) -> dict[str, Any]:
-    """The columns of the transparent marks on the large map that take the pointer: one for each cell or, if there are
-    too many cells, one for each row, and on top of them those for the cells of `links`.
+    """The columns of the transparent marks on the large map, of the `shape` (queries, keys), that take the pointer: one
+    for each cell or, if there are too many cells, one for each row, and on top of them those for the cells of `links`.
     """
     queries, keys = np.indices(shape).reshape(2, -1)
     labels = None if links is None else cell_labels(links, *map(range, shape))

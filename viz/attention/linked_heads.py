@@ -346,10 +346,9 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> list[dict[str,
         if compact
         else f"min({N_STRONGEST}, floor((height - below - keys_y - 18) / {KEY_LINE}))",
     }
-    message = (
-        [{"name": "asked", "value": None, "bind": _event_binding("body", "loupe-ask")}] if channel else []
-    )
-    return [*message, *({"name": name, "expr": expression} for name, expression in names.items())]
+    message = {"name": "asked", "value": None, "bind": {"element": "body", "event": "loupe-ask"}}
+    expressions = [{"name": name, "expr": expression} for name, expression in names.items()]
+    return [message, *expressions] if channel else expressions
 
 
 def _hover_selection(channel: str) -> dict[str, Any]:
@@ -361,7 +360,7 @@ def _hover_selection(channel: str) -> dict[str, Any]:
     over = hover_selection(*fields)
     if channel:
         del over["select"]["clear"]
-        over["bind"] = {field: _event_binding("html", f"loupe-{channel}-{field}") for field in fields}
+        over["bind"] = {field: {"element": "html", "event": f"loupe-{channel}-{field}"} for field in fields}
     return over
 
 
@@ -371,8 +370,3 @@ def _click_selection(name: str, *fields: str) -> dict[str, Any]:
         f"item() && item().datum && isDefined(item().datum.stamp) && isDefined(item().datum.{fields[0]})"
     )
     return point_selection(name, *fields, on={"source": "scope", "type": "click", "filter": [has_fields]})
-
-
-def _event_binding(element: str, event: str) -> dict[str, str]:
-    """The binding of a Vega parameter to the events named `event` of the `element` (a CSS selector)."""
-    return {"element": element, "event": event}

@@ -62,12 +62,12 @@ def grid(
     """A grid of cells at the channels `x` and `y`, coloured by the column `colour_of` up to `largest`; `signed`
     colours are symmetric about 0.
 
-    `written` are the texts in the cells, one for each cell or a channel; their ink is `ink`, by default the one that
-    contrasts with the cell's colour. Screen readers read the column `name`, and the tooltip has all `columns` with a
-    title. `drawing` holds columns that only the drawing needs. A click on a cell sets the point selection `click[0]`
-    to the fields `click[1:]`; cells whose entry in `selected` is true are framed. `borders` are the line widths of
-    framed and of other cells. The layers `between` are drawn between colours and texts, the layers `above` on top of
-    all. `mark` are options of the cells' mark, `values` and `properties` those of `chart`.
+    `written` are the texts in the cells, one for each cell or a channel, `font_size` pixels high; their ink is `ink`,
+    by default the one that contrasts with the cell's colour. `legend` is the colour bar. Screen readers read the
+    column `name`, and the tooltip has all `columns` with a title. A click on a cell sets the point selection
+    `click[0]` to the fields `click[1:]`; cells whose entry in `selected` is true are framed. `borders` are the line
+    widths of framed and of other cells. The layers `between` are drawn between colours and texts, the layers `above`
+    on top of all. `mark` are options of the cells' mark, `drawing`, `values` and `properties` those of `chart`.
     """
     cell = as_vega_lite({"x": x, "y": y})  # once for all layers
     own = dict(drawing or {})
@@ -168,6 +168,7 @@ def head_grid(
 ) -> VegaFigure:
     """A grid of values [layer, head], NaN for a head without a value; the `selected` (layer, head) is framed.
 
+    `title` are lines above the grid, of which the first names the values; `digits` are those of `cell_numbers`.
     `signed` values are coloured symmetrically about 0, others from 0 to the largest. `notes`, one for each head in the
     order of layers, are shown in the tooltip. A click sets the point selection `head`, fields `layer` and `head`.
     """

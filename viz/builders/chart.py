@@ -199,8 +199,9 @@ def dots(
     called: str = "name:N",
     **options: Any,
 ) -> Layer:
-    """A layer of clickable points; those whose column `selected` is true are green. `sizes` are the sizes of selected
-    and of other points, and `called` is the column that screen readers read.
+    """A layer of points at these `channels`; those whose column `selected` is true are green. `sizes` are the sizes of
+    selected and of other points, and `called` is the column that screen readers read; the other arguments are those
+    of `layer`.
     """
     style = {"cursor": "pointer"} | ({"filled": True} if mark == "point" else {}) | options
     own = {

@@ -60,8 +60,8 @@ def format_tex(value: float, spec: str = ".3g") -> str:
 
 
 def percent(share: float, digits: int = 1, *, brief: bool = False) -> str:
-    """A share from 0 to 1 as a percentage. One that only rounds to 0 % or 100 % is given as "under 0.1 %" or "over
-    99.9 %", `brief` as "<0.1 %".
+    """A share from 0 to 1 as a percentage with this number of decimals (`digits`). One that only rounds to 0 % or
+    100 % is given as "under 0.1 %" or "over 99.9 %", `brief` as "<0.1 %".
     """
     step = 10 ** -(digits + 2)
     below, above = ("<", ">") if brief else ("under ", "over ")

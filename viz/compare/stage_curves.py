@@ -104,7 +104,7 @@ def logit_curves(
     """Curves of `logits` [stage, class]: `marked` maps the names of some classes to the colours of their curves,
     which are labelled; all others are grey.
 
-    The y axis spans `domain`.
+    The y axis spans `domain`; `title` stands above the figure.
     """
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
     stages, n_stages = stage_names(stages), len(stages)

@@ -57,16 +57,6 @@ def number_choices(figure: Figure) -> tuple[NumberChoice, ...]:
     return ("drawn", "none") if without_numbers(specification) != specification else ("drawn",)
 
 
-def with_numbers(figure: Heatmap, numbers: NumberChoice) -> Heatmap:
-    """The heatmap with the numbers of this choice in its cells; cells without a value stay empty."""
-    if numbers == "drawn":
-        return figure
-    panels = [
-        replace(panel, written=_cell_texts(panel) if numbers == "all" else None) for panel in figure.panels
-    ]
-    return replace(figure, panels=tuple(panels))
-
-
 def without_numbers(specification: Mapping[str, Any]) -> dict[str, Any]:
     """The specification of a Vega-Lite chart without the layers that write a number into each coloured cell."""
     layers = specification["layer"]
@@ -209,7 +199,13 @@ def _layout(figure: Figure, style: ExportStyle) -> _Layout:
     """The layout of the figure, with the numbers in cells and the title that the style asks for."""
     if isinstance(figure, Heatmap):
         title = ": ".join(filter(None, (style.above, figure.title))) if style.title else ""
-        heatmap = with_numbers(replace(figure, title=title), style.numbers)
+        heatmap = replace(figure, title=title)
+        if style.numbers != "drawn":
+            has_all = style.numbers == "all"
+            panels = [
+                replace(panel, written=_cell_texts(panel) if has_all else None) for panel in figure.panels
+            ]
+            heatmap = replace(heatmap, panels=tuple(panels))
         return _Layout(partial(heatmap_vega, heatmap), natural_width(heatmap), True, heatmap)
     if style.numbers == "all" and len(number_choices(figure)) == 1:
         raise ValueError("this figure has no cells with a number each: leave numbers='all' out")

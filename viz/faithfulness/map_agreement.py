@@ -93,8 +93,8 @@ def score_effect(
     effect: str,
     selected: int | None,
 ) -> VegaFigure:
-    """A point for each of the `positions` that were compared: its score in the map on the x axis, its measured effect
-    on the y axis; `tokens` are those of the points.
+    """A point for each of the `positions` that were compared: its entry in the `scores` of the map on the x axis, and in
+    the measured `effects` on the y axis, both [point]; `tokens` are those of the points.
 
     `kind` says how a position was removed, `effect` what was measured, with its unit; the position `selected` is
     marked. Spearman's correlation can be computed from the columns `score` and `effect`. A click on a point sets the

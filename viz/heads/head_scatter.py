@@ -58,11 +58,7 @@ def head_scatter(
     frame = frame.sort_values("selected", kind="stable")  # no other point lies on the chosen one
     frame["label"] = frame["name"].where(frame["selected"] | (len(frame) <= _ALL_NAMED), "")
     drawn = frame[np.isfinite(frame["x"]) & np.isfinite(frame["y"])]
-    axis_ends = {
-        f"{axis}_{end_name}": end_value
-        for axis in ("x", "y")
-        for end_name, end_value in _axis_ends(drawn[axis].to_numpy())
-    }
+    axis_ends = _axis_ends("x", drawn["x"].to_numpy()) | _axis_ends("y", drawn["y"].to_numpy())
     left_out = len(frame) - len(drawn)
     missing = f" {left_out} without one of the two." if left_out else ""
     columns = [
@@ -117,15 +113,16 @@ def _name_placements(drawn: pd.DataFrame, ends: Mapping[str, float]) -> dict[str
     return placement_columns(pixels, widths, SMALL, _PLACEMENTS)
 
 
-def _axis_ends(values: np.ndarray) -> list[tuple[str, float]]:
-    """The two ends of an axis, with a margin beyond the outermost `values`, each with its name for `value`; the axis
-    starts at 0 if the values are near 0.
+def _axis_ends(axis: str, values: np.ndarray) -> dict[str, float]:
+    """The chart's values "x_low" and "x_high" for the `axis` "x": its two ends, with a margin beyond the outermost
+    `values`; the axis starts at 0 if the values are near 0.
     """
     if not len(values):
-        return [("low", 0.0), ("high", 1.0)]
+        return {f"{axis}_low": 0.0, f"{axis}_high": 1.0}
     lowest, highest = float(values.min()), float(values.max())
     margin = 0.06 * (highest - lowest) or 0.1 * abs(highest) or 0.1
-    return [("low", 0.0 if 0 <= lowest < 0.4 * highest else lowest - margin), ("high", highest + margin)]
+    start = 0.0 if 0 <= lowest < 0.4 * highest else lowest - margin
+    return {f"{axis}_low": start, f"{axis}_high": highest + margin}
 
 
 def _layer_colours(n: int) -> list[str]:

@@ -217,8 +217,8 @@ def stage_positions(
     ends: tuple[str, str] = ("falls", "rises"),
 ) -> VegaFigure:
     """A heatmap of the effects [stage, position] of patching the residual stream on the quantity `what`, NaN where a
-    position has no counterpart in the other input; the column of the `query` is framed. `ends` are the words at the
-    two ends of the colour bar.
+    position has no counterpart in the other input; the column of the `query` is framed. `signed` effects are coloured
+    symmetrically about 0, and `ends` are the words at the two ends of the colour bar.
 
     A click sets the point selection `cell`, fields `stage` and `position`.
     """

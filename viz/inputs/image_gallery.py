@@ -37,7 +37,8 @@ def image_gallery(
     selected: int | None,
     columns: int,
 ) -> VegaFigure:
-    """Captioned `images`, uint8 [image, height, width] or [image, height, width, 3], `columns` in a row.
+    """Small `images`, uint8 [image, height, width] or [image, height, width, 3], above their `captions`, `columns` in a
+    row.
 
     The image with the id `selected` is framed. A click on an image or its caption sets the point selection `image`,
     field `id`. The pixels are sharp only at the chart's own width, 61 pixels for each column.
@@ -70,11 +71,11 @@ def digit_examples(
     patch_grid: tuple[int, int],
     columns: int,
 ) -> VegaFigure:
-    """Captioned `images`, uint8 [example, height, width], `columns` in a row, with one query and one key patch marked
-    in each; None stands for the class token.
+    """Captioned `images`, uint8 [example, height, width], `columns` in a row, with a patch of the `queries` and one of
+    the `keys` [example] marked in each; None stands for the class token.
 
-    The caption has the attention weight. `numbers` identify the examples: a click sets the point selection `example`,
-    field `number`.
+    The caption has the entry in the attention `weights` [example]. `numbers` identify the examples: a click sets the
+    point selection `example`, field `number`.
     """
     drawing = _image_columns(images, columns, _LARGE)
     names = [

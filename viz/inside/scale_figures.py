@@ -163,7 +163,7 @@ def _with_selected_last(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.Da
     marked = heads.assign(
         name=[head_name(*index) for index in indices], selected=[index == selected for index in indices]
     )
-    return marked.iloc[sorted(range(len(indices)), key=lambda row: indices[row] == selected)]
+    return marked.sort_values("selected", kind="stable")
 
 
 def _head_columns(frame: pd.DataFrame) -> list[Column]:

@@ -31,8 +31,8 @@ _LEGEND = alt.Legend(title=None, orient="top")
 def cell_board(
     pattern: np.ndarray, tokens: Sequence[str], *, mask: np.ndarray, query: int, scale: WeightScale = TO_ONE
 ) -> VegaFigure:
-    """A grid of weights [query, key], a row for each query; cells that `mask` [query, key] forbids (False) are
-    hatched.
+    """A grid of the weights of a `pattern` [query, key], a row for each query; cells that `mask` [query, key] forbids
+    (False) are hatched.
 
     The row of `query` is framed. A click on a cell sets the point selection `cell`, fields `query`, `key` and
     `blocked`, so that a second click on a cell differs from the first.

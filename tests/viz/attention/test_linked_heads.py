@@ -2,7 +2,6 @@ import json
 import re
 from html import unescape
 
-import altair as alt
 import numpy as np
 import pytest
 
@@ -49,20 +48,6 @@ def framed(figure: VegaFigure) -> list[tuple[float, float]]:
     """Where the small maps with a thick frame in the accent lie."""
     frames = [layer for layer in drawn(figure) if {"strokeDash"} <= set(layer[0])]
     return [(item["x"], item["y"]) for item in frames[0] if item["stroke"] == ACCENT]
-
-
-@pytest.mark.parametrize(("channel", "compact"), [("", False), ("a", True)])
-def test_every_form_is_valid(channel, compact):
-    options = {"channel": channel, "compact": compact}
-    picture = np.zeros((16, 24), np.uint8)
-    for figure in (
-        linked_heads(NOT_GOOD, **options),
-        linked_heads(MASKED, **options),
-        linked_heads(GRID, picture=picture, **options),
-        linked_heads(from_arrays(np.full((1, 2, 2, 3), 1 / 3), ["a", "b"], keys=list("xyz")), **options),
-    ):
-        alt.Root.validate(figure.specification)
-        assert drawn(figure)
 
 
 def test_the_form_does_not_change_with_the_data():

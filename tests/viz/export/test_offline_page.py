@@ -120,15 +120,6 @@ def test_keys_may_be_others_than_queries():
     assert (len(script["queries"]), script["keys"]) == (8, ["x", "y"])
 
 
-def test_what_a_mask_forbids_is_hatched():
-    mask = np.ones((2, 3, 8, 8), bool)
-    mask[1, 2, 3, 4] = False
-    hatched = Parts(view(mask=mask)).data()["datasets"]["frame"]["hatched"]
-    assert len(set(hatched[:-1])) == 1
-    assert hatched[-1] != hatched[0]
-    assert "hatched" not in Parts(view()).data()["datasets"]["frame"]
-
-
 def test_a_picture_comes_along():
     data = Parts(view(tokens=None, picture=np.zeros((8, 8), np.uint8), patch_grid=(2, 4))).data()
     picture = data["datasets"]["picture"]
