@@ -20,6 +20,7 @@ from .safe_text import missing_letters_sentence
 from .save import PICTURES, figure_bytes
 
 KINDS = ("html", *PICTURES)
+_OF_PICTURES = ("theme", "width_cm", "font_pt", "transparent", "numbers", "no_title")  # arguments
 
 
 def main(arguments: Sequence[str] | None = None, program: str = f"python -m {__package__}") -> None:
@@ -52,11 +53,11 @@ def file_content(args: argparse.Namespace) -> bytes:
     file_format = args.out.suffix.lower().removeprefix(".")
     if file_format not in KINDS:
         raise ValueError(f"--out must end in .{', .'.join(KINDS)}, got {args.out.name}")
-    if file_format == "html" and (
-        unused_option := [option for option, value in _picture_options(args).items() if value]
-    ):
+    is_set = {name: value is not None and value is not False for name, value in vars(args).items()}
+    options = [f"--{name.replace('_', '-')}" for name in _OF_PICTURES if is_set[name]]
+    if file_format == "html" and options:
         raise ValueError(
-            f"{', '.join(unused_option)} can be set for .{', .'.join(PICTURES)}: a page takes its look from the browser"
+            f"{', '.join(options)} can be set for .{', .'.join(PICTURES)}: a page takes its look from the browser"
         )
     read = model_module("record.record_file").read_file(args.record)
     record = read.record
@@ -92,18 +93,6 @@ def file_content(args: argparse.Namespace) -> bytes:
     if warning := missing_letters_sentence(figure, file_format):
         print(f"{__package__}: {warning}", file=sys.stderr)
     return figure_bytes(figure, file_format, style)
-
-
-def _picture_options(args: argparse.Namespace) -> dict[str, object]:
-    """The arguments that apply only to pictures, by name, with their values."""
-    return {
-        "--theme": args.theme,
-        "--width-cm": args.width_cm is not None,
-        "--font-pt": args.font_pt is not None,
-        "--transparent": args.transparent,
-        "--numbers": args.numbers,
-        "--no-title": args.no_title,
-    }
 
 
 def _figure_of_heads(record: Any, head: Sequence[int] | None, query: int | None) -> Figure:
