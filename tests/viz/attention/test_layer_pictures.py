@@ -44,12 +44,8 @@ def test_of_equal_weights_no_patch_is_the_strongest():
     weights = WEIGHTS.copy()
     weights[0] = 1 / 7
     weights[1, 5] = 0.4
-    assert figure_of(weights=weights).frame["strongest patch"].tolist() == [
-        "6 alike",
-        "2 alike",
-        "r0c2",
-        "r1c0",
-    ]
+    strongest = figure_of(weights=weights).frame["strongest patch"].tolist()
+    assert strongest == ["6 alike", "2 alike", "r0c2", "r1c0"]
 
 
 def test_each_layer_is_a_picture_over_the_weights_of_its_patches():

@@ -100,12 +100,8 @@ def test_every_head_says_its_step():
     rects, texts, _ = drawn(chart)
     assert len(rects) == 4
     assert [item["text"] for item in texts] == ["0", "5", "1.2k", "9"]
-    assert list(zip(chart.frame["name"], chart.frame["step"], strict=True)) == [
-        ("L0 H0", 0),
-        ("L0 H1", 5),
-        ("L1 H0", 1200),
-        ("L1 H1", 9),
-    ]
+    steps = chart.frame.set_index("name")["step"].to_dict()
+    assert steps == {"L0 H0": 0, "L0 H1": 5, "L1 H0": 1200, "L1 H1": 9}
 
 
 def test_what_formed_later_is_drawn_in_more_ink():
