@@ -140,9 +140,9 @@ def weight_strip(
         layer("rect", cover, rows, click=click, fill="transparent", cursor="pointer", **corners),
         drawing=boxes | {"selected": np.arange(n_tokens) == query},
         values={"longest": longest_word, **bar.values},
+        **_BREAKS_LINES,
         description=f"The {n_tokens} {positions.units} of the text, coloured by the attention of {query_name} to them",
         **lines_above(notes),
-        **_BREAKS_LINES,
     )
 
 
@@ -177,8 +177,8 @@ def signed_strip(positions: "Positions", values: np.ndarray, *, limit: float, wh
         layer("rect", cover, rows, fill="transparent", **corners),
         drawing=boxes | {"strong": is_strong(values, limit, signed=True)},
         values={"longest": longest_word, "largest": limit},
-        description=f"The {len(positions)} {positions.units} of the text, coloured by what each {what}",
         **_BREAKS_LINES,
+        description=f"The {len(positions)} {positions.units} of the text, coloured by what each {what}",
     )
 
 
@@ -186,7 +186,7 @@ def _letters(rows: Rows, box: Channels, **options: Any) -> Layer:
     """The layer of the tokens' letters in their boxes, with further `options` of the marks."""
     channels = {"x": pixel_x("middle"), "y": box["y"], "text": "label:N"}
     limit = alt.expr("datum.end - datum.start")
-    return layer("text", channels, rows, aria=False, font=FONT, fontSize=LARGE, limit=limit, **options)
+    return layer("text", channels, rows, aria=False, font=FONT, fontSize=LARGE, **options, limit=limit)
 
 
 def _longest_word(boxes: Columns) -> float:

@@ -60,7 +60,7 @@ def removal_curve(
 
     def curve_of(field: str, name: str, **mark: Any) -> list[Layer]:
         kind: Kwargs = {"calculate": {"kind": f"'{name}'"}}
-        channels = x | by_kind | {"y": alt.Y(f"{field}:Q", **y)}
+        channels = x | {"y": alt.Y(f"{field}:Q", **y)} | by_kind
         return lines(channels, columns, {**kind, "aria": False, **mark}, {**kind, "size": 40})
 
     band = x | {"y": alt.Y("low:Q", **y), "y2": "high:Q"}
