@@ -11,8 +11,8 @@ from app_pages.attention.attributed_answer import (
     draw_verdict,
     token_and_verdict_containers,
 )
-from app_pages.attention.detail import draw_cells
-from app_pages.attention.sentence_links import Outlines
+from app_pages.attention.detail import draw_cells, matrix_figure
+from app_pages.attention.sentence_links import NO_OUTLINES, Outlines
 from app_pages.attention.shown_head import ShownHead, head_sentence
 from app_pages.attention.window import LARGE
 from app_pages.controls import compare_controls
@@ -22,41 +22,38 @@ from app_pages.controls.lens import number_sentence_for
 from app_pages.controls.pages import COMPARE, go_to
 from app_pages.show.download import download
 from app_pages.show.linked_view import AnswerColours, Choice, linked_view
-from app_pages.subject.as_python import maps, seen_picture
-from app_pages.subject.subject import Subject
-from app_pages.toolkit.expression import call, named
+from app_pages.subject.as_python import seen_picture
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain
-from model.inputs import Picture, preprocessed_picture
 from model.lenses import ATTENTION
 from model.measures.head_measures import head_summary
 from viz.attention.head_overview import head_maxima, head_overview
-from viz.attention.matrix_links import with_outlines
 from viz.attention.picture_patches import query_on_picture
-from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.number_format import format_number, head_name
+from viz.builders.number_format import format_number
 from viz.builders.palette import WeightScale
 
 
-def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
+def draw_all_heads(shown: ShownHead, outlined: Outlines | None) -> None:
     """Draws the maps of all heads beside the chosen head's map in large, and the verdict whether that map explains the answer.
     The links between words in `outlined` are framed in the maps.
     """
     record, lens = shown.view.record, shown.lens
     is_own_scale = shown.chosen.scale == "own"
+    picture = None if record.unit == "token" else seen_picture(shown.subject)
+    is_on_picture = SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE
     tokens, verdict = token_and_verdict_containers(record)
     linked, remarks = st.container(key="linked"), st.container()
 
     def check() -> AnswerColours | None:
         """Draws the verdict on the chosen map; returns how the answer depends on each token."""
         with verdict:
-            pattern = maps(shown.subject, shown.through).pattern[shown.head]
-            return draw_verdict(shown, pattern, shown.head)
+            return draw_verdict(shown)
 
     with linked:
         linked_view(
             record,
             Choice(*shown.head, shown.query, chosen_colouring()),
-            choice_callback(shown, has_heads=lens.has_heads),
+            choice_callback(shown),
             key="all_heads",
             tokens=tokens,
             measures=shown.view.measures,
@@ -65,37 +62,38 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
             scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
             tops=head_maxima(record) if is_own_scale else None,
             reach="each map's own maximum" if is_own_scale else "1",
-            picture=_picture_pixels(shown.subject),
-            on_picture=SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE,
+            picture=picture and picture(),
+            on_picture=is_on_picture,
             links=None if outlined is None else outlined.links,
             answer_colours=check,
         )
-        _draw_menu(shown, outlined)
-    notes = [*shown.view.notes_on(shown.pattern), number_sentence_for(shown.subject, shown.chosen)]
+        _draw_menu(shown, outlined or NO_OUTLINES, picture, is_on_picture=is_on_picture)
+    notes = [*shown.notes, number_sentence_for(shown.subject, shown.chosen)]
     if any(notes):
         remarks.caption("  \n".join(map(plain, filter(None, notes))))
     if max(shown.pattern.shape) > LARGE and record.unit == "token":
         with st.expander("This head cell by cell", key="cell_by_cell", on_change="rerun") as cells:
             if cells.open:
-                draw_cells(shown, [] if outlined is None else outlined.links)
+                draw_cells(shown, (outlined or NO_OUTLINES).links)
 
 
-def _draw_menu(shown: ShownHead, outlined: Outlines | None) -> None:
-    """Draws the download menu: the chosen head's map with the `outlined` links, the overview of all heads and, for a picture, its
-    patches coloured by the chosen query's weights.
+def _draw_menu(
+    shown: ShownHead, outlined: Outlines, picture: Expression | None, *, is_on_picture: bool
+) -> None:
+    """Draws the download menu: the chosen head's map with the `outlined` links, the overview of all heads (`is_on_picture` shows
+    each on the picture) and, for a `picture`, its patches coloured by the chosen query's weights.
     """
-    chosen, view, record, source = shown.chosen, shown.view, shown.view.record, shown.view.source
-    picture = None if _picture_pixels(shown.subject) is None else seen_picture(shown.subject)
+    view, source = shown.view, shown.view.source
     others = {
         "overview": call(
             head_overview,
             source,
             selected=shown.head,
             measures=named("measures", call(head_summary, source), lambda: view.measures),
-            colours=chosen.scale,
+            colours=shown.chosen.scale,
             notes=view.notes,
-            by_layer=not chosen.lens.has_heads,
-            picture=picture if SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE else None,
+            by_layer=not shown.lens.has_heads,
+            picture=picture if is_on_picture else None,
             query=shown.query,
         )
     }
@@ -104,37 +102,12 @@ def _draw_menu(shown: ShownHead, outlined: Outlines | None) -> None:
             query_on_picture,
             source,
             picture,
-            source.pattern[shown.head][shown.query],
+            shown.weights[shown.query],
             query=shown.query,
-            scale=chosen.of_head(record),
-            notes=[
-                f"{head_name(*shown.head)}: what {record.tokens[shown.query]} attends to",
-                *view.notes_on(shown.pattern),
-            ],
+            scale=shown.scale,
+            notes=[f"{shown.name}: what {view.record.tokens[shown.query]} attends to", *shown.notes],
         )
-    links, note = outlined or Outlines([], "")
-    figure = call(
-        weight_heatmap,
-        source.pattern[shown.head],
-        source.tokens,
-        query=shown.query,
-        mask=source.mask[shown.head],
-        scale=chosen.of_head(record),
-        keys=None if record.keys is None else source.keys.tokens,
-        numbers=source.numbers,
-        notes=[*view.notes_on(shown.pattern), *filter(None, [note])],
-    )
-    download(
-        call(with_outlines, figure, links, shown.head) if links else figure,
-        "matrix",
-        others=others,
-    )
-
-
-def _picture_pixels(subject: Subject) -> np.ndarray | None:
-    """Pixels of the picture as the encoder reads it, blank where a record from a file lacks them; None for a text."""
-    read = subject.model_input
-    return preprocessed_picture(read.array, subject.record) if isinstance(read, Picture) else None
+    download(matrix_figure(shown, outlined.links, links_note=outlined.note), "matrix", others=others)
 
 
 def link_to_steps(shown: ShownHead) -> None:
@@ -159,12 +132,8 @@ def link_to_steps(shown: ShownHead) -> None:
 
 def sentences_about_heads(shown: ShownHead) -> Sequence[str]:
     """A sentence for each head, in order of layer and head: its role and what most of its weight goes to."""
-    maps = shown.subject.through(shown.through)
     n_layers, n_heads = shown.view.record.pattern.shape[:2]
-    return [
-        head_sentence(shown.subject, maps, shown.lens, layer, head)
-        for layer, head in np.ndindex(n_layers, n_heads)
-    ]
+    return [head_sentence(shown, layer, head) for layer, head in np.ndindex(n_layers, n_heads)]
 
 
 def link_to_patches() -> None:

@@ -1,7 +1,6 @@
 """Attribution of the answer to tokens or patches by gradients: their colours, and whether knock-outs agree with them."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,9 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.attention.attribution_target import (
     Target,
     baseline_clause,
-    can_attribute,
     choose_attribution,
-    other_text,
     say_agreement,
     target_of,
 )
@@ -23,6 +20,7 @@ from app_pages.controls.attention_controls import (
     COLOURED_BY,
     COLOURINGS,
     GRADIENT,
+    HEAD,
     INTEGRATED,
     KNOCKED_OUT,
 )
@@ -33,16 +31,18 @@ from app_pages.show.faithfulness.checked import Checked, with_curves, with_score
 from app_pages.show.faithfulness.line import faithfulness
 from app_pages.show.linked_view import NOT_MEASURED, AnswerColours, Choice
 from app_pages.subject.answer import Answer
-from app_pages.subject.subject import LiveSubject, Subject
-from app_pages.toolkit.expression import Expression
+from app_pages.subject.as_python import maps
+from app_pages.subject.subject import LensChoice, LiveSubject
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.attribution import (
     MOST_GRADIENTS,
     Attribution,
+    Similarity,
     explained_positions,
     gradient_times_input,
     integrated_gradients,
 )
+from model.inputs import Text
 from model.record import AttentionRecord
 from viz.builders.number_format import format_distinct, format_number
 
@@ -56,28 +56,18 @@ _FORMULAS = {
 }
 
 
-class Attributed(NamedTuple):
-    """An attribution of the answer to the tokens or patches, the gradient method (an option of `ATTRIBUTION`) that computed it,
-    and its target.
-    """
-
-    method: str
-    target: Target
-    attribution: Attribution
-
-
-def attribute(shown: ShownHead, checked: Checked | None) -> Attributed | None:
-    """Attribution of the answer by the chosen gradient method; None if the method is knock-out.
+def _attribute(
+    subject: LiveSubject, through: LensChoice, answer: Answer, checked: Checked | None
+) -> AnswerColours | None:
+    """Attribution of the answer by the chosen gradient method, as colours of the tokens or patches; those whose content the
+    baseline keeps get None. None if the method is knock-out.
 
     Draws the formula with its source, how far the attributions are from summing to the answer's difference from the baseline, and
     whether the knock-outs in `checked` agree. Where the computation takes long, draws a button and returns None until it is
     pressed; where the method cannot attribute this answer, draws a sentence that says why and returns None.
     """
-    subject, answer = shown.subject, shown.answer
-    if not isinstance(subject, LiveSubject) or not can_attribute(subject, shown.view.record):
-        return None
     method = ATTRIBUTION.held(KNOCKED_OUT)
-    if method == KNOCKED_OUT or (target := target_of(subject, shown.through, answer, method)) is None:
+    if method == KNOCKED_OUT or (target := target_of(subject, through, answer, method)) is None:
         return None
     work_key = (method, subject, target.explained)
     n_gradients = _USUAL_GRADIENTS if method == INTEGRATED else 2
@@ -87,39 +77,40 @@ def attribute(shown: ShownHead, checked: Checked | None) -> Attributed | None:
     function = integrated_gradients if method == INTEGRATED else gradient_times_input
     with until_done(work_key):
         attribution = subject.compute(function, target.explained, spinner=f"Computing {method} …")
-    attributed = Attributed(method, target, attribution)
     if checked is not None:
-        _say_whether_knock_outs_agree(subject, attributed, checked, answer)
+        _say_whether_knock_outs_agree(subject, method, target, attribution, checked, answer)
     baseline = baseline_clause(subject.record, target.explained)
     formula = _FORMULAS[method].format(unit=subject.record.unit, name=target.name, baseline=baseline)
-    st.caption(f"{formula} {_completeness_sentence(attributed)}")
-    return attributed
-
-
-def attribution_colouring(subject: Subject, attributed: Attributed) -> AnswerColours:
-    """The attributions as colours of the tokens or patches; those whose content the baseline keeps get None."""
-    target, values = attributed.target, attributed.attribution.values.tolist()
+    st.caption(f"{formula} {_completeness_sentence(method, attribution)}")
     measured = explained_positions(subject.record, target.explained)
     return AnswerColours(
-        effects=[value if position in measured else None for position, value in enumerate(values)],
-        what=attributed.method,
+        effects=[
+            value if position in measured else None
+            for position, value in enumerate(attribution.values.tolist())
+        ],
+        what=method,
         unit=target.unit,
-        note=f"Gold: {target.gold}; purple: {target.purple}, by {attributed.method}.",
+        note=f"Gold: {target.gold}; purple: {target.purple}, by {method}.",
     )
 
 
 def _say_whether_knock_outs_agree(
-    subject: LiveSubject, attributed: Attributed, checked: Checked, answer: Answer
+    subject: LiveSubject,
+    method: str,
+    target: Target,
+    attribution: Attribution,
+    checked: Checked,
+    answer: Answer,
 ) -> None:
-    """Writes whether the attributions agree with the knock-out effects in `checked`."""
-    method, values = attributed.method, attributed.attribution.values
-    if (other := other_text(attributed.target)) is not None:
-        say_agreement(subject, checked, values, other, method)
+    """Writes whether the `attribution` of `target` by `method` agrees with the knock-out effects in `checked`."""
+    explained = target.explained
+    if isinstance(explained, Similarity) and isinstance(explained.other, Text):
+        say_agreement(subject, checked, attribution.values, explained.other, method)
         return
     line = st.container()
     of_attribution = with_curves(
         subject,
-        with_scores(checked, values),
+        with_scores(checked, attribution.values),
         key="attribution_curves",
         are_shown=False,
         what="attribution",
@@ -128,26 +119,23 @@ def _say_whether_knock_outs_agree(
     line.markdown(f"{method.capitalize()}: {sentence}")
 
 
-def _completeness_sentence(attributed: Attributed) -> str:
-    """Sentence that compares the sum of the attributions with F(input) - F(baseline), which a complete method sums to."""
-    of = attributed.attribution
-    total, difference = format_distinct(of.total, of.difference, ".4f")
-    if of.is_complete and attributed.method != GRADIENT:
-        total, difference = (format_number(value, ".4f") for value in (of.total, of.difference))
-    comparison = f"The sum is {total}; $F$ is {difference} above that of the baseline"
-    if of.difference < 0:
-        comparison = f"The sum is {total}; $F$ minus that of the baseline is {difference}"
-    if attributed.method == GRADIENT:
-        return f"{comparison}: only for a linear $F$ must they be equal."
-    gap, allowed = format_distinct(of.gap, of.allowed, ".1g")
-    if of.is_complete:
-        return (
-            f"Complete: {comparison[0].lower()}{comparison[1:]}, {gap} apart, by {of.n_gradients} gradients."
+def _completeness_sentence(method: str, attribution: Attribution) -> str:
+    """Sentence that compares the sum of the attributions with F(input) - F(baseline), which a complete `method` sums to."""
+    is_complete = attribution.is_complete and method != GRADIENT
+    total, difference = format_distinct(attribution.total, attribution.difference, ".4f")
+    if is_complete:
+        total, difference = (
+            format_number(value, ".4f") for value in (attribution.total, attribution.difference)
         )
-    return (
-        f"**Not complete**: {comparison[0].lower()}{comparison[1:]}, {gap} apart after {MOST_GRADIENTS} gradients (allowed: "
-        f"{allowed})."
-    )
+    comparison = f"sum is {total}; $F$ is {difference} above that of the baseline"
+    if attribution.difference < 0:
+        comparison = f"sum is {total}; $F$ minus that of the baseline is {difference}"
+    if method == GRADIENT:
+        return f"The {comparison}: only for a linear $F$ must they be equal."
+    gap, allowed = format_distinct(attribution.gap, attribution.allowed, ".1g")
+    if is_complete:
+        return f"Complete: the {comparison}, {gap} apart, by {attribution.n_gradients} gradients."
+    return f"**Not complete**: the {comparison}, {gap} apart after {MOST_GRADIENTS} gradients (allowed: {allowed})."
 
 
 def token_and_verdict_containers(record: AttentionRecord) -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -167,11 +155,11 @@ def chosen_colouring() -> str:
     return colouring
 
 
-def choice_callback(shown: ShownHead, *, has_heads: bool) -> Callable[[Choice], None]:
-    """Callback of a click on a token or map: sets layer, head and query; the layer and query alone unless `has_heads`."""
+def choice_callback(shown: ShownHead) -> Callable[[Choice], None]:
+    """Callback of a click on a token or map: sets layer, head and query; of a map of the whole layer, layer and query alone."""
 
     def take(choice: Choice) -> None:
-        (take_head if has_heads else take_layer)(choice.layer, choice.head)
+        (take_head if shown.has_heads else take_layer)(choice.layer, choice.head)
         take_query(shown.view.record.number(choice.query))
         if choice.coloured_by != COLOURED_BY.held():
             COLOURED_BY.take(choice.coloured_by)
@@ -179,9 +167,8 @@ def choice_callback(shown: ShownHead, *, has_heads: bool) -> Callable[[Choice], 
     return take
 
 
-def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | None) -> AnswerColours | None:
-    """Draws the verdict whether the map `pattern` [query, key], over all positions of the input, explains the answer. `head` is
-    the layer and head of the map; None if it combines several heads.
+def draw_verdict(shown: ShownHead) -> AnswerColours | None:
+    """Draws the verdict whether the shown map, over all positions of the input, explains the answer.
 
     Returns the second colouring of the tokens: how the answer changes when each is hidden, or what a gradient method attributes
     to it. None where the shown tokens are not those of the input, or where there is no encoder.
@@ -189,22 +176,23 @@ def draw_verdict(shown: ShownHead, pattern: Expression, head: tuple[int, int] | 
     subject, answer, record = shown.subject, shown.answer, shown.view.record
     checked, controls = faithfulness(
         subject,
-        pattern,
+        shown.map_of(maps(subject, shown.through)),
         shown.kind,
         answer,
         lens=shown.lens.name,
-        head=head,
+        head=shown.head if shown.part == HEAD else None,
         query=record.number(shown.query),
-        why_unchecked=shown.why_unchecked,
+        why_unchecked=shown.through.why_unchecked(subject.record, of_masked_word=answer.word is not None),
         is_wanted=COLOURED_BY.held() == BY_ANSWER and ATTRIBUTION.held(KNOCKED_OUT) == KNOCKED_OUT,
     )
-    if not can_attribute(subject, record):
+    is_whole_input = record.keys is None and len(record) == len(subject.record)  # none merged or hidden
+    if not isinstance(subject, LiveSubject) or not is_whole_input:
         return None
     with controls:
         choose_attribution(subject, answer)
-        attributed = attribute(shown, checked)
-    if attributed is not None:
-        return attribution_colouring(subject, attributed)
+        colours = _attribute(subject, shown.through, answer, checked)
+    if colours is not None:
+        return colours
     if checked is None:
         return NOT_MEASURED
     effects: list[float | None] = [None] * len(record)

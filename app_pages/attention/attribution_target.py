@@ -2,7 +2,6 @@
 the pooled state.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from app_pages.controls.knock_out_choice import NAMES, knock_out_answers
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked
 from app_pages.subject.answer import Answer, ClassAnswer, StateAnswer, WordAnswer
-from app_pages.subject.subject import LensChoice, LiveSubject, Subject
+from app_pages.subject.subject import LensChoice, LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.experiments import faithfulness as rule
 from model.experiments.attribution import Explained, Similarity, explained_positions, similarity_falls
@@ -36,16 +35,10 @@ class Target(NamedTuple):
     """The quantity F that is attributed to tokens or patches, and the words for it in captions."""
 
     explained: Explained
-    name: str  # of F and its unit, in Markdown
-    unit: str  # of a token's number, as plain text
-    gold: str  # what gold means, as plain text
-    purple: str
-
-
-def can_attribute(subject: Subject, shown: AttentionRecord) -> bool:
-    """Whether `subject` has an encoder, and the record `shown` has every token or patch of the input, none merged or hidden."""
-    has_all = shown.keys is None and len(shown) == len(subject.record)
-    return isinstance(subject, LiveSubject) and has_all
+    name: str  # of F and its unit, in Markdown: "log-odds of “positive”, in nats"
+    unit: str  # behind a token's number, as plain text
+    gold: str  # what a gold token does, as plain text: "speaks for “positive”"
+    purple: str  # what a purple token does
 
 
 def baseline_clause(record: AttentionRecord, explained: Explained = None) -> str:
@@ -65,7 +58,7 @@ def baseline_clause(record: AttentionRecord, explained: Explained = None) -> str
     return f"has no content but that of {' and '.join(filter(None, (', '.join(others), last)))}"
 
 
-def choose_attribution(subject: Subject, answer: Answer) -> None:
+def choose_attribution(subject: LiveSubject, answer: Answer) -> None:
     """Draws the choice of the attribution method (knock-out or by gradients) and, if the answer is the pooled state of a text, a
     box for the text to compare with.
     """
@@ -103,18 +96,10 @@ def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method:
     return _similarity(subject, answer, method)
 
 
-def other_text(target: Target) -> Text | None:
-    """The text with whose pooled state the target measures similarity; None for any other target."""
-    if not isinstance(target.explained, Similarity):
-        return None
-    other = target.explained.other
-    return other if isinstance(other, Text) else None
-
-
 def say_agreement(
-    subject: LiveSubject, checked: Checked, values: Sequence[float] | np.ndarray, other: Text, method: str
+    subject: LiveSubject, checked: Checked, values: np.ndarray, other: Text, method: str
 ) -> None:
-    """Writes the rank correlation between attributions and knock-outs: `values` [position] of the gradient method called `method`
+    """Writes the rank correlation between attributions and knock-outs: `values` [position] of the gradient method called `method`,
     against the fall in cosine similarity with the text `other` when each token is hidden.
     """
     sets = [(position,) for position in checked.positions]
@@ -123,7 +108,7 @@ def say_agreement(
         subject.record.pooled, answers, replace(subject, model_input=other).record.pooled
     )
     effects = rule.rounded_effects(effects, in_nats=False)
-    agreement = rule.agreement(np.asarray(values)[list(checked.positions)], effects)
+    agreement = rule.agreement(values[list(checked.positions)], effects)
     verdict = rule.verdict(agreement, effects)
     line = words.uncertainty_text(verdict) or "no rank correlation, since all are equal."
     st.markdown(
@@ -132,19 +117,17 @@ def say_agreement(
     )
 
 
-def _compares_texts(subject: Subject, answer: Answer) -> bool:
+def _compares_texts(subject: LiveSubject, answer: Answer) -> bool:
     """Whether the answer is the pooled state of a text, which can be compared with that of another text."""
-    return (
-        isinstance(subject, LiveSubject) and isinstance(answer, StateAnswer) and subject.loaded.config.is_text
-    )
+    return isinstance(answer, StateAnswer) and subject.loaded.config.is_text
 
 
 def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | None:
     """Target for an encoder without classes: cosine similarity with the pooled state of a typed text, else with the input's own.
     Draws a sentence and returns None if the method or the typed text cannot be used.
     """
-    written = (SIMILAR_TO.held("") or "").strip() if _compares_texts(subject, answer) else ""
-    if not written:
+    text = (SIMILAR_TO.held("") or "").strip() if _compares_texts(subject, answer) else ""
+    if not text:
         if method == GRADIENT:
             advice = ": type another text to compare with" if subject.loaded.config.is_text else ""
             st.caption(
@@ -159,7 +142,7 @@ def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | N
             gold="brings the pooled state nearer to what it is now",
             purple="takes it away from it",
         )
-    other = replace(subject, model_input=Text(written))
+    other = replace(subject, model_input=Text(text))
     try:
         other.record  # noqa: B018 - read once, so that what is wrong with the text is said here
     except ValueError as error:
@@ -167,9 +150,9 @@ def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | N
         return None
     if other.left_out:
         st.caption(plain(f"Of the text to compare with, not read: {other.left_out}."))
-    shortened = written if len(written) <= _LONGEST_NAME else f"{written[: _LONGEST_NAME - 1].rstrip()}…"
+    shortened = text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1].rstrip()}…"
     return Target(
-        explained=Similarity(Text(written)),
+        explained=Similarity(Text(text)),
         name=f"cosine similarity of the pooled state with that of “{plain(shortened)}”",
         unit=f"cosine similarity with “{shortened}”",
         gold=f"makes the text more similar to “{shortened}”",

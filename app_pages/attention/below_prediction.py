@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.attention.all_heads_view import draw_all_heads, link_to_patches, link_to_steps
 from app_pages.attention.detail import download_tokens, draw_one_map
 from app_pages.attention.save_buttons import save_buttons
-from app_pages.attention.sentence_links import choose_links, outlines
+from app_pages.attention.sentence_links import choose_outlines
 from app_pages.attention.shown_head import ShownHead, choose_view
 from app_pages.attention.try_links import try_links
 from app_pages.controls.answer_choice import choose_answer
@@ -30,7 +30,7 @@ from app_pages.show.measures_note import measures_note
 from app_pages.subject.answer import Answer, whole_answer
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.markdown import as_code, counted, plain
-from model.experiments.masked_word import guesses, masked_word, masked_word_by_layer
+from model.experiments.masked_word import Guess, guesses, masked_word, masked_word_by_layer
 from model.lenses import ATTENTION
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number, percent
@@ -63,33 +63,42 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
         try_links(subject)
         draw_masked_token_guesses(subject)
         draw_token_classes(subject.record)
-    if through.lens.name != ATTENTION:
+    is_attention = through.lens.name == ATTENTION
+    if not is_attention:
         draw_lens_description(subject, through.lens)
     shown = ShownHead(
-        subject=subject, chosen=chosen, through=through, view=view, query=query, kind=kind, answer=answer
+        subject=subject,
+        chosen=chosen,
+        through=through,
+        view=view,
+        part=part,
+        query=query,
+        kind=kind,
+        answer=answer,
     )
     outlined = None
     COLOURED_BY.read()  # other figures keep it in the address
-    if part == HEAD and form == MATRIX:
-        if through.lens.name == ATTENTION:
-            outlined = outlines(choose_links(subject, chosen), view.record)
+    shows_all_heads = part == HEAD and form == MATRIX
+    if shows_all_heads:
+        if is_attention:
+            outlined = choose_outlines(subject, chosen, view.record)
         draw_all_heads(shown, outlined)
     else:
-        draw_one_map(shown, part, form, slots.view)
+        draw_one_map(shown, form, slots.view)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="below"):
-        if part == HEAD and form == MATRIX:
+        if shows_all_heads:
             if isinstance(subject, LiveSubject):
                 link_to_steps(shown)
                 if subject.record.unit == "patch":
                     link_to_patches()
-            if through.lens.name == ATTENTION:
+            if is_attention:
                 draw_head_name(subject, chosen.layer, chosen.head)
         elif part == HEAD:
             download_tokens(shown)
         save_buttons(shown, outlined)
     if isinstance(subject, LiveSubject):
         draw_guesses_by_layer(subject)
-    if through.lens.name == ATTENTION:
+    if is_attention:
         draw_lens_description(subject, through.lens)
     measures_note(view.record.units, view.measures, through.lens)
 
@@ -106,15 +115,18 @@ def draw_masked_token_guesses(subject: LiveSubject) -> None:
     by_position = subject.compute(guesses)
     with st.container(key="masked_token_guesses", gap=None):
         for mask_number, position in enumerate(positions[:_MOST_MASKED], 1):
-            words = ", ".join(
-                f"{as_code(guess.token)} {percent(guess.probability, brief=True)}"
-                for guess in by_position[position]
-            )
             number_text = f" number {mask_number}" if len(positions) > 1 else ""
-            st.markdown(f"In place of **{plain(name)}**{number_text}: {words}")
+            st.markdown(f"In place of **{plain(name)}**{number_text}: {_guesses_text(by_position[position])}")
         if len(positions) > _MOST_MASKED:
             n_more = len(positions) - _MOST_MASKED
             st.caption(f"{counted(n_more, 'more masked token')} {'is' if n_more == 1 else 'are'} not listed.")
+
+
+def _guesses_text(most_probable: Sequence[Guess]) -> str:
+    """Tokens with their probabilities, as Markdown: "`good` 12.0 %, `bad` 3.1 %"."""
+    return ", ".join(
+        f"{as_code(guess.token)} {percent(guess.probability, brief=True)}" for guess in most_probable
+    )
 
 
 def draw_guesses_by_layer(subject: LiveSubject) -> None:
@@ -126,37 +138,32 @@ def draw_guesses_by_layer(subject: LiveSubject) -> None:
     if not masked or not record.config.masked_token_output:
         return
     by_position = subject.compute(guesses)
+    positions = [position for position in masked if by_position[position]]
     with st.expander(f"What would stand in place of {plain(record.tokens[masked[0]])} after each layer"):
-        _draw_tables_by_layer(subject, [position for position in masked if by_position[position]])
+        for number, position in enumerate(positions[:_MOST_MASKED], 1):
+            answer = subject.compute(masked_word, None, position)
+            first = _in_table(as_code(by_position[position][0].token))
+            title = f"number {number}, " if len(positions) > 1 else ""
+            lines = [
+                f"| {title}after | most probable | log P of {first}, nats | its rank |",
+                "|:--|:--|--:|--:|",
+            ]
+            for stage in subject.compute(masked_word_by_layer, answer):
+                after = "embedding" if stage.stage == "embed" else stage.stage.removesuffix(" post")
+                log_p = format_number(stage.log_probability, "+.2f")
+                words = _in_table(_guesses_text(stage.guesses))
+                lines.append(f"| {after} | {words} | {log_p} | {stage.rank:,} |")
+            st.markdown("\n".join(lines))
+        st.caption(
+            "Logit lens: the residual stream after each layer goes through the final norm, where there is one, and the output for "
+            "masked tokens. The last row is the encoder's prediction. The output was trained on the last layer alone: earlier rows "
+            "say what it makes of a state, not all that the state holds."
+        )
 
 
-def _draw_tables_by_layer(subject: LiveSubject, positions: Sequence[int]) -> None:
-    """Draws the tables of guesses by layer for the masked tokens at `positions`."""
-    for number, position in enumerate(positions[:_MOST_MASKED], 1):
-        answer = subject.compute(masked_word, None, position)
-        stages = subject.compute(masked_word_by_layer, answer)
-        first = _as_table_code(subject.compute(guesses)[position][0].token)
-        title = f"number {number}, " if len(positions) > 1 else ""
-        lines = [f"| {title}after | most probable | log P of {first}, nats | its rank |", "|:--|:--|--:|--:|"]
-        for stage in stages:
-            words = ", ".join(
-                f"{_as_table_code(guess.token)} {percent(guess.probability, brief=True)}"
-                for guess in stage.guesses
-            )
-            after = "embedding" if stage.stage == "embed" else stage.stage.removesuffix(" post")
-            log_p = format_number(stage.log_probability, "+.2f")
-            lines.append(f"| {after} | {words} | {log_p} | {stage.rank:,} |")
-        st.markdown("\n".join(lines))
-    st.caption(
-        "Logit lens: the residual stream after each layer goes through the final norm, where there is one, and the output for "
-        "masked tokens. The last row is the encoder's prediction. The output was trained on the last layer alone: earlier rows "
-        "say what it makes of a state, not all that the state holds."
-    )
-
-
-def _as_table_code(token: str) -> str:
-    """The token as Markdown code that is safe in a table cell."""
-    return as_code(token).replace("|", "\\|")
+def _in_table(markdown: str) -> str:
+    """Markdown that is safe in a table cell, which a bar would end."""
+    return markdown.replace("|", "\\|")
 
 
 def draw_token_classes(record: ForwardRecord) -> None:

@@ -5,7 +5,7 @@ the weights of that query in each layer.
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -19,7 +19,7 @@ from app_pages.attention.attributed_answer import (
 )
 from app_pages.attention.shown_head import ShownHead, say_what_it_attends_to
 from app_pages.attention.window import choose_window, window
-from app_pages.controls.attention_controls import ALSO_HEADS, BY_LAYER, HEAD, LINES, MATRIX, MEAN
+from app_pages.controls.attention_controls import ALSO_HEADS, BY_LAYER, HEAD, LINES, MATRIX
 from app_pages.controls.head_choice import HeadChoice, step, take_layer, take_query
 from app_pages.controls.lens import number_sentence_for
 from app_pages.controls.map_controls import ALL_QUERIES
@@ -28,12 +28,11 @@ from app_pages.show.download import download
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.linked_view import AnswerColours, Choice, linked_tokens
 from app_pages.show.show import clickable, show
-from app_pages.subject import as_python
 from app_pages.subject.as_python import seen_picture
 from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
-from model.lenses import ATTENTION, Lens
+from model.lenses import ATTENTION
 from model.measures.head_measures import combine_heads
 from model.record import AttentionRecord, Positions
 from model.record.from_arrays import attention_alone
@@ -46,38 +45,13 @@ from viz.attention.token_heatmaps import weight_heatmap
 from viz.attention.token_strip import weight_strip
 from viz.builders.heatmap import position_labels
 from viz.builders.number_format import format_number, head_name, percent
-from viz.builders.palette import WeightScale
 
 
-class _DrawnMap(NamedTuple):
-    """The attention map that is drawn, with its query, scale and notes."""
-
-    record: AttentionRecord
-    source: Expression  # of the record
-    weights: Expression  # [query, key]
-    mask: Expression  # [query, key]
-    query: int
-    scale: WeightScale
-    notes: Sequence[str]  # what was done to the weights
-    name: str  # of the head, or of what is drawn of its layer
-
-
-def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -> None:
-    """Draws the overview of all heads and beside it one map in large: as a matrix, as lines, or that query's row in each layer,
-    by `form`.
-
-    The map is that of the chosen head or, by `part`, the mean or maximum over the heads of its layer. Further choices of the form
-    are drawn into `menu`.
+def draw_one_map(shown: ShownHead, form: str, menu: DeltaGenerator) -> None:
+    """Draws the overview of all heads and beside it the shown map in large: as a matrix, as lines, or the query's row in each
+    layer, by `form`. Further choices of the form are drawn into `menu`.
     """
-    subject, chosen, view = shown.subject, shown.chosen, shown.view
-    maps = subject.through(shown.through)
-    whole_maps = as_python.maps(subject, shown.through).pattern
-    name, weights, whole = head_name(*shown.head), view.source.pattern[shown.head], whole_maps[shown.head]
-    if part != HEAD:
-        how: Literal["mean", "maximum"] = "mean" if part == MEAN else "maximum"
-        weights = call(combine_heads, view.source.pattern[chosen.layer], how)
-        whole = call(combine_heads, whole_maps[chosen.layer], how)
-        name = f"L{chosen.layer}, {part} over its heads"
+    view = shown.view
     tokens, verdict = token_and_verdict_containers(view.record)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="maps"):
@@ -85,156 +59,137 @@ def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -
                 view.source,
                 view.measures,
                 selected=shown.head,
-                scale=chosen.scale,
+                scale=shown.chosen.scale,
                 key="overview",
                 notes=view.notes,
                 lens=shown.lens,
             )
         with st.container(key="detail"):
             with st.container(key="head_sentence"):
-                if part == HEAD:
-                    say_what_it_attends_to(subject, chosen, maps)
+                if shown.part == HEAD:
+                    say_what_it_attends_to(shown)
                 else:
-                    st.markdown(f"**{name}**")
-            _draw_map(shown, weights, part, form, name, menu)
-            if part == HEAD and (sentence := number_sentence_for(subject, chosen)):
+                    st.markdown(f"**{shown.name}**")
+            if view.record.unit == "token":
+                _draw_map_of_text(shown, form, menu)
+            else:
+                _draw_map_of_picture(shown, form)
+            if shown.part == HEAD and (sentence := number_sentence_for(shown.subject, shown.chosen)):
                 st.caption(sentence)
     with verdict:
-        answer_colours = draw_verdict(shown, whole, shown.head if part == HEAD else None)
+        answer_colours = draw_verdict(shown)
     if view.record.unit == "token":
         with tokens:
-            _draw_tokens(shown, weights(), part, answer_colours)
+            _draw_tokens(shown, answer_colours)
 
 
 def download_tokens(shown: ShownHead) -> None:
     """Draws the button that downloads the tokens of a text coloured by the chosen query's weights."""
-    record, source = shown.view.record, shown.view.source
-    weights = source.pattern[shown.head][shown.query]
+    record = shown.view.record
     if record.unit == "token":
-        query, notes = shown.query if record.keys is None else None, shown.view.notes_on(shown.pattern)
-        scale = shown.chosen.of_head(record)
-        download(
-            call(weight_strip, source.attended, weights, query=query, scale=scale, notes=notes), "tokens"
+        strip = call(
+            weight_strip,
+            shown.view.source.attended,
+            shown.weights[shown.query],
+            query=shown.query if record.keys is None else None,
+            scale=shown.chosen.of_head(record),
+            notes=shown.notes,
         )
+        download(strip, "tokens")
 
 
-def _draw_tokens(
-    shown: ShownHead, pattern: np.ndarray, part: str, answer_colours: AnswerColours | None
-) -> None:
-    """Draws the tokens coloured by the chosen query's row of `pattern` [query, key]: the head's map or, by `part`, the mean or
-    maximum over its layer.
-    """
+def _draw_tokens(shown: ShownHead, answer_colours: AnswerColours | None) -> None:
+    """Draws the tokens coloured by the chosen query's row of the shown map."""
     record, head = shown.view.record, shown.head
-    if part != HEAD:  # one map for each layer, of which only the chosen one is looked at
+    if shown.part != HEAD:  # one map for each layer, of which only the chosen one is looked at
         record = attention_alone(record)
         masks = np.logical_or.reduce(record.mask, axis=1, keepdims=True)
-        patterns = np.broadcast_to(pattern, (len(masks), 1, *pattern.shape))
+        patterns = np.broadcast_to(shown.pattern, (len(masks), 1, *shown.pattern.shape))
         record, head = replace(record, pattern=patterns, mask=masks), (shown.chosen.layer, 0)
     linked_tokens(
         record,
         Choice(*head, shown.query, chosen_colouring()),
-        choice_callback(shown, has_heads=part == HEAD and shown.lens.has_heads),
+        choice_callback(shown),
         key="all_heads",
         tops=head_maxima(record) if shown.chosen.scale == "own" else None,
         answer_colours=answer_colours,
     )
 
 
-def draw_cells(shown: ShownHead, links: Sequence[MatrixLink] = ()) -> None:
-    """Draws a window of the head's map cell by cell with the `links` outlined, and beside it the whole map in small, where a
-    click moves the window.
+def draw_cells(shown: ShownHead, links: Sequence[MatrixLink]) -> None:
+    """Draws a window of the head's map cell by cell with the `links` outlined, and beside it the whole map in small, where a click
+    moves the window.
     """
-    drawn = _drawn_map(shown, shown.view.source.pattern[shown.head], head_name(*shown.head))
-    ranges = window(shown.pattern, drawn.query)
+    ranges = window(shown.pattern, shown.query)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
-            _draw_matrix(drawn, ranges, key="matrix_cells", links=links, head=shown.head)
+            _draw_matrix(shown, ranges, key="matrix_cells", links=links)
         if ranges is not None:
             with st.container(width=190):
-                choose_window(shown.view.source.pattern[shown.head], ranges, drawn.scale)
+                choose_window(shown.weights, ranges, shown.scale)
 
 
-def _drawn_map(shown: ShownHead, weights: Expression, name: str) -> _DrawnMap:
-    """The map `weights` [query, key], titled `name`, with the colour scale, mask and notes of the shown head."""
-    view = shown.view
-    return _DrawnMap(
-        view.record,
-        view.source,
-        weights,
-        view.source.mask[shown.head],
-        shown.query,
-        shown.chosen.weights_to("this map's own maximum", weights()),
-        view.notes_on(weights()),
-        name,
-    )
+def _draw_map_of_text(shown: ShownHead, form: str, menu: DeltaGenerator) -> None:
+    """Draws the shown map in the chosen `form`, and beside it the query's strongest keys in numbers."""
+    ranges = window(shown.pattern, shown.query) if form == MATRIX else None
+    with st.container(horizontal=True, gap="small"):
+        with st.container(key="weights"):
+            if form == MATRIX:
+                _draw_matrix(shown, ranges)
+            elif form == LINES:
+                _draw_head_lines(shown, menu)
+            else:
+                _draw_by_layer(shown)
+        with st.container(width=190):
+            _draw_strongest_keys(shown)
+            if ranges is not None:
+                choose_window(shown.weights, ranges, shown.scale)
 
 
-def _draw_map(
-    shown: ShownHead, source: Expression, part: str, form: str, name: str, menu: DeltaGenerator
-) -> None:
-    """Draws the map `source` [query, key], titled `name`, in the chosen `form`: a matrix, lines, or the query's row in each
-    layer; for a picture also over its patches. A click on a token, patch or row chooses the query.
+def _draw_map_of_picture(shown: ShownHead, form: str) -> None:
+    """Draws the query's weights over the patches, and beside them the shown map as a matrix or the query's row in each layer, by
+    `form`. A click on a patch or a row chooses the query.
     """
-    drawn, lens, pattern = _drawn_map(shown, source, name), shown.lens, source()
-    subject, record, query, weights = shown.subject, drawn.record, drawn.query, pattern[shown.query]
-    if record.unit == "token":
-        with st.container(horizontal=True, gap="small"):
-            with st.container(key="weights"):
-                ranges = window(pattern, query) if form == MATRIX else None
-                if form == MATRIX:
-                    _draw_matrix(drawn, ranges)
-                elif form == LINES:
-                    _draw_head_lines(shown, source, name, of_head=part == HEAD and lens.has_heads, menu=menu)
-                else:
-                    _draw_by_layer(shown, part)
-            with st.container(width=190):
-                _draw_strongest_keys(record, weights, query, lens)
-                if ranges is not None:
-                    choose_window(source, ranges, drawn.scale)
-        return
-    if drawn.notes:
-        st.caption("  \n".join(map(plain, drawn.notes)))
+    if shown.notes:
+        st.caption("  \n".join(map(plain, shown.notes)))
     with st.container(horizontal=True):
         with st.container(key="patches"):
             input_in_colours(
-                seen_picture(subject),
-                drawn.source,
-                source[query],
+                seen_picture(shown.subject),
+                shown.view.source,
+                shown.weights[shown.query],
                 key="overlay",
-                query=query,
-                scale=drawn.scale,
+                query=shown.query,
+                scale=shown.scale,
             )
-            for position in record.positions_with_role("class"):
+            for position in shown.view.record.positions_with_role("class"):
                 st.button(
                     "Back to the class token",
                     key="to_class",
                     on_click=take_query,
                     args=(position,),
-                    disabled=query == position,
+                    disabled=shown.query == position,
                 )
         with st.container(key="map"):
             if form == BY_LAYER:
-                _draw_by_layer(shown, part)
+                _draw_by_layer(shown)
             else:
-                _draw_matrix(drawn, None)
+                _draw_matrix(shown, None)
 
 
-def _draw_head_lines(
-    shown: ShownHead, weights: Expression, name: str, *, of_head: bool, menu: DeltaGenerator
-) -> None:
-    """Draws the map `weights` [query, key], titled `name`, as lines from queries to keys, for one query or for all.
+def _draw_head_lines(shown: ShownHead, menu: DeltaGenerator) -> None:
+    """Draws the shown map as lines from queries to keys, for one query or for all.
 
-    If the map is `of_head`, other heads of its layer can be drawn with it, each in its own colour. The controls are drawn into
+    If it is that of a head, other heads of its layer can be drawn with it, each in its own colour. The controls are drawn into
     `menu`.
     """
-    chosen, query, record = shown.chosen, shown.query, shown.view.record
+    chosen, query, source = shown.chosen, shown.query, shown.view.source
     with menu:
         is_alone = not ALL_QUERIES.choose()
-        heads = _choose_heads(record, chosen) if of_head else ()
-    source = shown.view.source
+        heads = _choose_heads(shown.view.record, chosen) if shown.has_heads else ()
     patterns = {head_name(chosen.layer, head): source.pattern[chosen.layer, head] for head in heads}
     if len(patterns) < 2:
-        patterns = {name: weights}
+        patterns = {shown.name: shown.weights}
     maximum = "this map's own maximum" if len(patterns) == 1 else "the largest weight of these heads"
     values = [pattern() for pattern in patterns.values()]
     lines = call(
@@ -277,20 +232,18 @@ def _choose_heads(record: AttentionRecord, chosen: HeadChoice) -> Sequence[int]:
     return sorted((chosen.head, *others[: MOST_HEADS - 1]))
 
 
-def _draw_by_layer(shown: ShownHead, part: str) -> None:
-    """Draws the query's weights in each layer: those of the chosen head number or, by `part`, the mean or maximum over the
-    layer's heads. A click on a row, or on the picture of a layer, chooses that layer.
+def _draw_by_layer(shown: ShownHead) -> None:
+    """Draws the query's weights in each layer: those of the chosen head number or, if the shown map is over the layer's heads, the
+    same mean or maximum. A click on a row, or on the picture of a layer, chooses that layer.
     """
-    chosen, query, record = shown.chosen, shown.query, shown.view.record
-    source = shown.view.source
+    chosen, query, part, source = shown.chosen, shown.query, shown.part, shown.view.source
     if part == HEAD:  # [layer, key]
         weights, mask = (maps[:, chosen.head, query] for maps in (source.pattern, source.mask))
         what = f"head {chosen.head} of each" if chosen.lens.has_heads else ""
     else:
         # [head, layer, key]
         rows, masks = (call(np.swapaxes, maps[:, :, query], 0, 1) for maps in (source.pattern, source.mask))
-        weights = call(combine_heads, rows, "mean" if part == MEAN else "maximum")
-        mask = call(np.any, masks, axis=0)
+        weights, mask = call(combine_heads, rows, part), call(np.any, masks, axis=0)
         what = f"{part} over its heads"
     what_is_shown: dict[str, Any] = {
         "query": query,
@@ -299,11 +252,12 @@ def _draw_by_layer(shown: ShownHead, part: str) -> None:
         "what": what,
         "notes": shown.view.notes_on(weights()),
     }
-    if record.patch_grid is None:
+    gestures_name = "What the query attends to in each layer"
+    if shown.view.record.patch_grid is None:
         with st.container(key="matrix_by_layer"):
             show(call(layer_heatmap, source, weights, mask=mask, **what_is_shown), key="by_layer")
-            row_clicks("matrix_by_layer", len(record.pattern), take_layer)
-            arrow_keys("matrix_by_layer", step, name="What the query attends to in each layer")
+            row_clicks("matrix_by_layer", len(shown.view.record.pattern), take_layer)
+            arrow_keys("matrix_by_layer", step, name=gestures_name)
     else:
         clickable(
             call(layer_pictures, source, seen_picture(shown.subject), weights, **what_is_shown),
@@ -313,48 +267,58 @@ def _draw_by_layer(shown: ShownHead, part: str) -> None:
             take=lambda clicked: take_layer(int(clicked["layer"])),
             width="content",
         )
-        arrow_keys("overview_by_layer", step, name="What the query attends to in each layer")
-    if part == HEAD and chosen.lens.has_heads:
+        arrow_keys("overview_by_layer", step, name=gestures_name)
+    if shown.has_heads:
         st.caption(
             "Heads of the same number in different layers have no more in common than any others. “Mean”, under View, "
             "shows what a layer as a whole attends to."
         )
 
 
-def _draw_matrix(
-    drawn: _DrawnMap,
-    shown: tuple[range, range] | None,
-    key: str = "matrix",
-    links: Sequence[MatrixLink] = (),
-    head: tuple[int, int] = (0, 0),
-) -> None:
-    """Draws a map as a heatmap with the widget key `key`. `shown` are the visible ranges of queries and keys, None for all.
-    `links` are outlined, with solid lines where `head` (layer, head) follows the link.
+def matrix_figure(
+    shown: ShownHead,
+    links: Sequence[MatrixLink],
+    ranges: tuple[range, range] | None = None,
+    links_note: str = "",
+) -> Expression:
+    """The shown map as a heatmap with the `links` outlined. `ranges` are the visible queries and keys, None for all; `links_note` is a
+    line that explains the outlines, for files.
     """
-    record, source = drawn.record, drawn.source
+    record, source = shown.view.record, shown.view.source
     figure = call(
         weight_heatmap,
-        drawn.weights,
+        shown.weights,
         source.tokens,
-        query=drawn.query,
-        mask=drawn.mask,
-        scale=drawn.scale,
-        window=shown,
+        query=shown.query,
+        mask=source.mask[shown.head],
+        scale=shown.scale,
+        window=ranges,
         keys=None if record.keys is None else source.keys.tokens,
         numbers=source.numbers,
-        notes=drawn.notes,
-        description=f"Attention of {drawn.name}, queries down, keys across",
+        notes=[*shown.notes, *filter(None, [links_note])],
+        description=f"Attention of {shown.name}, queries down, keys across",
     )
-    figure = call(with_outlines, figure, links, head, shown) if links else figure
+    return call(with_outlines, figure, links, shown.head, ranges) if links else figure
+
+
+def _draw_matrix(
+    shown: ShownHead,
+    ranges: tuple[range, range] | None,
+    key: str = "matrix",
+    links: Sequence[MatrixLink] = (),
+) -> None:
+    """Draws `matrix_figure` with the widget key `key`; a click on a row chooses its query."""
+    record = shown.view.record
     with st.container(key="matrix_place"):
-        show(figure, key=key, height="stretch")
-        rows = range(len(record)) if shown is None else shown[0]
+        show(matrix_figure(shown, links, ranges), key=key, height="stretch")
+        rows = range(len(record)) if ranges is None else ranges[0]
         row_clicks("matrix_place", len(rows), lambda row: take_query(record.number(rows[row])))
         arrow_keys("matrix_place", step, name="The map of the chosen head")
 
 
-def _draw_strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
-    """Draws a table of the keys with the largest of `weights` [key], and the sum of these weights."""
+def _draw_strongest_keys(shown: ShownHead) -> None:
+    """Draws a table of the keys with the largest weights of the query, and the sum of these weights."""
+    record, weights, lens = shown.view.record, shown.pattern[shown.query], shown.lens
     order = np.argsort(-weights, kind="stable")[:N_STRONGEST]
     order = order[weights[order] >= LEAST].tolist()
     keys, queries = _labels(record.attended), _labels(record)
@@ -366,12 +330,10 @@ def _draw_strongest_keys(record: AttentionRecord, weights: np.ndarray, query: in
     )
     relation = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
     st.html(
-        f'<table class="strongest"><caption>“{escape(queries[query])}”{relation}</caption>{cells}</table>'
+        f'<table class="strongest"><caption>“{escape(queries[shown.query])}”{relation}</caption>{cells}</table>'
     )
 
 
 def _labels(positions: Positions) -> list[str]:
     """Labels of the positions, as beside the matrix: a token that occurs more than once is followed by its position."""
-    return position_labels(
-        positions.tokens, [positions.number(index) for index in range(len(positions.tokens))]
-    )
+    return position_labels(positions.tokens, positions.numbers)

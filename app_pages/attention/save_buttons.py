@@ -1,14 +1,14 @@
 """Two download buttons: the record as a file, and a web page of all heads that opens without the app."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
 from app_pages.attention.all_heads_view import sentences_about_heads
-from app_pages.attention.sentence_links import Outlines
-from app_pages.attention.shown_head import RecordView, ShownHead
+from app_pages.attention.sentence_links import NO_OUTLINES, Outlines
+from app_pages.attention.shown_head import ShownHead
 from app_pages.inputs.record_input import upload_limit_mb
 from app_pages.subject.cache import MB, one_run
 from app_pages.subject.subject import Subject
@@ -41,15 +41,20 @@ class Part(NamedTuple):
     attention_alone: bool
     half: bool
 
+    def of(self, record: AttentionRecord) -> AttentionRecord:
+        """The record with the arrays that are saved, still in single precision."""
+        return attention_alone(record) if self.attention_alone else record
 
-ALL, ALL_HALF = Part("all", False, False), Part("all, in half precision", False, True)
-ATTENTION, ATTENTION_HALF = (
+
+PARTS = ALL, ALL_HALF, ATTENTION, ATTENTION_HALF = (
+    Part("all", False, False),
+    Part("all, in half precision", False, True),
     Part("attention and tokens alone", True, False),
     Part("attention and tokens alone, in half precision", True, True),
 )
 
 
-def save_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None:
+def save_buttons(shown: ShownHead, outlined: Outlines | None) -> None:
     """Draws the two download buttons; the web page opens at the chosen head and query, with the links in `outlined` framed."""
     subject = shown.subject
     with st.container(horizontal=True, gap="small", key="downloads"):
@@ -58,18 +63,8 @@ def save_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None:
             _draw_button("Save record", partial(record_file_content, subject), name, "record", help=_HELP)
         else:
             _draw_save_menu(subject)
-        make = partial(
-            page,
-            subject,
-            shown.view,
-            (*shown.head, shown.query),
-            about=partial(sentences_about_heads, shown),
-            by_layer=not shown.lens.has_heads,
-            outlined=outlined,
-        )
-        _draw_button(
-            "Save as web page", make, file_name(subject.name, "heads", suffix="html"), "view", help=_PAGE
-        )
+        name = file_name(subject.name, "heads", suffix="html")
+        _draw_button("Save as web page", partial(page, shown, outlined), name, "view", help=_PAGE)
 
 
 def _draw_save_menu(subject: Subject) -> None:
@@ -84,7 +79,7 @@ def _draw_save_menu(subject: Subject) -> None:
     ) as menu:
         if not menu.open:
             return
-        sizes = {part: _size(subject.record, part) / MB for part in _parts(subject.record)}
+        sizes = _sizes_mb(subject.record)
         default = next((index for index, size in enumerate(sizes.values()) if size <= upload_limit_mb()), 0)
 
         def label(part: Part) -> str:
@@ -98,23 +93,19 @@ def _draw_save_menu(subject: Subject) -> None:
         _draw_button("Download", partial(record_file_content, subject, part), name, "record")
 
 
-def _parts(record: AttentionRecord) -> list[Part]:
-    """The choices of how much to save; half precision only where no number overflows float16."""
-    parts = [ALL, ALL_HALF]
-    if isinstance(record, ForwardRecord):
-        parts += [ATTENTION, ATTENTION_HALF]
-    half_fits = fits_half_precision(record), fits_half_precision(attention_alone(record))
-    return [part for part in parts if not part.half or half_fits[part.attention_alone]]
-
-
-def _size(record: AttentionRecord, part: Part) -> int:
-    """Size of the saved arrays in bytes."""
-    return n_bytes(attention_alone(record) if part.attention_alone else record, half=part.half)
+def _sizes_mb(record: AttentionRecord) -> dict[Part, float]:
+    """Size in MB of each part that can be saved; half precision only where no number overflows float16."""
+    return {
+        part: n_bytes(part.of(record), half=part.half) / MB
+        for part in (PARTS if isinstance(record, ForwardRecord) else (ALL, ALL_HALF))
+        if not part.half or fits_half_precision(part.of(record))
+    }
 
 
 def _draw_button(
     label: str, make: Callable[[], bytes], name: str, key: str, *, help: str | None = None
 ) -> None:
+    """Draws a button that downloads the file called `name`, whose content `make` returns."""
     st.download_button(
         label,
         one_run()(make),  # all of it of one encoder
@@ -130,33 +121,23 @@ def _draw_button(
 
 def record_file_content(subject: Subject, part: Part = ALL) -> bytes:
     """Content of the .npz file with `part` of the record."""
-    record = attention_alone(subject.record) if part.attention_alone else subject.record
-    return dump(record, subject.settings, subject.picture, half=part.half)
+    return dump(part.of(subject.record), subject.settings, subject.picture, half=part.half)
 
 
-def page(
-    subject: Subject,
-    view: RecordView,
-    chosen: tuple[int, int, int],
-    *,
-    about: Callable[[], Sequence[str]] | None = None,
-    by_layer: bool = False,
-    outlined: Outlines | None = None,
-) -> bytes:
-    """HTML page of the `view` in UTF-8, opened at `chosen` (layer, head, query) with the links in `outlined` framed. `about`
-    returns a sentence for each head.
-    """
-    links, note = outlined or Outlines([], "")
+def page(shown: ShownHead, outlined: Outlines | None) -> bytes:
+    """HTML page of the shown view in UTF-8, opened at the chosen head and query, with the links in `outlined` framed."""
+    subject, view = shown.subject, shown.view
+    links, note = outlined or NO_OUTLINES
     return offline_page(
         view.record,
         title=f"Attention of {subject.name}",
         settings=subject.settings,
         picture=None if subject.picture is None else preprocessed_picture(subject.picture, subject.record),
-        chosen=chosen,
+        chosen=(*shown.head, shown.query),
         notes=[*view.notes, *filter(None, [note])],
-        what=view.quantity,
+        what=shown.lens.quantity,
         measures=view.measures,
-        about=about and about(),
-        by_layer=by_layer,
+        about=sentences_about_heads(shown),
+        by_layer=not shown.lens.has_heads,
         links=links or None,
     )

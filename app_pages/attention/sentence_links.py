@@ -13,7 +13,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.subject.cache import of
 from app_pages.subject.linked_sentences import linked_sentence
 from app_pages.subject.subject import LiveSubject, Subject
-from app_pages.toolkit.markdown import plain
+from app_pages.toolkit.markdown import beginning, plain
 from model.atlas.linked_inputs import TO_HEAD
 from model.atlas.strongest_words import LinkCells, link_cells
 from model.inputs import Text
@@ -24,26 +24,21 @@ from viz.builders.number_format import head_name
 MOST_NAMED = 8  # relations, in the sentence on how many links a head follows
 
 
-class SentenceLinks(NamedTuple):
-    """The chosen links between words, and the number of links of the same relations that cannot be drawn."""
-
-    links: tuple[LinkCells, ...]
-    direction: str
-    n_left_out: int
-
-
 class Outlines(NamedTuple):
     """Links as cells (row, column) of a shown map, and a note for downloaded files that explains the outlines."""
 
-    links: list[MatrixLink]
+    links: Sequence[MatrixLink]
     note: str  # "" where there are none
 
 
-def choose_links(subject: Subject, head: HeadChoice) -> SentenceLinks | None:
-    """Draws the choice of the links to outline, and a sentence on how many of them the chosen head follows. Only a text that is a
-    sentence of the project's treebank or coreference file has links.
+NO_OUTLINES = Outlines((), "")
 
-    Returns no links while outlines are switched off, and None for other inputs.
+
+def choose_outlines(subject: Subject, head: HeadChoice, record: AttentionRecord) -> Outlines | None:
+    """Draws the choice of the links to outline in the maps of `record`, a view of the subject's record, and a sentence on how many
+    of them the chosen head follows. Only a text that is a sentence of the project's treebank or coreference file has links.
+
+    Returns `NO_OUTLINES` while outlines are switched off, and None for other inputs.
     """
     text = subject.model_input
     sentence = linked_sentence(text) if isinstance(text, Text) else None
@@ -51,50 +46,41 @@ def choose_links(subject: Subject, head: HeadChoice) -> SentenceLinks | None:
         return None
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="bar_links"):
         if not LINKS.choose():
-            return SentenceLinks((), TO_HEAD, 0)
+            return NO_OUTLINES
         counts = Counter(link.relation for link in sentence.links)
         relations = [relation for relation, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
         relation = LINK_RELATION.choose((ALL_RELATIONS, *relations))
         direction = LINK_DIRECTION.choose()
-    links = tuple(
+    links = [
         link
         for link in of(link_cells, subject.checkpoint, sentence, direction)
         if relation in (ALL_RELATIONS, link.relation)
-    )
+    ]
     n_chosen = counts.total() if relation == ALL_RELATIONS else counts[relation]
-    chosen = SentenceLinks(links, direction, n_chosen - len(links))
-    ends = _row_and_column_words(chosen.direction)
+    row, column = ("dependent", "head word") if direction == TO_HEAD else ("head word", "dependent")
     st.caption(
-        f"{_hits_sentence(chosen.links, head.layer, head.head)}{_left_out_sentence(chosen.n_left_out)} Outlined: from the {ends[0]} "
-        f"(row) to its {ends[1]} (column), solid where the row gives that word more weight than any other word."
+        f"{_hits_sentence(links, head.layer, head.head)}{_left_out_sentence(n_chosen - len(links))} Outlined: from the {row} "
+        f"(row) to its {column} (column), solid where the row gives that word more weight than any other word."
     )
-    return chosen
+    outlined = _matrix_links(links, record)
+    note = f"outlined: links from {row} to {column}, solid where the head follows them"
+    return Outlines(outlined, note) if outlined else NO_OUTLINES
 
 
-def outlines(chosen: SentenceLinks | None, record: AttentionRecord) -> Outlines | None:
-    """The chosen links as outlined cells in the maps of `record`; None for inputs without links."""
-    if chosen is None:
-        return None
-    links = matrix_links(chosen, record)
-    query, key = _row_and_column_words(chosen.direction)
-    note = f"outlined: links from {query} to {key}, solid where the head follows them"
-    return Outlines(links, note if links else "")
-
-
-def matrix_links(chosen: SentenceLinks, record: AttentionRecord) -> list[MatrixLink]:
-    """The chosen links as rows and columns of `record`, whose word pieces may be merged and whose special tokens may be hidden.
+def _matrix_links(links: Sequence[LinkCells], record: AttentionRecord) -> list[MatrixLink]:
+    """The links as rows and columns of `record`, whose word pieces may be merged and whose special tokens may be hidden.
 
     A link to a word that is not a row of its own in the record is left out.
     """
-    shown = {record.number(index): index for index in range(len(record))}
-    links = []
-    for link in chosen.links:
+    indices = {record.number(index): index for index in range(len(record))}
+    result = []
+    for link in links:
         rows, columns = (
-            [shown[position] for position in positions if position in shown]
+            [indices[position] for position in positions if position in indices]
             for positions in (link.queries, link.keys)
         )
         if rows and columns:
-            links.append(
+            result.append(
                 MatrixLink(
                     range(min(rows), max(rows) + 1),
                     range(min(columns), max(columns) + 1),
@@ -102,12 +88,7 @@ def matrix_links(chosen: SentenceLinks, record: AttentionRecord) -> list[MatrixL
                     link.hits,
                 )
             )
-    return links
-
-
-def _row_and_column_words(direction: str) -> tuple[str, str]:
-    """Names of the words in the row and in the column of a link's outlined cell: "dependent" and "head word", or the reverse."""
-    return ("dependent", "head word") if direction == TO_HEAD else ("head word", "dependent")
+    return result
 
 
 def _hits_sentence(links: Sequence[LinkCells], layer: int, head: int) -> str:
@@ -119,15 +100,13 @@ def _hits_sentence(links: Sequence[LinkCells], layer: int, head: int) -> str:
         (relation,) = n_links
         noun = "link" if n_links[relation] == 1 else "links"
         return f"**{name} follows {n_hits[relation]} of the {n_links[relation]} {noun} of the relation {plain(relation)}.**"
-    clauses = [
-        f"{plain(relation)} {n_hits[relation]} of {n}" for relation, n in n_links.most_common(MOST_NAMED)
-    ]
-    more = ", …" if len(n_links) > MOST_NAMED else ""
+    clauses = [f"{plain(relation)} {n_hits[relation]} of {n}" for relation, n in n_links.most_common()]
     total = f"**{name} follows {n_hits.total()} of the {n_links.total()} links**"
-    return f"{total}: {', '.join(clauses)}{more}." if clauses else f"{total}."
+    return f"{total}: {beginning(clauses, MOST_NAMED)}." if clauses else f"{total}."
 
 
 def _left_out_sentence(n: int) -> str:
+    """Sentence on `n` links that cannot be drawn; "" if there are none."""
     if not n:
         return ""
     return f" {n} more {'has a word' if n == 1 else 'have words'} that the tokenizer joins with another, or that is not read."

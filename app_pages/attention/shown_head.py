@@ -1,28 +1,29 @@
 """The state that the figures of Attention share: the chosen head of an input seen through a lens, and one of its queries."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.attention_controls import HIDE_SPECIAL, WORDS
+from app_pages.controls.attention_controls import HEAD, HIDE_SPECIAL, WORDS
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
+from app_pages.subject import as_python
 from app_pages.subject.answer import Answer
-from app_pages.subject.as_python import maps
 from app_pages.subject.head_name import head_names
 from app_pages.subject.subject import LensChoice, Subject
-from app_pages.toolkit.expression import Expression
+from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
 from model.experiments.knock_out import KnockOutKind
 from model.lenses import ATTENTION, Lens
-from model.measures.head_measures import weight_sums
+from model.measures.head_measures import combine_heads, weight_sums
 from model.measures.head_statistics import AttentionByKind, attention_by_kind
 from model.measures.word_view import hidden_positions
 from model.record import AttentionRecord
 from viz.builders.heatmap import position_labels
 from viz.builders.number_format import head_name, percent
-from viz.builders.palette import WEIGHT
+from viz.builders.palette import WeightScale
 from viz.builders.token_label import patch_in_words
 
 MUCH = 0.3  # of the weight: with less, no single kind of key describes the head
@@ -40,7 +41,6 @@ class RecordView:
     source: Expression  # of the record
     measures: dict[str, np.ndarray]  # [layer, head]
     notes: tuple[str, ...]  # a line each; none where the record is shown as it is
-    quantity: str = WEIGHT  # what the numbers of the maps are
     hides_weight: bool  # whether special tokens are missing from rows that sum to 1
 
     def notes_on(self, pattern: np.ndarray) -> tuple[str, ...]:
@@ -77,10 +77,9 @@ def choose_view(subject: Subject, slots: Slots, through: LensChoice) -> RecordVi
         notes.append(f"special tokens hidden: {', '.join(names)}")
     return RecordView(
         record=viewed.record,
-        source=maps(subject, through, merged=merged, hidden=hidden),
+        source=as_python.maps(subject, through, merged=merged, hidden=hidden),
         measures=viewed.measures,
         notes=tuple(notes),
-        quantity=through.lens.quantity,
         hides_weight=hidden and through.lens.sums_to_1,
     )
 
@@ -95,6 +94,7 @@ class ShownHead:
     chosen: HeadChoice
     through: LensChoice
     view: RecordView  # its record, with words merged or tokens hidden
+    part: str  # of the chosen layer: HEAD, or the MEAN or MAXIMUM over its heads
     query: int  # index in the view's record
     kind: KnockOutKind | None  # how tokens are knocked out; None for a record from a file
     answer: Answer  # that the head is checked against
@@ -109,32 +109,65 @@ class ShownHead:
         return self.through.lens
 
     @property
-    def pattern(self) -> np.ndarray:
-        """The head's map in the view [query, key]."""
-        return self.view.record.pattern[self.head]
+    def has_heads(self) -> bool:
+        """Whether a single head is shown, and not a map of its whole layer."""
+        return self.part == HEAD and self.lens.has_heads
 
     @property
-    def why_unchecked(self) -> str | None:
-        """Why it is not checked whether the map explains the answer; None where it is checked."""
-        return self.through.why_unchecked(self.subject.record, of_masked_word=self.answer.word is not None)
+    def name(self) -> str:
+        """Name of what is shown, such as "L0 H1" or "L0, mean over its heads"."""
+        return (
+            head_name(*self.head)
+            if self.part == HEAD
+            else f"L{self.chosen.layer}, {self.part} over its heads"
+        )
+
+    @cached_property
+    def maps(self) -> AttentionRecord:
+        """The maps of all heads over the whole input, seen through the lens."""
+        return self.subject.through(self.through)
+
+    def map_of(self, record: Expression) -> Expression:
+        """The map [query, key] that is shown, in `record`: the chosen head's or, by `part`, the mean or maximum over its layer."""
+        if self.part == HEAD:
+            return record.pattern[self.head]
+        return call(combine_heads, record.pattern[self.chosen.layer], self.part)
+
+    @cached_property
+    def weights(self) -> Expression:
+        """The shown map in the view [query, key]."""
+        return self.map_of(self.view.source)
+
+    @property
+    def pattern(self) -> np.ndarray:
+        """The shown map in the view [query, key], as an array."""
+        return self.weights()
+
+    @property
+    def scale(self) -> WeightScale:
+        """Colour scale of the shown map."""
+        return self.chosen.weights_to("this map's own maximum", self.pattern)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the weights of the shown map, a line each."""
+        return self.view.notes_on(self.pattern)
 
 
-def say_what_it_attends_to(subject: Subject, chosen: HeadChoice, maps: AttentionRecord) -> None:
-    """Writes the name of the chosen head, or layer, and what it attends to.
-
-    `maps` cover the whole input, seen through the chosen lens; the head's name is always that of its attention weights.
-    """
-    layer, head, lens = chosen.layer, chosen.head, chosen.lens
-    name = f"**{head_name(layer, head) if lens.has_heads else f'L{layer}'}**"
-    help = head_names(subject, layer, head).help if lens.name == ATTENTION else None
-    if sentence := head_sentence(subject, maps, lens, layer, head):
+def say_what_it_attends_to(shown: ShownHead) -> None:
+    """Writes the name of the chosen head, or layer, and what it attends to; the name is always that of its attention weights."""
+    layer, head = shown.head
+    name = f"**{head_name(layer, head) if shown.lens.has_heads else f'L{layer}'}**"
+    help = head_names(shown.subject, layer, head).help if shown.lens.name == ATTENTION else None
+    if sentence := head_sentence(shown, layer, head):
         name += f" · :gray[{plain(sentence)}]"
     st.markdown(name, help=help)
 
 
-def head_sentence(subject: Subject, maps: AttentionRecord, lens: Lens, layer: int, head: int) -> str:
-    """The role of a head and what most of its weight goes to in `maps`, as plain text on one line."""
-    role = head_names(subject, layer, head).short if lens.name == ATTENTION else ""
+def head_sentence(shown: ShownHead, layer: int, head: int) -> str:
+    """The role of this `head` of the `layer`, and what most of its weight goes to, as plain text on one line."""
+    lens, maps = shown.lens, shown.maps
+    role = head_names(shown.subject, layer, head).short if lens.name == ATTENTION else ""
     shares = attention_by_kind(maps, layer, head if lens.has_heads else 0) if lens.sums_to_1 else None
     if shares is None:
         return role

@@ -40,8 +40,8 @@ def try_links(subject: LiveSubject) -> None:
     """
     if (slot := links_container()) is None:
         return
-    links = {
-        f"the tour, {len(STOPS)} stops": _open_tour,
+    links: dict[str, Callable[[LiveSubject], None]] = {
+        f"the tour, {len(STOPS)} stops": lambda _subject: open_stop(1),
         "hiding a word": _open_hidden_word,
         "pre-LN and post-LN": _open_two_norms,
         f"guessing a {HIDING}": _open_guess,
@@ -61,12 +61,9 @@ def try_links(subject: LiveSubject) -> None:
 
 
 def _open(open_state: Callable[[LiveSubject], None], subject: LiveSubject) -> None:
+    """Callback: opens the state that a link shows, and folds the links from then on."""
     st.session_state[_USED] = True
     open_state(subject)
-
-
-def _open_tour(_subject: LiveSubject) -> None:
-    open_stop(1)
 
 
 def _open_hidden_word(subject: LiveSubject) -> None:
@@ -152,6 +149,7 @@ def _open_two_norms(_subject: LiveSubject) -> None:
 
 
 def _open_guess(subject: LiveSubject) -> None:
+    """Shows a text with a [MASK]: the user's own or, if that has none, the first example with one."""
     own = _with_text_input(subject)
     masked = next((text for text in sentences().values() if HIDING in text), None)
     if HIDING not in _text(own) and masked is not None:

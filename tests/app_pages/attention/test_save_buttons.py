@@ -4,9 +4,12 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.attention import save_buttons as module
 from app_pages.attention.save_buttons import ALL_HALF, ATTENTION, ATTENTION_HALF, page, record_file_content
-from app_pages.attention.shown_head import RecordView
+from app_pages.attention.shown_head import RecordView, ShownHead
+from app_pages.controls.attention_controls import HEAD
+from app_pages.controls.head_choice import HeadChoice
+from app_pages.subject.answer import whole_answer
 from app_pages.subject.as_python import record
-from app_pages.subject.subject import OPENED, FileSubject, LiveSubject, Subject
+from app_pages.subject.subject import OPENED, FileSubject, LensChoice, LiveSubject, Subject
 from model.checkpoint import weights_hash
 from model.inputs import Picture
 from model.record import AttentionRecord, ForwardRecord
@@ -89,18 +92,20 @@ def test_the_picture_comes_with_its_record_and_into_the_offline_page(open_app):
 
 def parts(chosen: Subject, *notes: str) -> Parts:
     """The offline page of the chosen record."""
-    made = page(
-        chosen,
-        RecordView(
-            record=chosen.record,
-            source=record(chosen),
-            measures={},
-            notes=notes,
-            hides_weight=bool(notes),
-        ),
-        (1, 2, 3),
+    view = RecordView(
+        record=chosen.record, source=record(chosen), measures={}, notes=notes, hides_weight=bool(notes)
     )
-    return Parts(made)
+    shown = ShownHead(
+        subject=chosen,
+        chosen=HeadChoice(layer=1, head=1),
+        through=LensChoice(),
+        view=view,
+        part=HEAD,
+        query=3,
+        kind=None,
+        answer=whole_answer(chosen.record),
+    )
+    return Parts(page(shown, None))
 
 
 def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app):
@@ -113,7 +118,7 @@ def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app):
     )
     assert message["SHA-256 of the weights"] == weights_hash("imdb-post-ln")
     assert message["Version of Attention Loupe"] == VERSION
-    assert made.data()["script"]["kept"] == {"layer": 1, "head": 2, "query": 3}
+    assert made.data()["script"]["kept"] == {"layer": 1, "head": 1, "query": 3}
     assert sorted(made.answer()) == ["negative", "positive"]
 
 

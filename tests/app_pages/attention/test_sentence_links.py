@@ -8,15 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.attention import all_heads_view, save_buttons, sentence_links
-from app_pages.attention.sentence_links import SentenceLinks, outlines
 from app_pages.subject import cache
 from app_pages.subject.linked_sentences import linked_sentence, treebank_sentences
 from model.atlas.linked_inputs import Link, LinkedText
-from model.atlas.strongest_words import link_cells
 from model.capture import capture
 from model.inputs import Text
 from model.measures.word_view import view
 from tests.app_pages.linked import captions, linked
+from tests.viz.export.offline_parts import Parts
 from viz.attention.matrix_links import COLOUR
 
 Open = Callable[..., AppTest]
@@ -102,18 +101,14 @@ def test_links_that_the_encoder_does_not_read_are_counted(open_sentence, monkeyp
     assert "1 more has a word that the tokenizer joins with another" in captions(open_sentence(links="true"))
 
 
-def test_a_file_says_what_is_outlined():
-    record = capture(cache.loaded("imdb-pre-ln"), TEXT)
-    links = link_cells(cache.loaded("imdb-pre-ln"), SENTENCE, "to dependent")
-    outlined = outlines(SentenceLinks(tuple(links), "to dependent", 0), record)
-    assert outlined is not None
-    assert outlined.note == "outlined: links from head word to dependent, solid where the head follows them"
-    assert len(outlined.links) == len(links)
-    assert outlines(SentenceLinks((), "to head", 0), record) == ([], "")
-    assert outlines(None, record) is None
-
-
-def test_the_saved_map_and_web_page_have_the_outlines(open_sentence, monkeypatch):
+@pytest.mark.parametrize(
+    ("direction", "ends", "label"),
+    [
+        ("to head", "from dependent to head word", "amod: great → films"),
+        ("to dependent", "from head word to dependent", "amod: films → great"),
+    ],
+)
+def test_the_saved_map_and_web_page_have_the_outlines(open_sentence, monkeypatch, direction, ends, label):
     drawn: dict = {}
     monkeypatch.setattr(all_heads_view, "download", lambda figure, key, **_: drawn.update({key: figure()}))
 
@@ -122,15 +117,14 @@ def test_the_saved_map_and_web_page_have_the_outlines(open_sentence, monkeypatch
         drawn[key] = make
 
     monkeypatch.setattr(save_buttons, "_draw_button", draw_button)
-    assert not open_sentence(links="true").exception
-    assert (
-        len([shape for shape in drawn["matrix"].specification.layout.shapes if shape.line.color == COLOUR])
-        == 3
-    )
+    assert not open_sentence(links="true", link_direction=direction).exception
+    shapes = drawn["matrix"].specification.layout.shapes
+    assert [shape.line.color for shape in shapes].count(COLOUR) == 3
     (matrix, *_) = drawn["matrix"].specification.data
-    assert "outlined: links from dependent to head word" in matrix.colorbar.title.text
-    assert drawn["view"].keywords["outlined"].links[0].label == "amod: great → films"
-    assert b"outlined: links from dependent to head word" in drawn["view"]()
+    assert f"outlined: links {ends}, solid where the head follows them" in matrix.colorbar.title.text
+    content = Parts(drawn["view"]())
+    assert f"outlined: links {ends}" in content.settings()["Shown"]
+    assert content.data()["datasets"]["links"]["label"][0] == label
 
 
 def test_for_other_inputs_there_is_nothing_to_choose(open_sentence, open_app):

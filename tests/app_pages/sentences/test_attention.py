@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from app_pages.attention import attributed_answer, sentence_links, shown_head
-from app_pages.attention.attribution_target import Target, baseline_clause
+from app_pages.attention.attribution_target import baseline_clause
 from app_pages.controls.attention_controls import GRADIENT, INTEGRATED
 from app_pages.subject.head_name import HeadNames
 from app_pages.subject.subject import FileSubject, LensChoice
@@ -35,8 +35,7 @@ def attributed(
     attribution = Attribution(
         np.array(values), output=difference, baseline_output=0.0, n_gradients=96, least=least
     )
-    target = Target(explained=None, name="", unit="", gold="", purple="")
-    return attributed_answer._completeness_sentence(attributed_answer.Attributed(method, target, attribution))
+    return attributed_answer._completeness_sentence(method, attribution)
 
 
 def kinds(largest: float, key: int = 1, **shares: float) -> str:
