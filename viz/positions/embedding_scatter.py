@@ -168,7 +168,7 @@ def _axis(number: int, title: str) -> Kwargs:
         zero=False,
         nice=False,
     )
-    return {"title": title, "scale": scale, "axis": alt.Axis(tickCount=6, grid=True)}
+    return {"title": title, "scale": scale, "axis": alt.Axis(tickCount=6, grid=True, labelBound=number == 0)}
 
 
 def _token_marks(point: Channels, axes: tuple[str, str]) -> Layer:
