@@ -75,6 +75,19 @@ def block(code: Code, positions: Iterable[Blocked]) -> None:
     code.take(".".join("-".join(map(str, position)) for position in sorted(positions)))
 
 
+def blocked_in_row(code: Code, row: Blocked, n: int) -> list[int]:
+    """The blocked keys among `n` positions: those of the cells in `row`, which is (query,), or with the row () those blocked for
+    every query.
+    """
+    return [key for *own_row, key in blocked(code, n) if tuple(own_row) == row]
+
+
+def block_in_row(code: Code, row: Blocked, n: int, keys: Iterable[int]) -> None:
+    """Callback: blocks exactly these `keys` in `row`, as in `blocked_in_row`; cells of other rows stay as they are."""
+    others = (position for position in blocked(code, n) if position[:-1] != row)
+    block(code, (*others, *((*row, key) for key in keys)))
+
+
 def block_in(record: ForwardRecord, key: int) -> None:
     """Callback: blocks one `key` of this `record`'s input and no others; another text starts with nothing blocked."""
     BLOCKED_KEYS.is_of_other_text(record.tokens)

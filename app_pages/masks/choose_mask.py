@@ -1,5 +1,7 @@
 """Choice of a mask: its kind, the options of that kind, and the layers and heads to which it applies."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,7 +18,9 @@ from app_pages.controls.masks_controls import (
     Blocked,
     block,
     block_in,
+    block_in_row,
     blocked,
+    blocked_in_row,
     is_first_of_kind,
     unblock_in_other_text,
 )
@@ -37,8 +41,13 @@ _OF_STATE = {
 
 
 def choose_kind(record: ForwardRecord) -> MaskKind:
-    """Draws the kinds of mask and returns the chosen one."""
-    return controls.KINDS[controls.MASK.choose(on_change=_choose_middle_query, args=(len(record),))]
+    """Draws the kinds of mask and returns the chosen one; of a picture they block patches, not tokens."""
+    # Streamlit keeps the function: it must not refer to the record.
+    labels = {kind: kind.replace("tokens", record.units) for kind in controls.KINDS}
+    chosen = controls.MASK.choose(
+        format_func=labels.__getitem__, on_change=_choose_middle_query, args=(len(record),)
+    )
+    return controls.KINDS[chosen]
 
 
 def _choose_middle_query(n: int) -> None:
@@ -100,29 +109,28 @@ def choose_mask(
 
     `record` is that of the input without a mask; single cells are blocked in the row of `query`.
     """
-    radius, n_padding = 0, 0
-    keys: tuple[int, ...] = ()
-    cells: tuple[tuple[int, int], ...] = ()
-    positions: tuple[Blocked, ...] = ()
+    options: dict[str, Any] = {}
     # Both are read in every kind of mask: what is not read is lost from the address with a change of page.
     all_blocked = {code: blocked(code, len(record)) for code in (BLOCKED_KEYS, controls.BLOCKED_CELLS)}
     with controls_in:
         if kind == "window":
             widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
-            radius = controls.RADIUS.choose(most=widest, label="Radius")
+            options["radius"] = controls.RADIUS.choose(most=widest)
         elif kind == "padding":
-            n_padding = _choose_padding(record)
+            options["n_padding"] = _choose_padding(record)
         else:
             code = controls.BLOCKED_CELLS if kind == "cells" else BLOCKED_KEYS
-            positions = all_blocked[code] if kind in ("keys", "cells") else ()
+            if kind == "keys":
+                options["keys"] = tuple(key for (key,) in all_blocked[code])
+            elif kind == "cells":
+                options["cells"] = all_blocked[code]
             st.button(
-                "Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not positions
+                "Unblock all",
+                key="masks_free",
+                on_click=block,
+                args=(code, ()),
+                disabled=kind == "none" or not all_blocked[code],
             )
-    if kind == "keys":
-        keys = tuple(key for (key,) in positions)
-    elif kind == "cells":
-        cells = tuple((query, key) for query, key in positions)
-    layers = heads = None
     with more_in:
         if kind == "keys":
             _choose_positions("Blocked keys", BLOCKED_KEYS, record, ())
@@ -130,34 +138,26 @@ def choose_mask(
             _choose_positions(f"Keys blocked for query {query}", controls.BLOCKED_CELLS, record, (query,))
         if kind != "none" and not (kind == "padding" and record.unit == "token"):
             # where nothing is chosen, the mask holds in all of them
-            layers = tuple(sorted(controls.LAYERS.choose(range(record.config.n_layers)))) or None
-            heads = tuple(sorted(controls.HEADS.choose(range(record.config.n_heads)))) or None
-    return MaskChoice(
-        kind=kind, radius=radius, n_padding=n_padding, keys=keys, cells=cells, layers=layers, heads=heads
-    )
+            options["layers"] = tuple(sorted(controls.LAYERS.choose(range(record.config.n_layers)))) or None
+            options["heads"] = tuple(sorted(controls.HEADS.choose(range(record.config.n_heads)))) or None
+    return MaskChoice(kind=kind, **options)
 
 
-def _choose_positions(label: str, code: Code, record: ForwardRecord, row: tuple[int, ...]) -> None:
-    """Draws a list of positions that shows which are blocked, also by clicks, and changes them.
-
-    It holds the keys blocked in the cells of `row` (the query) or, if `row` is empty, those blocked for every query.
+def _choose_positions(label: str, code: Code, record: ForwardRecord, row: Blocked) -> None:
+    """Draws a list of the record's positions that shows which keys are blocked in `row`, also by clicks, and changes them; `row` is
+    as in `blocked_in_row`.
     """
-    all_blocked = blocked(code, len(record))
-    st.session_state["masks_positions"] = [key for *query, key in all_blocked if tuple(query) == row]
-
-    def take() -> None:
-        others = (position for position in all_blocked if position[:-1] != row)
-        block(code, (*others, *((*row, key) for key in st.session_state["masks_positions"])))
-
+    n, key = len(record), "masks_positions"
+    st.session_state[key] = blocked_in_row(code, row, n)
     st.multiselect(
         label,
-        range(len(record)),
+        range(n),
         format_func=record.labels.__getitem__,
-        key="masks_positions",
+        key=key,
         placeholder="click in the input, or choose here",
         select_all=False,
         wrap=True,
-        on_change=take,
+        on_change=lambda: block_in_row(code, row, n, st.session_state[key]),
     )
 
 
@@ -165,12 +165,7 @@ def _choose_padding(record: ForwardRecord) -> int:
     """Number of padding positions; 0, after a message, if the text fills all positions."""
     config, n = record.config, len(record)
     if record.patch_grid is not None:
-        largest = config.n_patches
-        return controls.PADDING.choose(
-            most=largest,
-            default=min(max(record.patch_grid), largest),
-            label="Patches",
-        )
+        return controls.PADDING.choose(most=config.n_patches, default=max(record.patch_grid), label="Patches")
     largest = min(config.n_positions - n, MOST_PADDING)
     if config.padding_id is None or largest < 1:
         reason = "has no padding token" if config.padding_id is None else f"reads {config.n_positions} tokens"

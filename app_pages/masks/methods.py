@@ -1,7 +1,7 @@
-"""Methods of masking: a worked example on four positions, and the same mask applied by each method found in published code."""
+"""Methods of masking: the same mask applied by each method found in published code, and a worked example on four positions."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,40 +58,34 @@ class MaskedHead:
 
 def draw_methods(view: MaskedInput, answer: Answer, slots: Slots) -> None:
     """Draws two tables with a row for each method of masking: for the chosen mask, and for a query that may attend to no key."""
-    subject, chosen, choice, query = view.subject, view.chosen, view.choice, view.query
+    subject, choice, query = view.subject, view.choice, view.query
     with slots.controls:
         number_name = NUMBER.choose()
-    head = head_name(chosen.layer, chosen.head)
-    arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name], answer.measured)
+    head = head_name(*view.head)
+    arguments = (subject, choice, *view.head, NUMBERS[number_name], answer.measured)
     if view.changes_nothing:
         st.info(
-            f"Nothing is masked. Choose a mask under “View”, or hide a {view.after.unit} under “Step by step”: here it is applied "
+            f"Nothing is masked. Choose a mask under “View”, or hide a {subject.record.unit} under “Step by step”: here it is applied "
             "in five ways."
         )
     else:
         mask = plain(without_or_with(choice, subject.record))
-        st.markdown(f"**{mask}: the same mask, applied in five ways, seen in {head}**")
+        st.markdown(
+            f"**Does it matter how a mask is applied?** {mask}: the same mask, applied in five ways, seen in {head}"
+        )
         by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
-        rows = {
-            name: _head_cells(result) | dict([answer.in_table(result.answers)])
-            for name, result in by_method.items()
-        }
-        st.table(pd.DataFrame(rows).T)
+        _draw_table(by_method, answer, _head_cells)
         st.markdown(
             "Multiplied by 0 **after** the softmax, the remaining weights are not renormalised: the rows add up "
             "to less than 1."
         )
-        zeroed = as_python.record(subject.under(masked(choice, "zeroed"))).pattern[chosen.layer, chosen.head]
+        zeroed = as_python.record(subject.under(masked(choice, "zeroed"))).pattern[view.head]
         pattern = zeroed.with_value(lambda: by_method[ZEROED].pattern)
-        show(call(row_sums, pattern, view.after.tokens, query=query), key="masks_row_sums")
+        show(call(row_sums, pattern, view.after.record.tokens, query=query), key="masks_row_sums")
 
     st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
     fully_masked: dict[str, MaskedHead] = _masked_head_by_method(*arguments, closed=query)
-    rows = {
-        name: _row_cells(result, query) | dict([answer.in_table(result.answers)])
-        for name, result in fully_masked.items()
-    }
-    st.table(pd.DataFrame(rows).T)
+    _draw_table(fully_masked, answer, lambda result: _row_cells(result, query))
     st.markdown(
         r"$-\infty$ in a whole row makes its softmax $0 / 0$, which is NaN, and so is all that is computed "
         "from it; in the last layer it reaches the prediction only if that is read from this row. A finite "
@@ -100,6 +94,16 @@ def draw_methods(view: MaskedInput, answer: Answer, slots: Slots) -> None:
         "unless $c$ is so large that float32 no longer holds the scores beside it. This encoder sets such "
         "a row to zeros."
     )
+
+
+def _draw_table(
+    by_method: Mapping[str, MaskedHead], answer: Answer, cells: Callable[[MaskedHead], dict[str, str]]
+) -> None:
+    """Draws a row for each method: the texts that `cells` returns by column, and the answer."""
+    rows = {
+        name: cells(result) | dict([answer.in_table(result.answers)]) for name, result in by_method.items()
+    }
+    st.table(pd.DataFrame(rows).T)
 
 
 @cached(spinner="Masking in every way …")

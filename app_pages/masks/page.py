@@ -8,7 +8,7 @@ import streamlit as st
 
 from app_pages.controls.answer_choice import choose_answer
 from app_pages.controls.control_bar import Slots, bar
-from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query, take_query
+from app_pages.controls.head_choice import choose_head, choose_query, take_query
 from app_pages.controls.lens import score_formula
 from app_pages.controls.masks_controls import (
     BLOCKED_CELLS,
@@ -37,7 +37,7 @@ from app_pages.subject.head_name import head_names
 from app_pages.subject.two_sides import Side, difference
 from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
-from model.capture.intervention import MaskChoice, MaskKind, masked
+from model.capture.intervention import MaskChoice, masked
 from model.measures.changes import LostWeight, weight_lost_to_mask
 from model.measures.head_measures import combine_heads, mean_entropy
 from model.measures.head_statistics import can_depend_on_input
@@ -80,33 +80,32 @@ def draw() -> None:
     else:
         before = unmasked = Side(subject, "Without the mask")
         after = Side(subject.under(changed), "With the mask")
-    view = MaskedInput(subject, chosen, unmasked.record, after.record, mask, query)
+    view = MaskedInput(subject, chosen, unmasked, after, mask, query)
     if part == WAYS:
-        draw_worked_example(subject, chosen)
         draw_methods(view, answer, slots)
+        draw_worked_example(subject, chosen)
         st.stop()
     with slots.controls, st.container(key="masks_effect"):
         say_answers(slots, before, after, mask, answer)
-    is_board = has_board(mask.kind, len(record))
+    is_board = has_board(view)
     is_beside = part == STEP_BY_STEP and (is_board or record.unit != "token")
     layout = "beside" if is_beside else "above"
     with st.container(horizontal=True, key="masks_body"):
         target = st.container(key=f"masks_target_{layout}", width="content" if is_beside else "stretch")
         result = st.container(key=f"masks_result_{layout}")
     with target:
-        draw_click_target(view, as_python.record(after.subject))
+        draw_click_target(view)
     with result:
         if part == STEP_BY_STEP:
-            role = head_names(subject, chosen.layer, chosen.head).short
-            draw_maps(chosen, role, unmasked, after, query, with_pattern=not is_board)
+            draw_maps(view, with_pattern=not is_board)
         elif view.changes_nothing:
             tell("What follows for every head stands here as soon as a mask hides something.")
         else:
             entropies, loss = beside("consequences")
             with entropies:
-                _draw_entropies((chosen.layer, chosen.head), unmasked, after)
+                _draw_entropies(view)
             with loss:
-                _draw_lost_weight(chosen, unmasked, after, query)
+                _draw_lost_weight(view)
         if unmasked is not before:
             draw_padded_answers(before, unmasked, after, answer)
     st.caption(explained(mask, record))
@@ -155,12 +154,13 @@ def _independent_sentence(mask: str, after: Side) -> str:
     return f"{mask}, the answer no longer depends on the {unit}: nothing else reaches the class token{so}."
 
 
-def _draw_entropies(head: tuple[int, int], before: Side, after: Side) -> None:
+def _draw_entropies(view: MaskedInput) -> None:
+    """Draws the change of each head's entropy by the mask."""
     heading("Entropy of every head, with the mask minus without", key="masks_entropy_heading")
-    sources = (as_python.record(side.subject) for side in (before, after))
+    sources = (as_python.record(side.subject) for side in (view.unmasked, view.after))
     entropies = (call(mean_entropy, source.pattern, source.mask) for source in sources)
-    chart = call(entropy_change, *entropies, selected=head)
-    clickable_heads(chart, key="masks_entropy", chosen=head)
+    chart = call(entropy_change, *entropies, selected=view.head)
+    clickable_heads(chart, key="masks_entropy", chosen=view.head)
     st.markdown(
         r"Mean over queries of $H_i / \ln n_i$ with $H_i = -\sum_j A_{ij} \ln A_{ij}$; $n_i$ counts the "
         "keys that query $i$ may attend to, so fewer allowed keys alone do not make a head look focused. A "
@@ -168,26 +168,28 @@ def _draw_entropies(head: tuple[int, int], before: Side, after: Side) -> None:
     )
 
 
-def _draw_lost_weight(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
-    has_class_token = before.record.has_class_token
-    position, name = (0, "the class token") if has_class_token else (query, f"query {query}")
+def _draw_lost_weight(view: MaskedInput) -> None:
+    """Draws what the class token or, without one, the query attends to before and after, and says how much of it the mask hides."""
+    has_class_token = view.after.record.has_class_token
+    position, name = (0, "the class token") if has_class_token else (view.query, f"query {view.query}")
     heading(f"What {name} attends to, before and after", key="masks_shift_heading")
     controls, _ = bar("masks_lost")
     with controls:
         choice = LOST_BY.choose()
-    heads = slice(chosen.head, chosen.head + 1) if choice == HEAD else slice(None)
+    layer, head = view.head
+    heads = slice(head, head + 1) if choice == HEAD else slice(None)
     row_before, row_after = (
-        call(combine_heads, as_python.record(side.subject).pattern[chosen.layer, heads, position])
-        for side in (before, after)
+        call(combine_heads, as_python.record(side.subject).pattern[layer, heads, position])
+        for side in (view.unmasked, view.after)
     )
-    source = as_python.record(after.subject)
-    allowed = call(np.any, source.mask[chosen.layer, heads, position], axis=0)
+    source = as_python.record(view.after.subject)
+    allowed = call(np.any, source.mask[layer, heads, position], axis=0)
     if allowed().all():
         tell(
             f"No key is masked here for {name} in every head; what changes comes from masks in some heads or elsewhere."
         )
     else:
-        tell(_lost_sentence(name, weight_lost_to_mask(row_before(), allowed()), after.record))
+        tell(_lost_sentence(name, weight_lost_to_mask(row_before(), allowed()), view.after.record))
     show(call(attention_shift, row_before, row_after, source.tokens, allowed=allowed), key="masks_shift")
 
 
@@ -201,34 +203,31 @@ def _lost_sentence(name: str, loss: LostWeight, after: ForwardRecord) -> str:
     return f"{name.capitalize()} cannot look any more where {percent(loss.total)} of its attention went: {names}{rest}."
 
 
-def has_board(kind: MaskKind, n: int) -> bool:
-    """Whether the page draws a board of cells [query, key]: cells are blocked, and `n` positions leave them large enough to
-    click.
+def has_board(view: MaskedInput) -> bool:
+    """Whether the page draws a board of cells [query, key]: cells are blocked, and the input's positions are few enough that the
+    cells can be clicked.
     """
-    return kind == "cells" and n <= LARGEST_BOARD
+    return view.choice.kind == "cells" and view.n <= LARGEST_BOARD
 
 
-def draw_click_target(view: MaskedInput, source: Expression) -> None:
-    """Draws a board of cells if cells are blocked and large enough to click; otherwise the text or the picture. `source` is the
-    masked record.
-    """
-    after, chosen, choice, query, n = view.after, view.chosen, view.choice, view.query, view.n
-    head = chosen.layer, chosen.head
-    scale = chosen.of_head(view.unmasked, after)
-    if has_board(choice.kind, n):
+def draw_click_target(view: MaskedInput) -> None:
+    """Draws a board of cells if cells are blocked and large enough to click; otherwise the text or the picture."""
+    after, query, n, scale = view.after.record, view.query, view.n, view.scale
+    source = as_python.record(view.after.subject)
+    if has_board(view):
         rows = {
-            "scores": after.scores[head].astype(float).round(4).tolist(),
-            "allowed": view.unmasked.mask[head].tolist(),
+            "scores": after.scores[view.head].astype(float).round(4).tolist(),
+            "allowed": view.unmasked.record.mask[view.head].tolist(),
             "largest": scale.largest,
             "colours": list(WEIGHTS),
-            "exact": chosen.layer == 0,
+            "exact": view.chosen.layer == 0,
         }
         toggled(
             call(
                 cell_board,
-                source.pattern[head],
+                source.pattern[view.head],
                 source.tokens,
-                mask=source.mask[head],
+                mask=source.mask[view.head],
                 query=query,
                 scale=scale,
             ),
@@ -238,10 +237,10 @@ def draw_click_target(view: MaskedInput, source: Expression) -> None:
             take=lambda cells: block(BLOCKED_CELLS, (divmod(cell, n) for cell in cells)),
             stamp=" ".join(after.tokens),
             width="content",
-            rows=rows if choice.holds_in(*head) else None,
+            rows=rows if view.choice.holds_in(*view.head) else None,
         )
         return
-    if choice.kind == "cells":
+    if view.choice.kind == "cells":
         st.caption(
             f"{n} × {n} cells are too small to click: here a click blocks the {after.unit} for query {query} alone."
         )
@@ -253,26 +252,22 @@ def draw_click_target(view: MaskedInput, source: Expression) -> None:
     input_in_colours(
         as_python.seen_picture(view.subject),
         source,
-        source.pattern[head][query],
+        source.pattern[view.head][query],
         query=query,
         scale=scale,
         key="masks_patches",
         take=lambda key: take_query(min(key, n - 1)),
-        chosen=(choice, query),
-        allowed=source.mask[head][query],
+        chosen=(view.choice, query),
+        allowed=source.mask[view.head][query],
         toggling=Toggling(set(view.blocked_keys()), view.block_keys) if view.hides else None,
     )
 
 
-def draw_maps(
-    chosen: HeadChoice, role: str, unmasked: Side, after: Side, query: int, *, with_pattern: bool = True
-) -> None:
-    """Draws three heatmaps of the chosen head: masked scores, pattern, and the change of the pattern by the mask.
-
-    `role` is the name of the head's role, or "". Without `with_pattern`, for pages that show it elsewhere, the pattern is left
-    out.
+def draw_maps(view: MaskedInput, *, with_pattern: bool) -> None:
+    """Draws three heatmaps of the chosen head: masked scores, pattern, and the change of the pattern by the mask. Without
+    `with_pattern`, for a page that shows the pattern elsewhere, that one is left out.
     """
-    head, n = (chosen.layer, chosen.head), len(after.record)
+    after, head, n = view.after, view.head, len(view.after.record)
     name = head_name(*head)
     first, last = 0, n - 1  # position in all maps
     if n > LEGIBLE:
@@ -280,11 +275,11 @@ def draw_maps(
     if last - first >= MOST_DRAWN:
         last = first + MOST_DRAWN - 1
         st.caption(f"The maps have room for {MOST_DRAWN} positions, here {first} to {last}.")
-    whole: MapOptions = {"query": query, "zoom": (first, last)}
+    whole: MapOptions = {"query": view.query, "zoom": (first, last)}
     part = range(
         first, last + 1
     )  # of more positions than `MOST_DRAWN`, that part alone is sent to the browser
-    on_screen: MapOptions = whole if n <= MOST_DRAWN else {"query": query, "window": (part, part)}
+    on_screen: MapOptions = whole if n <= MOST_DRAWN else {"query": view.query, "window": (part, part)}
     source = as_python.record(after.subject)
     drawn: dict[str, Callable[..., Expression]] = {
         "scores": partial(
@@ -300,14 +295,14 @@ def draw_maps(
             attention_heatmap,
             source,
             *head,
-            scale=chosen.of_head(unmasked.record, after.record),
+            scale=view.scale,
             title=f"Pattern of {name}",
             description=f"Attention of {name} under the mask, queries down, keys across",
             beside=not after.is_text,  # the picture itself takes room from the maps
         ),
         "change": partial(
             difference,
-            unmasked,
+            view.unmasked,
             after,
             head,
             names=("unmasked", "masked"),
@@ -329,6 +324,7 @@ def draw_maps(
     if not after.is_text:
         st.caption("r2c1: the patch in row 2, column 1, counted from 0.")
     scores = score_formula(after.record.config)
+    role = head_names(view.subject, *head).short
     with st.expander("How these maps come about", icon=":material/function:"):
         st.markdown(
             rf"{name}{role and f' ({role})'}: where a query (a row) may not see a key (a column), hatched, $-\infty$ is added to "

@@ -14,14 +14,20 @@ import streamlit as st
 
 from app_pages.controls.address import Code
 from app_pages.controls.head_choice import HeadChoice, take_query
-from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS, block, blocked
+from app_pages.controls.masks_controls import (
+    BLOCKED_CELLS,
+    BLOCKED_KEYS,
+    Blocked,
+    block_in_row,
+    blocked_in_row,
+)
 from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.gestures import MASKED_ROW
 from model.capture.intervention import MaskChoice
-from model.record import ForwardRecord
 from viz.builders.number_format import head_name
-from viz.builders.palette import WEIGHTS, with_token_colours
+from viz.builders.palette import WEIGHTS, WeightScale, with_token_colours
 from viz.builders.token_label import visible
 
 _ANSWERED = "masks_strokes_answered"  # in the session: how many strokes of the browser were taken
@@ -45,10 +51,10 @@ _words = st.components.v2.component(
 class MaskedInput:
     """The input with and without the mask, and the head and query whose weights are shown."""
 
-    subject: LiveSubject
+    subject: LiveSubject  # without the mask
     chosen: HeadChoice
-    unmasked: ForwardRecord  # of the same positions as `after`
-    after: ForwardRecord  # under the mask
+    unmasked: Side  # of the same positions as `after`
+    after: Side  # under the mask
     choice: MaskChoice
     query: int
 
@@ -58,9 +64,19 @@ class MaskedInput:
         return len(self.subject.record)
 
     @property
+    def head(self) -> tuple[int, int]:
+        """Layer and head."""
+        return self.chosen.layer, self.chosen.head
+
+    @property
+    def scale(self) -> WeightScale:
+        """Colour scale of the head's weights with and without the mask."""
+        return self.chosen.of_head(self.unmasked.record, self.after.record)
+
+    @property
     def changes_nothing(self) -> bool:
         """Whether the mask forbids no key that the encoder allows."""
-        return bool((self.after.mask == self.unmasked.mask).all())
+        return bool((self.after.record.mask == self.unmasked.record.mask).all())
 
     @property
     def hides(self) -> bool:
@@ -68,28 +84,24 @@ class MaskedInput:
         return self.choice.kind in ("keys", "cells")
 
     @property
-    def _code(self) -> tuple[Code, tuple[int, ...]]:
-        """Where blocked keys stand in the address, and the query they are blocked for as (query,); () for all queries."""
+    def _row(self) -> tuple[Code, Blocked]:
+        """Where blocked keys stand in the address, and the row in which they are blocked, as in `blocked_in_row`."""
         return (BLOCKED_CELLS, (self.query,)) if self.choice.kind == "cells" else (BLOCKED_KEYS, ())
 
     def blocked_keys(self) -> list[int]:
         """The keys that are blocked, for the query alone if the mask blocks cells."""
-        code, of_query = self._code
-        return [key for *owner, key in blocked(code, self.n) if tuple(owner) == of_query]
+        return blocked_in_row(*self._row, self.n)
 
     def block_keys(self, keys: Collection[int]) -> None:
         """Callback: blocks exactly these keys, for the query alone if the mask blocks cells."""
-        code, of_query = self._code
-        others = (position for position in blocked(code, self.n) if position[:-1] != of_query)
-        block(code, (*others, *((*of_query, key) for key in keys)))
+        block_in_row(*self._row, self.n, keys)
 
 
 def draw_word_stroke(view: MaskedInput) -> None:
     """Draws the tokens coloured by the query's weights. If the mask blocks single tokens or cells, dragging across tokens blocks
     them, for all queries or for this one; under other masks a click chooses the query.
     """
-    after, chosen = view.after, view.chosen
-    row = chosen.layer, chosen.head, view.query
+    after, row = view.after.record, (*view.head, view.query)
     stamp = f"{view.subject.checkpoint} {view.choice.kind} {' '.join(after.tokens)}"
 
     def taken() -> None:
@@ -109,14 +121,14 @@ def draw_word_stroke(view: MaskedInput) -> None:
             "tokens": [visible(token) for token in after.tokens],
             "labels": list(after.labels),
             "scores": after.scores[row].tolist(),
-            "allowed": (view.unmasked if view.hides else after).mask[row].tolist(),
+            "allowed": (view.unmasked.record if view.hides else after).mask[row].tolist(),
             "hidden": view.blocked_keys() if view.hides else np.flatnonzero(~after.mask[row]).tolist(),
             "hides": view.hides,
-            "masks": view.choice.holds_in(chosen.layer, chosen.head),
-            "exact": chosen.layer == 0,
+            "masks": view.choice.holds_in(*view.head),
+            "exact": view.chosen.layer == 0,
             "query": view.query,
-            "head": head_name(chosen.layer, chosen.head),
-            "largest": chosen.of_head(view.unmasked, after).largest,
+            "head": head_name(*view.head),
+            "largest": view.scale.largest,
             "colours": list(WEIGHTS),
             "answered": st.session_state.get(_ANSWERED, 0),
         },

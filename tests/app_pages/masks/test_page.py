@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -23,13 +22,13 @@ from app_pages.controls.masks_controls import (
 from app_pages.controls.pages import MASKS
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
-from model.capture.intervention import MaskChoice, masked
-from model.inputs import Input
+from model.capture.intervention import MaskChoice, masked, without_keys
 from model.measures.changes import class_changes
 from model.measures.head_measures import entropy
-from tests.app_pages.charts import table, weights
+from model.record import ForwardRecord
+from tests.app_pages.charts import shown, table, weights
 from tests.app_pages.shown_subject import subject_of
-from tests.app_pages.shown_text import HEADLINE, headline
+from tests.app_pages.shown_text import HEADLINE, blocks, headline, html
 from tests.first_run import container_keys
 from tests.model import tiny
 from viz.builders.number_format import format_number
@@ -46,14 +45,9 @@ def open_masks(open_app: Open) -> Open:
     return lambda *choices, **query: open_app(MASKS, *start, *choices, **query)
 
 
-def figures(app: AppTest) -> dict[str, dict]:
-    assert not app.exception
-    return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
-
-
-def encoder_and_input(app: AppTest) -> tuple[str, Input]:
-    selection = subject_of(app)
-    return selection.checkpoint, selection.model_input
+def without(*keys: int) -> ForwardRecord:
+    """The record of the text without these keys."""
+    return LiveSubject("imdb-pre-ln", TEXT, changed=without_keys(*keys)).record
 
 
 @pytest.mark.rest_is_slow
@@ -68,7 +62,8 @@ def encoder_and_input(app: AppTest) -> tuple[str, Input]:
 )
 def test_every_kind_and_every_part(open_masks, what, kind, part):
     blocked = {"Block tokens": {"masks_keys": "1.3"}, "Block pairs": {"masks_cells": "0-1.2-2"}}
-    app = open_masks(masks_kind=kind, masks_part=part, **blocked.get(kind, {}), **what)
+    label = kind.replace("tokens", "patches") if "kind" in what else kind
+    app = open_masks(masks_kind=label, masks_part=part, **blocked.get(kind, {}), **what)
     assert not app.exception
     assert app.selectbox(key="masks_kind").value == kind
 
@@ -76,15 +71,11 @@ def test_every_kind_and_every_part(open_masks, what, kind, part):
 def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1.3"))
     assert app.multiselect(key="masks_positions").value == [1, 3]
-    after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1, 3)))).record
+    after = without(1, 3)
     label = after.class_names[after.probabilities.argmax()]
-    (bars,) = (
-        block.proto.body
-        for block in app.get("html")
-        if block.proto.body.startswith('<div class="two-answers')
-    )
+    (bars,) = (block for block in blocks(app) if block.startswith('<div class="two-answers'))
     assert label in bars
-    before = LiveSubject("imdb-pre-ln", TEXT).record
+    before = without()
     name = before.class_names[before.probabilities.argmax()]
     assert (f"<span>{name} after</span>" in bars) == (name != label)
     assert "Without “not” and “film”" in headline(app)
@@ -105,22 +96,19 @@ def test_the_box_blocks_and_frees(open_masks):
 def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(open_app):
     app = open_app("app_pages/masks/page.py")
     assert "For example: without “" in headline(app)
-    name, text = encoder_and_input(app)
-    record = LiveSubject(name, text).record
+    subject = subject_of(app)
+    record = subject.record
     (blocked,) = app.multiselect(key="masks_positions").value
-    change = weights(figures(app)["masks_map_change"])
+    change = weights(shown(app, "masks_map_change"))
     query = app.selectbox(key="query").value
     assert np.abs(change[query]).sum() == pytest.approx(np.abs(change).sum(axis=-1).max())
     assert np.abs(change[query]).sum() / 2 > 0.2
-    label = record.probabilities.argmax()
-    after = [
-        LiveSubject(name, text, changed=masked(MaskChoice(kind="keys", keys=(key,)))).record.probabilities[
-            label
-        ]
+    label = record.predicted_class
+    after = {
+        key: subject.under(without_keys(key)).record.probabilities[label]
         for key in record.positions_with_role("word", "continuation", "unknown")
-    ]
-    hidden = LiveSubject(name, text, changed=masked(MaskChoice(kind="keys", keys=(blocked,)))).record
-    assert hidden.probabilities[label] == pytest.approx(min(after), abs=1e-6)
+    }
+    assert after[blocked] == pytest.approx(min(after.values()), abs=1e-6)
     app.button(key="masks_free").click().run()
     assert "Nothing is masked" in headline(app)
 
@@ -133,7 +121,7 @@ def test_a_link_hides_nothing_that_it_does_not_name(open_masks):
 def test_of_a_digit_too_one_patch_is_hidden_as_an_example_once(open_app, open_masks, is_of_link):
     if is_of_link:
         app = open_app(MASKS, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
-        assert np.abs(weights(figures(app)["masks_map_change"])).sum() > 0
+        assert np.abs(weights(shown(app, "masks_map_change"))).sum() > 0
     else:
         app = open_masks()
         app.segmented_control(key="kind").set_value("Digit").run()
@@ -142,14 +130,11 @@ def test_of_a_digit_too_one_patch_is_hidden_as_an_example_once(open_app, open_ma
     subject = subject_of(app)
     assert isinstance(subject, LiveSubject)
     label = subject.record.predicted_class
-
-    def probability(patch: int) -> float:
-        changed = masked(MaskChoice(kind="keys", keys=(patch,)))
-        return float(subject.under(changed).record.probabilities[label])
-
-    assert probability(hidden) == pytest.approx(
-        min(map(probability, subject.record.positions_with_role("patch"))), abs=1e-6
-    )
+    after = {
+        patch: subject.under(without_keys(patch)).record.probabilities[label]
+        for patch in subject.record.positions_with_role("patch")
+    }
+    assert after[hidden] == pytest.approx(min(after.values()), abs=1e-6)
     assert "Click a patch to hide it, and again to show it." in [caption.value for caption in app.caption]
     app.button(key="masks_free").click().run()
     app.number_input(key="digit").set_value(1).run()
@@ -189,45 +174,6 @@ def test_the_box_of_cells_is_of_the_chosen_query(open_masks):
     assert app.query_params["masks_cells"] in ("0-1.2-4", ["0-1.2-4"])
 
 
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize(
-    ("kind", "nonsense"),
-    [
-        ("Local window", {"masks_radius": "-7"}),
-        ("Padding", {"masks_padding": "1e9"}),
-        ("Causal", {"masks_layers": "L9", "masks_heads": "all", "masks_part": "nowhere"}),
-    ],
-)
-def test_nonsense_in_the_address_falls_back(open_masks, kind, nonsense):
-    result = headline(open_masks(masks_kind=kind, **nonsense, forgiven=nonsense))
-    assert result == headline(open_masks(masks_kind=kind))
-
-
-def test_a_kind_of_mask_that_there_is_not_is_the_first(open_masks):
-    app = open_masks(masks_kind="sideways", forgiven=["masks_kind"])
-    assert headline(app)
-    assert app.selectbox(key="masks_kind").value == "Block tokens"
-
-
-def test_a_finite_number_that_there_is_not_is_the_first(open_masks):
-    part = {"masks_kind": "Causal", "masks_part": "Ways of masking"}
-    app = open_masks(**part, masks_number="0", forgiven=["masks_number"])
-    assert [table.value.to_dict() for table in app.table] == [
-        table.value.to_dict() for table in open_masks(**part).table
-    ]
-
-
-@pytest.mark.parametrize(
-    "nonsense",
-    [
-        {"masks_keys": "99.x.-1"},
-        {"masks_kind": "Block pairs", "masks_cells": "1.2-.-3.999-1"},
-    ],
-)
-def test_cells_that_there_are_not_are_not_blocked(open_masks, nonsense):
-    assert "Nothing is masked" in headline(open_masks(**nonsense))
-
-
 def test_in_another_text_nothing_is_blocked(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1"))
     app.text_area(key="text").set_value("great film").run()
@@ -246,7 +192,7 @@ def test_a_mask_in_chosen_heads_alone(open_masks):
     app = open_masks(MASK.to("Causal"), masks_layers="L1", masks_heads="H0")
     assert "in layer 1 and head 0" in headline(app)
     app = open_masks(MASK.to("Causal"), LAYER.to(0), masks_layers="L1", masks_heads="H0")
-    assert not figures(app)["masks_map_pattern"]["layout"].get("images")
+    assert not shown(app, "masks_map_pattern")["layout"].get("images")
 
 
 def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_masks):
@@ -259,11 +205,11 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
     assert app.metric[0].value == app.metric[1].value
     (message,) = (c.value for c in app.caption if c.value.startswith("Change of the log-odds of"))
     padding = MaskChoice(kind="padding", n_padding=4)
-    plain = LiveSubject("imdb-pre-ln", TEXT).record
+    plain = without()
     ignored = LiveSubject("imdb-pre-ln", TEXT, changed=masked(padding, "ignored")).record.logits
     (change,) = class_changes(plain, ignored[None], plain.predicted_class)
     assert message.endswith(f"masked, {format_number(change, '+.2g')} where it is not.")
-    assert len(figures(app)["masks_map_pattern"]["data"][0]["x"]) == 9
+    assert len(shown(app, "masks_map_pattern")["data"][0]["x"]) == 9
 
 
 def test_a_text_that_fills_the_encoder_leaves_no_room_for_padding(open_masks):
@@ -279,14 +225,13 @@ def test_a_digit_has_no_padding_and_the_page_says_so(open_masks):
 
 
 def test_the_maps_are_of_the_chosen_head(open_masks):
-    shown = figures(open_masks(BLOCKED_KEYS.to("1"), LAYER.to(1), HEAD.to(1)))
-    assert list(shown) == [f"masks_map_{name}" for name in ("scores", "pattern", "change")]
-    after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1,)))).record
-    np.testing.assert_allclose(weights(shown["masks_map_scores"]), after.scores[1, 1], rtol=1e-5)
-    assert shown["masks_map_scores"]["layout"]["images"]
-    assert not shown["masks_map_change"]["layout"].get("images")
-    change = after.pattern[1, 1] - LiveSubject("imdb-pre-ln", TEXT).record.pattern[1, 1]
-    np.testing.assert_allclose(weights(shown["masks_map_change"]), change, atol=1e-6)
+    app = open_masks(BLOCKED_KEYS.to("1"), LAYER.to(1), HEAD.to(1))
+    after = without(1)
+    np.testing.assert_allclose(weights(shown(app, "masks_map_scores")), after.scores[1, 1], rtol=1e-5)
+    assert shown(app, "masks_map_scores")["layout"]["images"]
+    assert not shown(app, "masks_map_change")["layout"].get("images")
+    change = after.pattern[1, 1] - without().pattern[1, 1]
+    np.testing.assert_allclose(weights(shown(app, "masks_map_change")), change, atol=1e-6)
 
 
 def test_a_long_text_is_shown_in_parts(open_masks, monkeypatch):
@@ -294,7 +239,8 @@ def test_a_long_text_is_shown_in_parts(open_masks, monkeypatch):
     app = open_masks()
     assert app.slider(key="masks_shown").value == (0, 2)
     app.slider(key="masks_shown").set_value((1, 3)).run()
-    assert all(figure["layout"]["xaxis"]["range"] == [0.5, 3.5] for figure in figures(app).values())
+    for name in ("scores", "pattern", "change"):
+        assert shown(app, f"masks_map_{name}")["layout"]["xaxis"]["range"] == [0.5, 3.5]
 
 
 def test_the_ways_of_masking_in_numbers(open_masks):
@@ -312,11 +258,9 @@ def test_the_ways_of_masking_in_numbers(open_masks):
 
 def test_the_class_token_and_what_it_lost(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1"), PART.to("What follows"))
-    (message,) = (
-        block.proto.body for block in app.get("html") if "cannot look any more where" in block.proto.body
-    )
+    (message,) = (block for block in blocks(app) if "cannot look any more where" in block)
     assert "“not”" in message
-    before = LiveSubject("imdb-pre-ln", TEXT).record.pattern[0, 0, 0, 1]
+    before = without().pattern[0, 0, 0, 1]
     assert f"{100 * before:.1f}\u2009%" in message
 
 
@@ -324,8 +268,8 @@ def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks):
     app = open_masks(
         BLOCKED_KEYS.to("1"), PART.to("What follows"), LAYER.to(1), LOST_BY.to("mean of the layer")
     )
-    before = LiveSubject("imdb-pre-ln", TEXT).record
-    after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1,)))).record
+    before = without()
+    after = without(1)
     entropies = table(app, "Change of the entropy", "layer", "head").set_index(["layer", "head"])
     for side, record in (("before", before), ("after", after)):
         expected = entropy(record.pattern, record.mask).mean(axis=-1)
@@ -342,26 +286,16 @@ def test_without_a_mask_nothing_follows_and_no_zeros_are_drawn(open_masks):
     app = open_masks(PART.to("What follows"), MASK.to("Causal"))
     assert headings <= set(container_keys(app.main))
     app.selectbox(key=MASK.key).select("None").run()
-    assert any("as soon as a mask hides something" in block.proto.body for block in app.get("html"))
+    assert "as soon as a mask hides something" in html(app)
     assert not headings & set(container_keys(app.main))
 
 
 def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks):
     query = {"masks_keys": "1", "masks_heads": "H0", "masks_part": "What follows"}
     app = open_masks(LOST_BY.to("mean of the layer"), **query)
-    (message,) = (block.proto.body for block in app.get("html") if "for the class token" in block.proto.body)
+    (message,) = (block for block in blocks(app) if "for the class token" in block)
     assert "No key is masked here for the class token in every head" in message
     assert "masks in some heads" in message
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize(("kind", "key"), [("Local window", "masks_radius"), ("Padding", "masks_padding")])
-def test_a_choice_that_another_input_has_no_room_for(open_masks, kind, key):
-    app = open_masks(masks_kind=kind)
-    app.slider(key=key).set_value(app.slider(key=key).max).run()
-    app.segmented_control(key="kind").set_value("Digit").run()
-    assert not app.exception
-    assert app.slider(key=key).value <= app.slider(key=key).max
 
 
 def test_tokens_are_never_markup(open_masks):
@@ -390,8 +324,7 @@ def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks, kind):
 
 def test_the_class_token_s_weight_stands_beside_the_digit(open_masks):
     app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), BLOCKED_KEYS.to("3"), query="r0c1")
-    name, digit = encoder_and_input(app)
-    after = LiveSubject(name, digit, changed=masked(MaskChoice(kind="keys", keys=(3,)))).record
+    after = subject_of(app).under(without_keys(3)).record
     weight = after.pattern[0, 0, app.selectbox(key="query").value, 0]
     assert any(f"not part of the picture: {weight:.3f}" in caption.value for caption in app.caption)
     patches = table(app, "The picture over the attention", "position", "blocked")
@@ -427,13 +360,13 @@ def test_without_classes_the_pooled_state_stands_for_the_answer(open_masks, chec
         assert "prediction" not in ways
 
 
-def test_ways_of_masking_begin_with_four_positions_by_hand_and_have_their_own_controls(open_masks):
+def test_ways_of_masking_begin_with_their_results_and_have_their_own_controls(open_masks):
     app = open_masks(BLOCKED_KEYS.to("1"), PART.to("Ways of masking"), masks_layers="L0")
     written = "\n".join(block.value for block in app.markdown)
-    by_hand = written.index("**A causal mask on the first 4")
-    assert by_hand < written.index("**Without “not” in layer 0: the same mask")
+    results = written.index("Without “not” in layer 0: the same mask, applied in five ways")
+    assert results < written.index("**A causal mask on the first 4")
     assert app.segmented_control(key="masks_number").value == "−1e9"
-    assert not [block for block in app.get("html") if block.proto.body.startswith(HEADLINE)]
+    assert HEADLINE not in html(app)
     assert "word_stroke" not in {block.proto.component_name for block in app.get("bidi_component")}
 
 
