@@ -41,19 +41,9 @@ class DrawnVectors:
     positioned: bool  # whether positions are added
     n_words: int
 
-    def vectors(self) -> np.ndarray:
-        """The selected vectors [vector, d_model]: those of the tokens, then those of the words."""
-        return cache.of(
-            embeddings.vectors,
-            self.checkpoint,
-            self.model_input,
-            positioned=self.positioned,
-            n_words=self.n_words,
-        )
-
     @property
     def source(self) -> Expression:
-        """The `vectors`, as an expression."""
+        """The selected vectors [vector, d_model]: those of the tokens, then those of the words."""
         subject = LiveSubject(self.checkpoint, self.model_input)
         options = {"positioned": self.positioned, "n_words": self.n_words}
         return named("vectors", computed(subject, embeddings.vectors, **options))
@@ -91,7 +81,7 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
     n_words = controls.N_WORDS if with_words else 0
     drawn = DrawnVectors(subject.checkpoint, subject.model_input, positioned, n_words)
     flat = _project_by_t_sne(drawn, perplexity, seed) if method == controls.TSNE else _project_by_pca(drawn)
-    vectors, words = drawn.vectors(), drawn.words()
+    vectors, words = drawn.source(), drawn.words()
     neighbours = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="detail"):
@@ -107,7 +97,7 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
                     else call(pca, drawn.source)[0]
                 )
                 points = named("points", points, lambda: flat.points)
-                _draw_scatter(subject, record, query, neighbours, flat, words, points)
+                _draw_scatter(subject, query, neighbours, flat, words, points)
         with st.container(width=300, key="neighbours"):
             if vectors[query].any():
                 _draw_neighbours(drawn, record, query, neighbours, words)
@@ -147,14 +137,15 @@ def _draw_embedding_lookup(name: Checkpoint, model_input: Input, query: int) -> 
 
 @cached(spinner="Finding the axes of the largest variance …")
 def _project_by_pca(drawn: DrawnVectors) -> FlatMap:
-    points, explained = pca(drawn.vectors())
+    vectors = drawn.source()
+    points, explained = pca(vectors)
     if np.isnan(explained[0]):
         return FlatMap(points, ("first axis", "second axis"), "All vectors are the same.")
     first, second = (f"principal axis ({percent(share)} of the variance)" for share in explained)
     return FlatMap(
         points,
         (f"first {first}", f"second {second}"),
-        f"Each dot is a vector of {drawn.vectors().shape[1]} numbers. In two, the picture keeps **{percent(sum(explained))}** of the "
+        f"Each dot is a vector of {vectors.shape[1]} numbers. In two, the picture keeps **{percent(sum(explained))}** of the "
         f"variance of the {len(points)} vectors drawn. "
         "The lines are those of the full space: where one is long, the picture misleads.",
     )
@@ -162,7 +153,7 @@ def _project_by_pca(drawn: DrawnVectors) -> FlatMap:
 
 @cached(spinner="Placing neighbours near each other …")
 def _project_by_t_sne(drawn: DrawnVectors, perplexity: int, seed: int) -> FlatMap | None:
-    placed = t_sne(drawn.vectors(), perplexity=perplexity, seed=seed)
+    placed = t_sne(drawn.source(), perplexity=perplexity, seed=seed)
     if placed is None:
         return None
     used_perplexity = placed.perplexity
@@ -178,14 +169,16 @@ def _project_by_t_sne(drawn: DrawnVectors, perplexity: int, seed: int) -> FlatMa
 
 def _draw_scatter(
     subject: LiveSubject,
-    record: ForwardRecord,
     query: int,
     neighbours: list[Neighbour],
     flat: FlatMap,
     words: list[str],
     points: Expression,
 ) -> None:
-    of_patches = record.unit == "patch"
+    """Draws the `points` of `flat` (an expression of them) with lines from the query to its `neighbours`, the drawn `words` of the
+    vocabulary paler; a click chooses the query.
+    """
+    record = subject.record
     chart = call(
         embedding_scatter,
         points,
@@ -194,7 +187,7 @@ def _draw_scatter(
         neighbours=[neighbour.row for neighbour in neighbours],
         axes=flat.axes,
         background=words,
-        thumbnails=computed(subject, embeddings.patch_pictures) if of_patches else None,
+        thumbnails=computed(subject, embeddings.patch_pictures) if record.unit == "patch" else None,
     )
     clickable(
         chart,
@@ -244,6 +237,10 @@ def _draw_bars(
     key: str,
     positions: Sequence[int | None] = (),
 ) -> None:
-    labels, written = [names[row] for row, _ in near], named("near", source, lambda: near)
-    cosines = [written[index].cosine for index in range(len(near))]
+    """Draws the cosine similarities of the neighbours `near`, which `source` computes, with the word `token`, as bars; row i of the
+    vectors is called `names[i]`. A neighbour in the input has its position in `positions`.
+    """
+    neighbours = named("near", source, lambda: near)
+    cosines = [neighbours[index].cosine for index in range(len(near))]
+    labels = [names[row] for row, _ in near]
     show(call(neighbour_bars, labels, cosines, word=token, positions=positions), key=key)

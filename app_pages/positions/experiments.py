@@ -61,13 +61,15 @@ def draw_experiment(subject: LiveSubject, slots: Slots) -> None:
         controls.SHIFTED: _draw_shift,
         controls.ONE_HEAD: draw_reordered_head,
     }[experiment]
-    draw(subject, slots, chosen, subject.record)
+    draw(subject, slots, chosen)
 
 
 # Shuffling
 
 
-def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
+def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws what another order of the content changes: in one order, and in many."""
+    record = subject.record
     with slots.controls:
         seed = controls.ORDER_SEED.choose()
         st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_take_next_seed)
@@ -98,7 +100,7 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
     sees_all = bool(cache.of(is_everything_seen, name, len(record)).all())
     for sentence in permutation_sentences(record, _kinds(subject), sees_all=sees_all):
         st.caption(sentence)
-    _draw_many_orders(subject, record, seed)
+    _draw_many_orders(subject, seed)
 
 
 def _take_next_seed() -> None:
@@ -123,20 +125,23 @@ def _deviation_in_order(name: Checkpoint, model_input: Input, order: tuple[int, 
     )
 
 
-def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None:
+def _draw_many_orders(subject: LiveSubject, seed: int) -> None:
     """Draws the answers for many random orders, with and without positions, since a single order could be chance."""
+    record = subject.record
     drawn = (
         "a dot each; a bar marks the input in order"
         if record.has_classes
         else "how far each moves the pooled state from that of the input in order"
     )
     st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: {drawn}")
-    what = ("many orders", subject)
-    if not _are_wanted(subject, what, 2 * N_SEEDS, f"Run {N_SEEDS} orders", "positions_try_orders_wanted"):
+    work_key = ("many orders", subject)
+    if not _are_wanted(
+        subject, work_key, 2 * N_SEEDS, f"Run {N_SEEDS} orders", "positions_try_orders_wanted"
+    ):
         return
     orders = [shuffled_order(record.roles, order_seed) for order_seed in range(N_SEEDS)]
-    with until_done(what):
-        written = [
+    with until_done(work_key):
+        by_condition = [
             answers_expression(
                 subject,
                 (call(repositioned, order=order, zeroed=is_zeroed) for order in orders),
@@ -144,13 +149,15 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
             )
             for is_zeroed in (False, True)
         ]
-        with_positions, without = (answers() for answers in written)
+        with_positions, without = (answers() for answers in by_condition)
     without_positions = subject.under(repositioned(zeroed=True))
     zeroed = without_positions.record
     if not record.has_classes:
         changes = {
-            controls.WITH: call(cosine_distance, as_python.record(subject).pooled, written[0]),
-            controls.WITHOUT: call(cosine_distance, as_python.record(without_positions).pooled, written[1]),
+            controls.WITH: call(cosine_distance, as_python.record(subject).pooled, by_condition[0]),
+            controls.WITHOUT: call(
+                cosine_distance, as_python.record(without_positions).pooled, by_condition[1]
+            ),
         }
         figure = call(stage_curves, changes, list(map(str, range(N_SEEDS))), y_title=DISTANCE, x_title="seed")
         show(figure, key="positions_pooled_by_order")
@@ -159,7 +166,7 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
     name = record.class_names[predicted]
     chart = call(
         shuffle_strip,
-        {controls.WITH: written[0][:, predicted], controls.WITHOUT: written[1][:, predicted]},
+        {controls.WITH: by_condition[0][:, predicted], controls.WITHOUT: by_condition[1][:, predicted]},
         {
             controls.WITH: as_python.record(subject).probabilities[predicted],
             controls.WITHOUT: as_python.record(without_positions).probabilities[predicted],
@@ -186,20 +193,21 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
 # Leaving out
 
 
-def _draw_without_positions(
-    subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord
-) -> None:
+def _draw_without_positions(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws what the encoder computes without its positions."""
     before = Side(subject, "With positions")
     after = Side(subject.under(repositioned(zeroed=True)), "Without positions")
     draw_consequence(slots, chosen, "Without positions", before, after)
-    st.markdown(_largest_change_sentence(record, after.record))
+    st.markdown(_largest_change_sentence(subject.record, after.record))
     st.caption(left_out_sentences(_kinds(subject)))
 
 
 # Shifting
 
 
-def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
+def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws what a shift of all positions changes: by one offset, and by many."""
+    record = subject.record
     config, kinds = record.config, _kinds(subject)
     n_shifts = config.n_positions
     if record.patch_grid is not None:
@@ -210,18 +218,18 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     before = Side(subject, "As trained")
     after = Side(subject.under(repositioned(shift=k)), f"Shifted by {k}")
     draw_consequence(slots, chosen, f"With positions shifted by {k}", before, after)
-    st.markdown(_largest_change_sentence(record, after.record))
+    st.markdown(_largest_change_sentence(subject.record, after.record))
     st.caption(shift_sentences(record, kinds, k))
     shifts = sorted({round(largest_shift * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
     changes = (call(repositioned, shift=shift) for shift in shifts)
-    what = ("many shifts", subject)
+    work_key = ("many shifts", subject)
     if not _are_wanted(
-        subject, what, len(shifts), f"Run {len(shifts)} shifts", "positions_try_shifts_wanted"
+        subject, work_key, len(shifts), f"Run {len(shifts)} shifts", "positions_try_shifts_wanted"
     ):
         return
-    with until_done(what):
-        written = answers_expression(subject, changes, "Running many shifts …")
-        answers = written()
+    with until_done(work_key):
+        source = answers_expression(subject, changes, "Running many shifts …")
+        answers = source()
     unit = "positions" if record.patch_grid is None or "added" in kinds else "rows"
     if not record.has_classes:
         distances = whole_answer(record).changes(answers)
@@ -229,7 +237,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
             st.markdown(no_effect_sentence(len(shifts), largest_change(record.pooled, answers)))
             return
         st.markdown(f"**{len(shifts)} shifts** of the same input: how far each moves the pooled state")
-        moved = call(cosine_distance, as_python.record(subject).pooled, written)
+        moved = call(cosine_distance, as_python.record(subject).pooled, source)
         figure = call(
             stage_curves,
             {"shifted": moved},
@@ -243,7 +251,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     remark = "; hollow: another class is predicted" if (predicted != predicted[0]).any() else ""
     st.markdown(f"**{len(shifts)} shifts** of the same input{remark}")
     clickable(
-        call(shift_curve, shifts, written, config.class_names, selected=k, unit=unit),
+        call(shift_curve, shifts, source, config.class_names, selected=k, unit=unit),
         key="positions_try_shifts",
         chosen=k,
         selection="shift",
@@ -251,12 +259,12 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     )
 
 
-def _are_wanted(subject: LiveSubject, what: Hashable, n_forwards: int, label: str, key: str) -> bool:
-    """Whether to run these forward passes now: they take less than a minute, were run before, or the button drawn here is
-    pressed.
+def _are_wanted(subject: LiveSubject, work_key: Hashable, n_forwards: int, label: str, key: str) -> bool:
+    """Whether to run `n_forwards` forward passes now: they take less than a minute, were run before under this `work_key`, or the
+    button drawn here is pressed, with the `label` and the widget key `key`.
     """
     work = n_forwards * multiply_adds(subject.loaded.config, len(subject.record))
-    return is_wanted(what, f"{label}, {duration(work)}", key, is_short=work <= MINUTE)
+    return is_wanted(work_key, f"{label}, {duration(work)}", key, is_short=work <= MINUTE)
 
 
 def no_effect_sentence(n: int, largest: float) -> str:
@@ -284,13 +292,13 @@ def _kinds(subject: LiveSubject) -> tuple[PositionKind, ...]:
     return cache.of(position_kinds, subject.checkpoint)
 
 
-def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
-    """Draws prediction and attention of the chosen head before and after the change that `what` names; `before` is in the input's
-    order.
+def draw_consequence(slots: Slots, chosen: HeadChoice, change_clause: str, before: Side, after: Side) -> None:
+    """Draws prediction and attention of the chosen head before and after a change, which `change_clause` names, such as "Without
+    positions"; `before` is in the input's order.
     """
     with slots.view:
         query = choose_query(before.record)
-    tell(whole_answer(before.record).change_sentence(what, after.subject))
+    tell(whole_answer(before.record).change_sentence(change_clause, after.subject))
     head, scale = (chosen.layer, chosen.head), chosen.of_head(before.record, after.record)
     for ordinal, side, column in zip(NUMBERS, (before, after), beside("positions_input"), strict=False):
         with column:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from app_pages.toolkit.markdown import counted
 from viz.builders.number_format import format_tex
 
 
@@ -22,13 +23,9 @@ def between_patches(down: int, right: int) -> str:
     """Position of a key's patch relative to the query's, such as "2 rows above and 1 column to the left of the query"."""
     clauses = []
     if down:
-        clauses.append(f"{_counted(down, 'row')} {'below' if down > 0 else 'above'}")
+        clauses.append(f"{counted(abs(down), 'row')} {'below' if down > 0 else 'above'}")
     if right:
-        clauses.append(f"{_counted(right, 'column')} to the {'right' if right > 0 else 'left'} of")
+        clauses.append(f"{counted(abs(right), 'column')} to the {'right' if right > 0 else 'left'} of")
     if not clauses:
         return "the query itself"
     return f"{' and '.join(clauses)} the query"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{abs(number)} {noun}{'' if abs(number) == 1 else 's'}"

@@ -10,16 +10,18 @@ from app_pages.subject.as_python import computed
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.expression import call
 from model.config import ModelConfig
-from model.record import ForwardRecord
-from model.theory.permutation_equivariance import attend_reordered, reordering_indices
+from model.theory.permutation_equivariance import (
+    ReorderedAttention,
+    attend_reordered,
+    reordering_indices,
+)
 from viz.builders.number_format import format_number, head_name
 from viz.positions.matrix_equations import permutation_panels
 
 
-def draw_reordered_head(
-    subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord
-) -> None:
+def draw_reordered_head(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     """Draws the output of the chosen head for its input vectors X and for the same vectors in another order, P X."""
+    record = subject.record
     with slots.controls:
         query = choose_query(record)
         reordering = ORDER.choose()
@@ -28,15 +30,13 @@ def draw_reordered_head(
             seed = ORDER_SEED.choose()
         mask = MASK.choose()
     order = reordering_indices(reordering, len(record), seed)
+    options = {"layer": chosen.layer, "head": chosen.head, "order": order}
     by_mask = {
-        name: subject.compute(
-            attend_reordered, layer=chosen.layer, head=chosen.head, order=order, is_causal=name == CAUSAL
-        )
+        name: computed(subject, attend_reordered, **options, is_causal=name == CAUSAL)
         for name in (NO_MASK, CAUSAL)
     }
-    run = by_mask[mask]
-    options = {"layer": chosen.layer, "head": chosen.head, "order": order, "is_causal": mask == CAUSAL}
-    source = computed(subject, attend_reordered, **options)
+    source = by_mask[mask]
+    run: ReorderedAttention = source()
     st.markdown(
         "$P$ puts the input vectors $X$ in another order. **Left** of = the head reads them in that order; **right** of it, the head reads "
         "them as they are, and then its outputs are put in that order. Are both the same?"
@@ -53,15 +53,14 @@ def draw_reordered_head(
         ),
         key="permutation",
     )
-    largest = by_mask[NO_MASK].largest_output
+    largest = by_mask[NO_MASK]().largest_output
     with st.container(horizontal=True, gap="large", key="totals"):
-        for name in (NO_MASK, CAUSAL):
+        for name, result in by_mask.items():
+            difference = result().largest_difference
             st.metric(
                 f"Largest difference of the two sides, {name}",
-                format_number(by_mask[name].largest_difference, ".2g"),
-                f"{format_number(by_mask[name].largest_difference / largest, '.2g')} of the largest output"
-                if largest
-                else None,
+                format_number(difference, ".2g"),
+                f"{format_number(difference / largest, '.2g')} of the largest output" if largest else None,
                 delta_color="off",
                 delta_arrow="off",
                 width="content",

@@ -117,16 +117,14 @@ def _draw_over_distance(pair: Pair) -> None:
     st.caption(_source_sentence(pair))
 
 
-def score_formula(*, rotates_all: bool) -> str:
-    """LaTeX of the score over the offset; unless `rotates_all`, components that are not rotated add a constant c."""
+def score_formula(*, rotates_all: bool, on_grid: bool = False) -> str:
+    """LaTeX of the score over the offset or, `on_grid`, over the rows and columns between two patches; unless `rotates_all`,
+    components that are not rotated add a constant c.
+    """
+    offset = "" if on_grid else r"(\delta)"
+    of_patches = r" \delta = \delta_{\text{row}} \text{ or } \delta_{\text{column}}, \quad" if on_grid else ""
     constant = "" if rotates_all else " + c"
-    return rf"\text{{score}}(\delta) = {_ROTATED}{constant}, \qquad {_FREQUENCY}"
-
-
-def grid_score_formula(*, rotates_all: bool) -> str:
-    """LaTeX of the score of two patches over the rows and columns between them."""
-    constant = "" if rotates_all else " + c"
-    return rf"\text{{score}} = {_ROTATED}{constant}, \qquad \delta = \delta_{{\text{{row}}}} \text{{ or }} \delta_{{\text{{column}}}}, \quad {_FREQUENCY}"
+    return rf"\text{{score}}{offset} = {_ROTATED}{constant}, \qquad{of_patches} {_FREQUENCY}"
 
 
 def _groups_expression(score: RotaryScore, source: Expression) -> dict[str, Expression]:
@@ -179,7 +177,7 @@ def _draw_over_grid(pair: Pair) -> None:
                 call(offset_map, source.total, what="score", offset=(down, right)),
                 key="positions_score_pairs",
             )
-    st.latex(grid_score_formula(rotates_all=not score.by_row.not_rotated))
+    st.latex(score_formula(rotates_all=not score.by_row.not_rotated, on_grid=True))
     st.caption(
         "Siméoni et al. 2025, after Su et al. 2021: $\\delta$ counts rows in one half of the pairs and columns in the other; $\\theta_i$ is "
         "the angle between $q_i$ and $k_i$ before rotation."

@@ -12,7 +12,7 @@ from app_pages.controls.positions_controls import FREQUENCY, OFFSET
 from app_pages.positions.notation import column_vector, format_scientific
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
-from app_pages.toolkit.expression import call, named
+from app_pages.toolkit.expression import Expression, call, named
 from model.theory import sinusoidal_positions as theory
 from model.theory.sinusoidal_positions import frequencies, position_table, wavelengths
 from viz.builders.number_format import format_tex
@@ -94,18 +94,25 @@ def _write_example(d_model: int, offset: int, t: int, k: int) -> None:
         st.latex(rf"p_{{{t + offset}}}^{{({k})}} = {column_vector(rows[t + offset, pair])}", width="content")
 
 
+def _summaries(d_model: int, offset: int) -> dict[str, Expression]:
+    """Errors of the shifted position vectors, by name of the map that shifts them."""
+    rows = named("rows", call(theory.position_table, N, d_model))
+    by_map = {
+        ROTATION: call(theory.shift_errors, rows, offset),
+        DIAGONAL: call(theory.sine_shift_errors, rows, offset),
+        BEST: call(theory.best_map_errors, rows[:, ::2], offset),
+    }
+    return {name: call(theory.summarise_errors, errors) for name, errors in by_map.items()}
+
+
 @cached(spinner="Fitting a map to the sines …")
 def _shift_errors(d_model: int, offset: int) -> dict[str, theory.ErrorSummary]:
-    """Errors of the shifted position vectors, by name of the map that shifts them."""
-    rows = position_table(N, d_model)
-    return {
-        ROTATION: theory.summarise_errors(theory.shift_errors(rows, offset)),
-        DIAGONAL: theory.summarise_errors(theory.sine_shift_errors(rows, offset)),
-        BEST: theory.summarise_errors(theory.best_map_errors(rows[:, ::2], offset)),
-    }
+    """The values of `_summaries`."""
+    return {name: summary() for name, summary in _summaries(d_model, offset).items()}
 
 
 def _draw_without_cosines(d_model: int, offset: int) -> None:
+    """Draws the errors of the best maps for sines without cosines, and says why no such map is exact."""
     if offset == 0:
         st.markdown("**With sines alone** an offset of 0 is exact too: choose another one.")
         return
@@ -114,15 +121,9 @@ def _draw_without_cosines(d_model: int, offset: int) -> None:
         r"**With sines alone** there is no such matrix. Of $\sin \omega_k (t + \varphi) = \cos(\omega_k "
         r"\varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
     )
-    rows = named("rows", call(theory.position_table, N, d_model))
-    written = {
-        ROTATION: call(theory.shift_errors, rows, offset),
-        DIAGONAL: call(theory.sine_shift_errors, rows, offset),
-        BEST: call(theory.best_map_errors, rows[:, ::2], offset),
-    }
-    summaries = {name: call(theory.summarise_errors, values) for name, values in written.items()}
     by_position = {
-        name: summary.with_value(partial(errors.get, name)).by_position for name, summary in summaries.items()
+        name: summary.with_value(partial(errors.get, name)).by_position
+        for name, summary in _summaries(d_model, offset).items()
     }
     show(call(error_curves, by_position), key="positions_shift_errors")
     st.markdown(

@@ -83,6 +83,7 @@ def _titled_section(name: str, title: str) -> Iterator[None]:
 
 
 def _draw_clocks(t: int, d_model: int, slider: str) -> None:
+    """Draws position `t` as clock hands, which follow the slider of t, whose CSS selector is `slider`."""
     wavelengths = theory.wavelengths(d_model)
     remark = f", {AT_MOST} of them drawn" if len(wavelengths) > AT_MOST else ""
     frequencies = theory.frequencies(d_model)
@@ -98,6 +99,7 @@ def _draw_clocks(t: int, d_model: int, slider: str) -> None:
 
 
 def _draw_table_and_waves(rows: Expression, t: int, dimensions: list[int], slider: str) -> None:
+    """Draws the table `rows` [position, dimension], and some of its `dimensions` as waves."""
     n, d_model = rows().shape
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_table"):
@@ -119,6 +121,7 @@ def _wave_name(dimension: int, d_model: int) -> str:
 
 
 def _draw_counter(rows: Expression, n: int, t: int) -> None:
+    """Draws positions around `t` in binary, beside the sines of the table `rows` [position, dimension] with such periods."""
     d_model = rows().shape[1]
     st.markdown(
         "**Like a binary counter.** Written in binary, $t$ changes its lowest digit at every step, and each "
@@ -197,20 +200,20 @@ def _dots_and_distances(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
     return theory.dot_products(rows), theory.row_distances(rows)
 
 
-def _draw_quantity(source: Expression, by_law: Expression, what: str, law: str, formula: str) -> None:
-    """Draws a matrix [position, position] of the quantity `what`, and its mean at each offset beside `by_law`, the values of the
-    formula.
+def _draw_quantity(source: Expression, by_law: Expression, quantity: str, law: str, formula: str) -> None:
+    """Draws the matrix `source` [position, position] of a `quantity`, such as "dot product", and its mean at each offset beside
+    `by_law`, the values of the formula that `law` gives as text and `formula` as LaTeX.
     """
     matrix, at_offsets = source(), by_law()
-    by_offset, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
+    by_offset, name = theory.summarise_by_offset(matrix), quantity.partition(" ")[0]
     with st.container(horizontal=True, gap="medium"):
         with st.container(key=f"side_{name}_matrix"):
-            st.markdown(f"**{what.capitalize()}** of each position's vector $p_s$ with each other $p_t$")
-            show(call(pairs_of_positions, source, what=what), key=f"positions_{name}_matrix")
+            st.markdown(f"**{quantity.capitalize()}** of each position's vector $p_s$ with each other $p_t$")
+            show(call(pairs_of_positions, source, what=quantity), key=f"positions_{name}_matrix")
         with st.container(key=f"side_{name}_curve"):
             st.markdown(f"The same by distance: the formula ${formula}$ lies on what was measured")
             means = named("by_offset", call(theory.summarise_by_offset, source), lambda: by_offset)
-            chart = call(offset_curve, means.offsets, means.means, by_law, what=what, law=law)
+            chart = call(offset_curve, means.offsets, means.means, by_law, what=quantity, law=law)
             show(chart, key=f"positions_{name}_curve")
             st.caption(
                 f"Largest differences of all {matrix.size:,} pairs: from the formula "
@@ -247,10 +250,14 @@ def _draw_adding() -> None:
     source = computed(subject, embedding_parts)
     own_weights = call(query_key_weights, encoder(subject.checkpoint).model, chosen.layer, chosen.head)
     second = own_weights[0 if is_tied else 1]
-    written = named(
+    sums_source = named(
         "sums", call(position_sums, source.content, source.positions, own_weights[0], second), lambda: sums
     )
-    maps = {"X W₁": written.content, "+ P W₂": written.positions, "= Concat[X, P] W": written.whole}
+    maps = {
+        "X W₁": sums_source.content,
+        "+ P W₂": sums_source.positions,
+        "= Concat[X, P] W": sums_source.whole,
+    }
     show(call(sum_of_maps, maps, source.tokens), key="positions_sum")
     st.markdown(
         "A matrix that reads the concatenation of content $X$ and positions $P$ has one half, $W_1$, for the "

@@ -25,3 +25,9 @@ def blocks(app: AppTest) -> list[str]:
 def joined_captions(app: AppTest) -> str:
     assert not app.exception
     return " ".join(caption.value for caption in app.caption)
+
+
+def shown_text(app: AppTest) -> str:
+    """The Markdown, captions and formulas of the page, block by block."""
+    assert not app.exception
+    return "\n".join(block.value for block in (*app.markdown, *app.caption, *app.latex))

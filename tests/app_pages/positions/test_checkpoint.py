@@ -1,42 +1,27 @@
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
-from streamlit.testing.v1 import AppTest
 from tokenizers.processors import TemplateProcessing
 
-from app_pages.controls import input_controls, positions_controls
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.positions_controls import OWN_TABLE
 from model import checkpoint
 from model.experiments.embeddings import cosine_similarities, position_table
 from tests.app_pages.charts import described, shown, table, weights
+from tests.app_pages.shown_text import shown_text
 from tests.model import tiny
 from tests.model.huggingface.folders import build
 from tests.tolerance import rounding
 from viz.builders.number_format import format_short
 
-Open = Callable[..., AppTest]
-
-PAGE, PART = "app_pages/positions/page.py", "This encoder"
+PART = "This encoder"
 TEXT = "not great film"
 
 
-@pytest.fixture
-def open_part(open_app: Open) -> Open:
-    return lambda *choices, **query: open_app(PAGE, positions_controls.PART.to(PART), *choices, **query)
-
-
-def shown_text(app: AppTest) -> str:
-    """All text on the page."""
-    assert not app.exception
-    return "\n".join(element.value for element in [*app.markdown, *app.caption])
-
-
 def test_a_text_checkpoint_adds_sinusoids(open_part):
-    app = open_part(input_controls.TEXT.to(TEXT))
+    app = open_part()
     assert "adds **sinusoids**: a table of 12 × 8 numbers" in shown_text(app)
     assert r"$x_t + p_t$" in shown_text(app)
     assert [metric.label for metric in app.metric] == ["word, added", "position, added"]
@@ -48,7 +33,7 @@ def test_a_text_checkpoint_adds_sinusoids(open_part):
 def test_a_scaled_one_says_by_how_much(open_part, checkpoints):
     scaled = tiny.loaded(replace(tiny.TEXT, embedding_scaled=True))
     checkpoint.save(checkpoints / "imdb-pre-ln", scaled.model, {}, scaled.tokenizer)
-    app = open_part(input_controls.TEXT.to(TEXT), CHECKPOINT.to("imdb-pre-ln"))
+    app = open_part(CHECKPOINT.to("imdb-pre-ln"))
     assert r"\sqrt{8} = 2.8" in shown_text(app)
     looked_up, added = (float(metric.value) for metric in app.metric[:2])
     assert added == pytest.approx(looked_up * 8**0.5, abs=0.03)
@@ -75,7 +60,7 @@ def test_the_class_token_is_apart(open_part):
 
 
 def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part):
-    app = open_part(input_controls.TEXT.to(TEXT), OWN_TABLE.to("all pairs"))
+    app = open_part(OWN_TABLE.to("all pairs"))
     assert weights(shown(app, "positions_own_pairs")).shape == (5, 5)
     app.segmented_control(key="positions_own_range").set_value("all").run()
     rows = position_table(checkpoint.load("imdb-pre-ln"))
@@ -89,33 +74,16 @@ def test_the_numbers_are_the_table(open_part):
     np.testing.assert_allclose(weights(shown(app, "positions_own_numbers")), rows, rtol=1e-6)
 
 
-def test_one_token_alone(open_app, checkpoints):
+def test_one_token_alone(open_app, open_part, checkpoints):
     loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
     loaded.tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
     checkpoint.save(checkpoints / "bare", loaded.model, {}, loaded.tokenizer)
     alone = {"text": "film", "checkpoint": "bare"}
-    app = open_app(PAGE, positions_controls.PART.to(PART), OWN_TABLE.to("all pairs"), **alone)
+    app = open_part(OWN_TABLE.to("all pairs"), **alone)
     assert weights(shown(app, "positions_own_pairs")).shape == (1, 1)
     assert "Two different positions" not in shown_text(app)
-    embeddings = open_app(PAGE, positions_controls.PART.to("Embeddings"), **alone)
+    embeddings = open_app("app_pages/positions/page.py", positions="Embeddings", **alone)
     assert "No other vector is drawn that could be near to this one." in shown_text(embeddings)
-
-
-@pytest.mark.parametrize("kind", ["Text", "Digit"])
-def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part, kind):
-    nonsense = {"positions_own": "<b>", "positions_own_range": "most"}
-    app = open_part(kind=kind, **nonsense, forgiven=nonsense)
-    assert app.segmented_control(key="positions_own").value == (
-        "lengths" if kind == "Text" else "patch by patch"
-    )
-    assert shown_text(app)
-
-
-def test_from_a_digit_to_a_text(open_part):
-    app = open_part(KIND.to("Digit"), OWN_TABLE.to("patch by patch"))
-    app.segmented_control(key="kind").set_value("Text").run()
-    assert "adds **sinusoids**" in shown_text(app)
-    assert app.segmented_control(key="positions_own").value == "lengths"
 
 
 def test_an_imported_grid_is_not_said_to_come_from_digits(open_part, checkpoints):

@@ -1,30 +1,18 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from app_pages.controls import input_controls, positions_controls
+from app_pages.controls import input_controls
 from app_pages.controls.input_controls import KIND
 from app_pages.controls.positions_controls import METHOD, PERPLEXITY, T_SNE_SEED, WORDS
 from model import checkpoint
 from model.experiments.embeddings import cosine_similarities, embedding_parts
 from tests.app_pages.charts import described, table
-from tests.app_pages.positions.test_checkpoint import shown_text
+from tests.app_pages.shown_text import shown_text
 from tests.tolerance import rounding
 
-Open = Callable[..., AppTest]
-
-PAGE, PART = "app_pages/positions/page.py", "Embeddings"
+PART = "Embeddings"
 TEXT = "great film not great"
 SUM = "content + positions"
-
-
-@pytest.fixture
-def open_part(open_app: Open) -> Open:
-    return lambda *choices, **query: open_app(
-        PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to(TEXT), *choices, **query
-    )
 
 
 @pytest.mark.parametrize("positioned", [False, True])
@@ -82,14 +70,14 @@ def test_t_sne_says_its_perplexity_and_seed(open_part):
 
 def test_t_sne_of_too_few_vectors_gives_one_sentence(open_part):
     app = open_part(input_controls.TEXT.to("x"), METHOD.to("t-SNE"))
-    assert not app.exception
     assert app.info[0].value.startswith("t-SNE needs four vectors or more")
 
 
-def test_patches_are_drawn_as_pictures(open_part):
+def test_patches_are_drawn_as_pictures_and_not_looked_up(open_part):
     app = open_part(KIND.to("Digit"), query="r1c1")
     assert len(table(app, "5 vectors in two dimensions; r1c1 is chosen", "on_light")) == 4
     assert "whole vocabulary" not in shown_text(app)
+    assert "From word to vector" not in shown_text(app)
 
 
 @pytest.mark.rest_is_slow
@@ -101,22 +89,6 @@ def test_any_text_can_be_drawn(open_part, text, method, vectors):
     )
 
 
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize(
-    ("key", "nonsense"),
-    [
-        ("positions_map_method", "UMAP"),
-        ("positions_map_vectors", ""),
-        ("positions_map_words", "perhaps"),
-        ("positions_map_perplexity", "1000"),
-        ("positions_map_seed", "-1"),
-    ],
-)
-def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part, key, nonsense):
-    drawn = {} if key == "positions_map_method" else {"positions_map_method": "t-SNE"}
-    assert shown_text(open_part(**drawn | {key: nonsense}, forgiven=[key])) == shown_text(open_part(**drawn))
-
-
 def test_the_query_is_looked_up_by_hand(open_part):
     loaded = checkpoint.load("imdb-pre-ln")
     token_id = loaded.tokenizer.token_to_id("film")
@@ -125,7 +97,3 @@ def test_the_query_is_looked_up_by_hand(open_part):
     assert f"`film` has the number **{token_id}**" in text
     assert ", ".join(f"{value:.3f}".replace("-", "−") for value in row[:4]) in text
     assert "largest difference 0." in text
-
-
-def test_patches_are_not_looked_up(open_part):
-    assert "From word to vector" not in shown_text(open_part(KIND.to("Digit")))

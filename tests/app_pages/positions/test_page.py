@@ -17,18 +17,12 @@ from model import checkpoint
 from model.experiments.embeddings import embedding_parts
 from model.theory.sinusoidal_positions import dot_products, position_table, shift_matrix
 from tests.app_pages.charts import numbers, shown
+from tests.app_pages.shown_text import joined_captions, shown_text
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
 
 PAGE = "app_pages/positions/page.py"
-PARTS = (
-    "Sinusoids",
-    "By distance",
-    "This encoder",
-    "Experiments",
-    "Embeddings",
-)
 TEXT = "not great film"
 
 
@@ -37,38 +31,6 @@ def open_positions(open_app: Open) -> Open:
     return lambda part="Sinusoids", *choices, **query: open_app(
         PAGE, positions_controls.PART.to(part), *choices, **query
     )
-
-
-def shown_text(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(block.value for block in (*app.markdown, *app.caption, *app.latex))
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize("kind", ["Text", "Digit"])
-@pytest.mark.parametrize("part", PARTS)
-def test_every_part_draws_a_figure(open_positions, part, kind):
-    app = open_positions(part, kind=kind)
-    assert not app.exception
-    assert app.get("vega_lite_chart") or app.get("plotly_chart")
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize(
-    ("key", "nonsense", "default"),
-    [
-        ("positions", "Rotary", "Sinusoids"),
-        ("positions_d_model", "7", 64),
-        ("positions_length", "1e9", 128),
-        ("positions_t", "128", 10),
-        ("positions_t", "-1", 10),
-        ("positions_dimensions", "64", [0, 1, 16, 32]),
-    ],
-)
-def test_nonsense_in_the_address(open_app, key, nonsense, default):
-    app = open_app(PAGE, **{key: nonsense}, forgiven=[key])
-    assert not app.exception
-    assert app.get_by_key(key).value == default
 
 
 # By distance
@@ -123,18 +85,6 @@ def test_a_smaller_table_takes_position_and_dimensions_along(open_positions):
     assert not app.exception
     assert app.slider(key="positions_t").value == 31
     assert all(dimension < 8 for dimension in app.multiselect(key="positions_dimensions").value)
-
-
-@pytest.mark.slow
-def test_a_larger_table_keeps_position_and_dimensions(open_positions):
-    app = open_positions()
-    app.slider(key="positions_t").set_value(20).run()
-    app.multiselect(key="positions_dimensions").set_value([2, 5]).run()
-    app.select_slider(key="positions_length").set_value(256).run()
-    app.select_slider(key="positions_d_model").set_value(128).run()
-    assert not app.exception
-    assert app.slider(key="positions_t").value == 20
-    assert app.multiselect(key="positions_dimensions").value == [2, 5]
     app.multiselect(key="positions_dimensions").set_value([]).run()
     assert not app.exception
 
@@ -146,8 +96,7 @@ def test_the_matrix_is_of_the_dot_products(open_positions):
     app = open_positions("Sinusoids", WIDTH.to(8), LENGTH.to(32))
     seen = numbers(shown(app, "positions_dot_matrix")["data"][0])
     np.testing.assert_allclose(seen, dot_products(position_table(32, 8)), rtol=1e-6)
-    captions = " ".join(caption.value for caption in app.caption)
-    largest = re.findall(r"from the formula \$\{(.*?) \\times 10\^\{(.*?)\}", captions)
+    largest = re.findall(r"from the formula \$\{(.*?) \\times 10\^\{(.*?)\}", joined_captions(app))
     assert len(largest) == 2
     assert all(0 < float(digits) * 10 ** int(power) < 1e-5 for digits, power in largest)
 
@@ -190,6 +139,7 @@ def test_the_maps_add_up(open_positions):
     weights = checkpoint.load("imdb-post-ln").model.blocks[0].attention.w_q.weight.detach().numpy()[4:].T
     np.testing.assert_allclose(whole, parts.total @ weights, atol=1e-5)
     assert "not the same as adding" not in shown_text(app)
+    assert "is the very $q$ of L0 H1" in shown_text(app)
 
 
 def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions, checkpoints):
@@ -216,22 +166,3 @@ def test_untied_weights_are_not_adding(open_positions):
     assert "with untied weights it is not the same as adding" in shown_text(app)
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize(
-    ("name", "layer", "words"),
-    [
-        ("imdb-post-ln", "0", "is the very $q$ of L0 H0"),
-        ("imdb-pre-ln", "0", "after a norm"),
-        ("imdb-post-ln", "1", "the state after layer 0"),
-    ],
-)
-def test_what_the_head_itself_reads(open_positions, name, layer, words):
-    assert words in shown_text(open_positions("Sinusoids", CHECKPOINT.to(name), layer=layer))
-
-
-def test_an_encoder_that_normalises_the_sum(open_positions, checkpoints):
-    made = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False, embedding_norm=True))
-    checkpoint.save(checkpoints / "mine", made.model, {}, made.tokenizer)
-    assert "after a norm" in shown_text(open_positions("Sinusoids", CHECKPOINT.to("mine")))

@@ -22,8 +22,8 @@ from model.capture import activations, capture
 from model.checkpoint import load
 from model.experiments.position_kinds import distance_bias, grid_biases, map_sizes
 from tests.app_pages.charts import described, shown, table, weights
-from tests.app_pages.positions.test_checkpoint import shown_text
 from tests.app_pages.positions.test_experiments import written
+from tests.app_pages.shown_text import shown_text
 from tests.model.huggingface.folders import SENTENCE, build
 from viz.builders.number_format import format_number, percent
 
@@ -191,7 +191,7 @@ def test_terms_of_relative_positions(open_own, checkpoints):
 
 # Experiments
 
-RELATIVE = ("ModernBertModel", "EsmModel", "T5EncoderModel", "DebertaV2Model")
+RELATIVE = ("ModernBertModel", "EsmModel", "T5EncoderModel", "MPNetModel", "DebertaV2Model")
 # what is left out, and what a shift leaves as it is
 SAID = {
     "ModernBertModel": ("Queries and keys are not rotated", "a rotated query and a rotated key"),
