@@ -8,14 +8,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.lens import divisor_tex
-from app_pages.inside_a_head.view import (
-    View,
-    attention_input_tex,
-    bias_tex,
-    is_on_grid,
-    query_and_key_tex,
-    shared_heads,
-)
+from app_pages.inside_a_head.view import View, bias_tex, query_and_key_tex
 from app_pages.show.show import show
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import as_code
@@ -49,21 +42,23 @@ def draw_stream(view: View) -> None:
 def draw_projection(view: View) -> None:
     """Draws the query, key and value vectors, and the products with W_Q, W_K and W_V that give them."""
     config = view.record.config
-    x = attention_input_tex(view)
+    is_normed = config.norm_placement == "pre" and view.steps.norm_attention is not None
+    x = r"\hat{x}" if is_normed else "x"
     biases = bias_tex(config, "w_q", "b_Q"), bias_tex(config, "w_k", "b_K"), bias_tex(config, "w_v", "b_V")
     st.latex(
         rf"q_i = {x}_i W_Q{biases[0]}, \quad k_j = {x}_j W_K{biases[1]}, \quad v_j = {x}_j W_V{biases[2]}"
     )
-    heads = shared_heads(config, view.chosen.head)
+    n_shared = config.n_heads // (config.family.parts.n_key_heads or config.n_heads)
+    first = view.chosen.head - view.chosen.head % n_shared
     unnormed = (
         "Layer 0 has no norm before its attention: it reads the embedding, which is normalised already. "
-        if config.norm_placement == "pre" and view.steps.norm_attention is None
+        if config.norm_placement == "pre" and not is_normed
         else ""
     )
     shared = (
-        f" Heads {heads[0]}–{heads[-1]} have $W_K$ and $W_V$ in common, and so their keys and values; $W_Q$ is each "
+        f" Heads {first}–{first + n_shared - 1} have $W_K$ and $W_V$ in common, and so their keys and values; $W_Q$ is each "
         "head's own (grouped queries, Ainslie et al. 2023)."
-        if heads
+        if n_shared > 1
         else ""
     )
     st.markdown(
@@ -85,14 +80,15 @@ def draw_projection(view: View) -> None:
 def draw_rotation(view: View) -> None:
     """Draws the query and the chosen key before and after the rotation by their positions."""
     attention, query, key = view.steps.attention, view.query, view.key
-    rotation = attention.rotation
+    rotation, rotary = attention.rotation, view.record.config.family.parts.rotary
     assert rotation is not None, "a step of encoders that rotate"
+    assert rotary is not None
     first, second = rotation.pairs[0]
     at_query, at_key = rotation.angles[query], rotation.angles[key]
     st.latex(
         r"(\tilde{q}_a, \tilde{q}_b) = (q_a \cos\theta - q_b \sin\theta, \; q_a \sin\theta + q_b \cos\theta)"
     )
-    grows = "the row or the column of the patch" if is_on_grid(view) else "the position"
+    grows = "the row or the column of the patch" if rotary.on_grid else "the position"
     n_alone = len(attention.q) - rotation.pairs.size
     st.markdown(
         "The components are taken in pairs, and each pair is turned like the hand of a clock, by an angle $\\theta$ that "
@@ -102,7 +98,7 @@ def draw_rotation(view: View) -> None:
         + "In the dot product only the difference of the two angles is left: "
         + (
             "it depends on how far apart query and key stand, not on where they stand (RoPE, Su et al. 2021)."
-            if min(query, key) >= (view.record.first_patch if is_on_grid(view) else 0)
+            if min(query, key) >= (view.record.first_patch if rotary.on_grid else 0)
             else "between a patch and a token that is not rotated, it is the patch's own angle."
         )
     )

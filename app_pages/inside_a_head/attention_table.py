@@ -98,6 +98,7 @@ def draw_table(view: View, step: str) -> None:
 
 
 def _headings(view: View, step: str, ends: _ScaleEnds, by_weight: bool) -> list[TableHeading]:
+    """The headings of the table, those of `step` active; clickable ones say how the rows are sorted."""
     number = {name: f"{position}\u2002" for position, name in enumerate(view.steps.order, 1)}
     q, k = query_and_key_text(view)
     scores: list[TableHeading] = [
@@ -143,13 +144,14 @@ def _headings(view: View, step: str, ends: _ScaleEnds, by_weight: bool) -> list[
 
 
 def _table_rows(view: View, ends: _ScaleEnds, by_weight: bool) -> list[TableRow]:
+    """The row of the query, a row for each drawn key, one for all other keys together, and the sum."""
     attention = view.steps.attention
     weights_to, dots = view.chosen.of_head(view.record).largest, attention.dots[list(view.keys)]
     lowest = float(dots.min(initial=0))
     dot_range = float(dots.max(initial=0)) - lowest or 1.0
     q = _rounded_components(attention.q)
-    of_scores = score_columns(view)
-    columns = ["key", "products", "dot", *(column.name for column in of_scores), "weight", "values"]
+    scores = score_columns(view)
+    columns = ["key", "products", "dot", *(column.name for column in scores), "weight", "values"]
     rows = [
         _vector_row(
             columns,
@@ -183,8 +185,11 @@ def _table_rows(view: View, ends: _ScaleEnds, by_weight: bool) -> list[TableRow]
                 "span": (round(bar[0], 4), round(bar[1], 4)),
             },
             *(
-                _number_cell(column.name, float(column.values[key]), ends.score_digits)
-                for column in of_scores
+                {
+                    "name": column.name,
+                    "text": format_number(float(column.values[key]), f".{ends.score_digits}f"),
+                }
+                for column in scores
             ),
             weight_cell,
             _strip_cell(
@@ -205,10 +210,6 @@ def _table_rows(view: View, ends: _ScaleEnds, by_weight: bool) -> list[TableRow]
     z, total = attention.z[view.chosen.head], float(attention.pattern.sum())
     rows.append(_vector_row(columns, "foot", "sum: z", "values", z, weight=total))
     return rows
-
-
-def _number_cell(name: str, number: float, digits: int) -> TableCell:
-    return {"name": name, "text": format_number(number, f".{digits}f")}
 
 
 def _vector_row(
@@ -245,6 +246,7 @@ def _strip_cell(
 
 
 def _end_texts(end: float) -> tuple[str, str]:
+    """The ends -`end` and `end` of a colour scale, as text."""
     return format_number(-end, ".3g"), format_number(end, ".3g")
 
 
@@ -258,6 +260,7 @@ def _rounded_components(vector: np.ndarray) -> list[float]:
 
 
 def _downloaded_table(view: View, by_weight: bool) -> Expression:
+    """The `KeyTable` of the drawn keys, for files."""
     attention = view.source.attention
     keys = view.ordered(by_weight=by_weight)
     values = {"scaled": attention.scaled, _SCORE: attention.scores}

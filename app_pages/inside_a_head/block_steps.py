@@ -120,15 +120,15 @@ def draw_contraction(view: View) -> None:
     draw_rows_with_lengths(rows, key="contract", what="component of f")
 
 
-def _draw_norm(source: Expression, out: str, of: str, *, key: str) -> None:
-    """Draws a norm; `out` and `of` are the LaTeX symbols of its output and its input."""
+def _draw_norm(source: Expression, output: str, normed: str, *, key: str) -> None:
+    """Draws the norm `source`; `output` and `normed` are the LaTeX symbols of its output and of the vector that it normalises."""
     norm: Norm = source()
     d = len(norm.x)
     shift = r" + \beta" if norm.has_shift else ""
     if norm.name == "RMSNorm":
         st.latex(
-            rf"{out} = \gamma \odot \frac{{{of}}}{{\mathrm{{RMS}}}}{shift}, \qquad \mathrm{{RMS}} = "
-            rf"\sqrt{{\tfrac{{1}}{{{d}}} \textstyle\sum_c ({of})_c^2 + \epsilon}} = {norm.deviation:.4f}"
+            rf"{output} = \gamma \odot \frac{{{normed}}}{{\mathrm{{RMS}}}}{shift}, \qquad \mathrm{{RMS}} = "
+            rf"\sqrt{{\tfrac{{1}}{{{d}}} \textstyle\sum_c ({normed})_c^2 + \epsilon}} = {norm.deviation:.4f}"
         )
         st.markdown(
             f"RMSNorm (Zhang & Sennrich 2019) subtracts no mean: the {d} components of this one position are divided by the "
@@ -142,7 +142,7 @@ def _draw_norm(source: Expression, out: str, of: str, *, key: str) -> None:
             else r"the gain $\gamma$ was learned, and this encoder has no shift $\beta$"
         )
         st.latex(
-            rf"{out} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}{shift}, \qquad \mu = "
+            rf"{output} = \gamma \odot \frac{{{normed} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}{shift}, \qquad \mu = "
             rf"{format_tex(norm.mean, '.4f')}, \quad \sqrt{{\sigma^2 + \epsilon}} = {norm.deviation:.4f}"
         )
         st.markdown(

@@ -86,8 +86,8 @@ def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
     mean, variance, deviation = (
         float(value.item()) for value in (normed.mean, normed.variance, normed.deviation)
     )
-    written = call(normalise, source[:1], "features", subtracts_mean=not is_rms)
-    _draw_bars("typed", source[0], written.output[0], is_rms=is_rms)
+    normed_source = call(normalise, source[:1], "features", subtracts_mean=not is_rms)
+    _draw_bars("typed", source[0], normed_source.output[0], is_rms=is_rms)
     _write_steps(vector, mean, variance, deviation, is_rms=is_rms)
     formulas = _RMS_NORM if is_rms else _LAYER_NORM
     st.markdown(f"${formulas.fraction} = ({_vector_text(normed.output[0])})$")
@@ -119,11 +119,12 @@ def deviation_sentence(vector: np.ndarray) -> str:
 
 
 def _vector_text(vector: np.ndarray) -> str:
+    """The components as LaTeX with two decimals, separated by commas."""
     return r",\; ".join(format_tex(component, ".2f") for component in vector)
 
 
 def _misprint_sentence(vector: np.ndarray) -> str:
-    """Sentence on the σ that lecture slides print for this vector, if they print another one; else ""."""
+    """Sentence on the σ that lecture slides print for this vector, one of `MISPRINTED`, and the right one."""
     components, deviation = (
         ", ".join(format_number(x, "g") for x in vector),
         normalise(vector[None], "features").deviation,
@@ -173,15 +174,17 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
     st.caption(f"γ has one number per feature, from {gains} in this norm (it starts at 1){shift_range}.")
 
 
-def _draw_bars(whose: str, x: Expression, standardised: Expression, *, is_rms: bool) -> None:
-    """Draws the vector `x` and the same vector `standardised`, that is, normed without gain and shift."""
+def _draw_bars(key: str, x: Expression, standardised: Expression, *, is_rms: bool) -> None:
+    """Draws the vector `x` and the same vector `standardised`, that is, normed without gain and shift, under widget keys that
+    contain `key`.
+    """
     reading = "line: mean; band: one standard deviation σ to either side"
-    show(call(norm_bars, x, title="x", reading=reading), key=f"inside_{whose}_x")
+    show(call(norm_bars, x, title="x", reading=reading), key=f"inside_{key}_x")
     size = np.sqrt(np.square(standardised()).mean())  # the deviation, where the mean is 0
     measured = "root mean square" if is_rms else "mean 0, deviation"
     title = (_RMS_NORM if is_rms else _LAYER_NORM).short
     reading = f"{measured} {format_number(size, '.3g')}"
-    show(call(norm_bars, standardised, title=title, reading=reading), key=f"inside_{whose}_z")
+    show(call(norm_bars, standardised, title=title, reading=reading), key=f"inside_{key}_z")
 
 
 def _norm_position_clause(norm_placement: str, sublayer: str) -> str:
@@ -237,6 +240,7 @@ def read_vectors(text: str) -> np.ndarray:
 
 
 def _parse_numbers(line: str) -> list[float]:
+    """The numbers in a line of text. Raises ValueError, with a one-sentence message, for other words and for numbers too large."""
     numbers = []
     for word in re.split(r"[,;\s]+", line.strip(" \t,;[]()")):
         try:
@@ -267,8 +271,8 @@ def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float, 
 
 def _sum_text(terms: list[str]) -> str:
     """Terms joined by plus signs; of many terms only the first few and the last."""
-    written = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
-    return " + ".join(written)
+    shown_terms = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
+    return " + ".join(shown_terms)
 
 
 def _term_text(x: float) -> str:

@@ -31,6 +31,10 @@ from viz.inside.scale_figures import (
 
 WIDTHS = tuple(width for width in (2**power for power in range(20)) if width <= controls.LARGEST_WIDTH)
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
+_EXAMPLE = (  # 1 / (1 + e^16), and 1 / (1 + e^-2)
+    r"By hand, with $d_k = 64$ whatever is chosen above: two keys whose $q \cdot k$ is 112 and 96. Undivided, the second key gets "
+    r"only ${1.13 \times 10^{-7}}$ of the weight. Divided by $\sqrt{d_k} = 8$ the scores are 14 and 12, the weights 0.88 and 0.12."
+)
 
 
 def draw_score_scaling() -> None:
@@ -59,7 +63,7 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
         power = controls.SCALES[controls.FACTOR.choose()]
         if power is None:
             power = controls.POWER.choose()
-    _write_example()
+    st.markdown(_EXAMPLE)
     factor, variance = d_k**-power, score_scaling.variance(d_k, power)
     scaled, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))
     powers = tuple(sorted({0.0, 0.5, 1.0, power}))
@@ -101,18 +105,6 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
         f"$n = {n}$ equal weights, at most $1/2$, and falls to 0 as one key takes all: without a scale most "
         "queries come close to that as $d_k$ grows (Vaswani et al. 2017, section 3.2.1). With $1/d_k$ the "
         "weights become uniform instead: the gradient stays, but all keys count alike."
-    )
-
-
-def _write_example() -> None:
-    """Writes the softmax of two scores with d_k = 64 in numbers, with and without the division."""
-    scores, d_k = np.array([112.0, 96.0]), 64
-    divided = scores / np.sqrt(d_k)
-    plain, scaled = score_scaling.softmax(np.stack([scores, divided]))
-    st.markdown(
-        rf"By hand, with $d_k = {d_k}$ whatever is chosen above: two keys whose $q \cdot k$ is {scores[0]:g} and {scores[1]:g}. Undivided, the second key gets "
-        rf"only ${format_tex(plain[1])}$ of the weight. Divided by $\sqrt{{d_k}} = {np.sqrt(d_k):g}$ the scores are {divided[0]:g} "
-        rf"and {divided[1]:g}, the weights {scaled[0]:.2f} and {scaled[1]:.2f}."
     )
 
 
@@ -186,7 +178,7 @@ over_widths = cached(score_scaling.spread_by_width)
 @cached
 def spreads_of_heads(subject: LiveSubject) -> pd.DataFrame:
     """Standard deviations of the products q·k of every head, one row per head, with the columns of
-    `model.theory.scaling.of_heads`.
+    `score_scaling.head_spreads`.
     """
     record = subject.record
     layers = range(len(record.q))

@@ -115,12 +115,6 @@ def bias_tex(config: ModelConfig, linear_map: LinearMap, symbol: str) -> str:
     return "" if linear_map in config.family.parts.without_bias else f" + {symbol}"
 
 
-def attention_input_tex(view: View) -> str:
-    r"""LaTeX symbol of the input of attention: \hat{x} after a norm, x if it is the residual stream itself."""
-    is_normed = view.record.config.norm_placement == "pre" and view.steps.norm_attention is not None
-    return r"\hat{x}" if is_normed else "x"
-
-
 def query_and_key_tex(view: View) -> tuple[str, str]:
     """LaTeX symbols of the query and key vectors that are multiplied, with a tilde if they are rotated first."""
     is_rotated = view.steps.attention.rotation is not None
@@ -138,16 +132,3 @@ def division_text(config: ModelConfig) -> str:
     if not parts.scaled:
         return "not divided"
     return "÷ √d_k" if parts.disentangled is None else f"÷ √({parts.disentangled.n_maps} d_k)"
-
-
-def is_on_grid(view: View) -> bool:
-    """Whether queries and keys are rotated by the row and the column of their patch."""
-    rotary = view.record.config.family.parts.rotary
-    return rotary is not None and rotary.on_grid
-
-
-def shared_heads(config: ModelConfig, head: int) -> range:
-    """The heads that share keys and values with `head`; empty if it has its own."""
-    n_shared = config.n_heads // (config.family.parts.n_key_heads or config.n_heads)
-    start = head - head % n_shared
-    return range(start, start + n_shared) if n_shared > 1 else range(0)

@@ -18,6 +18,8 @@ PARTS = [
     *(("attention", {"part": part}) for part in ("this head", "mean")),
     *(("positions", {"positions": part}) for part in ("Sinusoids", "This encoder", "Embeddings")),
     *(("positions", {"positions": "This encoder", "positions_own": own}) for own in ("lengths", "all pairs")),
+    *(("inside_a_head", {"inside": part}) for part in ("Step by step", "LayerNorm")),
+    ("inside_a_head", {"inside": "Why √d_k", "inside_scale": "this encoder"}),
     ("heads", {"heads_scatter": "true"}),
     *(("compare", {"compare_view": view}) for view in ("all heads", "difference")),
     *(("compare", {"compare_part": "Stream", "compare_stream": part}) for part in STREAM),

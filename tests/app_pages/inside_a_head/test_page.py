@@ -2,7 +2,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +20,9 @@ from tests.model.huggingface.folders import SENTENCE, build
 
 Open = Callable[..., AppTest]
 
-PAGE = "app_pages/inside_a_head/page.py"
+PART: dict[str, str] = {}
 TEXT = "not great film"
 NAMES = ("imdb-pre-ln", "imdb-post-ln", "mnist-pre-ln", "mnist-post-ln")
-
-
-@pytest.fixture
-def open_inside(open_app: Open) -> Open:
-    return partial(open_app, PAGE)
 
 
 def address_of(name: str) -> dict[str, str]:
@@ -47,8 +41,11 @@ def bound(text: str) -> float:
 
 
 def go_to(app: AppTest, step: str) -> AppTest:
+    """The app at another step, whose numbers are the encoder's own up to rounding."""
     app.selectbox(key="inside_step").set_value(step).run()
     assert not app.exception
+    (bounds,) = (text for text in shown_texts(app) if "the encoder's own by more than" in text)
+    assert bound(bounds) < 1e-4
     return app
 
 
@@ -72,8 +69,8 @@ def number(cell: dict) -> float:
 
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", NAMES)
-def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(open_inside, name):
-    app = open_inside(**address_of(name), query="2 great" if "imdb" in name else "r0c1")
+def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(opened, name):
+    app = opened(**address_of(name), query="2 great" if "imdb" in name else "r0c1")
     order = step_order(subject_of(app).record.config, 1)
     assert app.selectbox(key="inside_step").options == [STEP_TITLES[step] for step in order]
     for step in order:
@@ -81,8 +78,6 @@ def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(open_
         assert (step in TABLE_STEPS) == any(
             part.proto.component_name == "attention_table" for part in app.get("bidi_component")
         )
-        (bounds,) = (text for text in shown_texts(app) if "the encoder's own by more than" in text)
-        assert bound(bounds) < 1e-4
 
 
 FAMILIES = {
@@ -99,10 +94,9 @@ FAMILIES = {
 
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize("architecture", FAMILIES)
-def test_every_step_of_other_families_can_be_chosen(open_inside, checkpoints, architecture):
+def test_every_step_of_other_families_can_be_chosen(open_own, architecture):
     own_step, changed = FAMILIES[architecture]
-    build(checkpoints / "own", architecture, **changed)
-    app = open_inside(kind="Text", text=SENTENCE, checkpoint="own", layer="1", query="2 film")
+    app = open_own(architecture, changed)
     config = subject_of(app).record.config
     order, titles = step_order(config, 1), step_titles(config)
     assert own_step in order
@@ -110,53 +104,41 @@ def test_every_step_of_other_families_can_be_chosen(open_inside, checkpoints, ar
     for step in order:
         go_to(app, step)
         assert not app.info
-        (bounds,) = (text for text in shown_texts(app) if "the encoder's own by more than" in text)
-        assert bound(bounds) < 1e-4
 
 
 @pytest.fixture
-def open_own(open_inside: Open, checkpoints: Path) -> Open:
-    def opened(architecture: str, changed: dict | None = None, **address: str) -> AppTest:
+def open_own(opened: Open, checkpoints: Path) -> Open:
+    def open_own(architecture: str, changed: dict | None = None, **address: str) -> AppTest:
         build(checkpoints / "own", architecture, **(changed or {}))
-        address = {"kind": "Text", "text": SENTENCE, "checkpoint": "own", "layer": "1"} | address
-        app = open_inside(**address)
-        assert not app.exception
-        return app
+        own = {"kind": "Text", "text": SENTENCE, "checkpoint": "own", "layer": "1", "query": "2 film"}
+        return opened(**own | address)
 
-    return opened
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize(("architecture", "step"), [("DINOv3ViTModel", "rotate"), ("BeitModel", "bias")])
-def test_positions_on_the_grid_of_patches_are_recomputed_too(open_own, architecture, step):
-    app = open_own(architecture, kind="Picture", query="r1c0")
-    go_to(app, step)
-    (bounds,) = (text for text in shown_texts(app) if "the encoder's own by more than" in text)
-    assert bound(bounds) < 1e-4
-    words = {
-        "rotate": "grows with the row or the column of the patch",
-        "bias": "so many rows and so many columns",
-    }
-    assert any(words[step] in text for text in shown_texts(app))
+    return open_own
 
 
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
-    ("architecture", "step", "words"),
+    ("architecture", "step", "query", "words"),
     [
-        ("DINOv3ViTModel", "rotate", "it is the patch's own angle"),
-        ("BeitModel", "bias", "With the class token as query or key, the score has another learned number"),
+        ("DINOv3ViTModel", "rotate", "r1c0", "grows with the row or the column of the patch"),
+        ("DINOv3ViTModel", "rotate", "[CLS]", "it is the patch's own angle"),
+        ("BeitModel", "bias", "r1c0", "so many rows and so many columns"),
+        (
+            "BeitModel",
+            "bias",
+            "[CLS]",
+            "With the class token as query or key, the score has another learned number",
+        ),
     ],
 )
-def test_positions_of_the_class_token_are_not_those_of_a_patch(open_own, architecture, step, words):
-    app = open_own(architecture, kind="Picture", query="[CLS]")
-    go_to(app, step)
-    assert any(words in text for text in shown_texts(app))
-    assert not any("how far apart query and key" in text for text in shown_texts(app))
+def test_positions_on_the_grid_of_patches_are_recomputed_too(open_own, architecture, step, query, words):
+    texts = shown_texts(go_to(open_own(architecture, kind="Picture", query=query), step))
+    assert any(words in text for text in texts)
+    assert query != "[CLS]" or not any("how far apart query and key" in text for text in texts)
 
 
 def test_three_score_maps_add_up_in_the_table(open_own):
-    app = open_own("DebertaV2Model", query="2 film", inside_step="Scores of relative positions")
+    app = open_own("DebertaV2Model", inside_step="Scores of relative positions")
     scores = subject_of(app).record.scores[1, 0, 2]
     rows = [{cell["name"]: cell for cell in row["cells"]} for row in of_keys(app)]
     maps = [
@@ -170,7 +152,7 @@ def test_three_score_maps_add_up_in_the_table(open_own):
 
 
 def test_a_bias_is_added_to_scores_that_are_not_divided(open_own):
-    app = open_own("T5EncoderModel", query="2 film", inside_step="Bias by distance", inside_key="4 not")
+    app = open_own("T5EncoderModel", inside_step="Bias by distance", inside_key="4 not")
     rows = [{cell["name"]: cell for cell in row["cells"]} for row in of_keys(app)]
     sums = [number(row["scaled"]) + number(row["bias"]) for row in rows]
     scores = subject_of(app).record.scores[1, 0, 2]
@@ -181,7 +163,7 @@ def test_a_bias_is_added_to_scores_that_are_not_divided(open_own):
 
 
 def test_rotated_queries_are_what_is_multiplied(open_own):
-    app = open_own("EsmModel", query="2 film", inside_step="Rotation by position", inside_key="4 not")
+    app = open_own("EsmModel", inside_step="Rotation by position", inside_key="4 not")
     record = subject_of(app).record
     rows = table(app, "component of q, k", "name", "value").groupby("name", sort=False)["value"].apply(list)
     np.testing.assert_allclose(rows["rotated: q̃ᵢ"], record.q[1, 0, 2], atol=1e-5)
@@ -212,20 +194,8 @@ def test_without_a_first_norm_attention_reads_the_embedding(open_own):
     assert any("Layer 0 has no norm before its attention" in text for text in shown_texts(app))
 
 
-def test_keys_beyond_a_window_are_said_to_be_out_of_reach(open_own):
-    app = open_own("ModernBertModel", query="2 film", inside_step="Mask")
-    assert any("looks at most 2 positions to either side" in text for text in shown_texts(app))
-
-
-def test_the_last_token_of_a_causal_encoder_is_not_said_to_be_read_by_all(open_own):
-    app = open_own("CLIPTextModel", inside_step="Mask", query="9 [SEP]")
-    (sentence,) = (text for text in shown_texts(app) if "Nothing is masked here" in text)
-    assert "sees what came before it" in sentence
-    assert "bidirectional" not in sentence
-
-
-def test_the_numbers_are_those_of_the_head(open_inside):
-    app = open_inside(**address_of("imdb-pre-ln"), query="2 great")
+def test_the_numbers_are_those_of_the_head(opened):
+    app = opened(**address_of("imdb-pre-ln"), query="2 great")
     record = LiveSubject("imdb-pre-ln", TEXT).record
     q, k, v = record.q[1, 1, 2], record.k[1, 1], record.v[1, 1]
     pattern = record.pattern[1, 1, 2]
@@ -245,16 +215,16 @@ def test_the_numbers_are_those_of_the_head(open_inside):
     np.testing.assert_allclose(last["values"]["strip"]["values"], record.z[1, 1, 2], rtol=1e-3, atol=1e-5)
 
 
-def test_under_the_pointer_a_component_is_written_as_a_product(open_inside):
-    for row in of_keys(open_inside(**address_of("imdb-pre-ln"))):
+def test_under_the_pointer_a_component_is_written_as_a_product(opened):
+    for row in of_keys(opened(**address_of("imdb-pre-ln"))):
         for column in ("products", "values"):
             strip = row[column]["strip"]
             first, second = map(np.array, strip["factors"])
             np.testing.assert_allclose(first * second, strip["values"], rtol=2e-3, atol=1e-9)
 
 
-def test_the_stream_and_what_is_added_to_it(open_inside):
-    app = go_to(open_inside(**address_of("mnist-pre-ln")), "add_attention")
+def test_the_stream_and_what_is_added_to_it(opened):
+    app = go_to(opened(**address_of("mnist-pre-ln")), "add_attention")
     selection = subject_of(app)
     before, mid, after = LiveSubject("mnist-pre-ln", selection.model_input).record.residual[2:5, 0]
     sums = table(app, "value of xᵢ", "value")["value"].to_numpy().reshape(3, -1)
@@ -265,8 +235,8 @@ def test_the_stream_and_what_is_added_to_it(open_inside):
     assert any("last block" in text for text in shown_texts(app))
 
 
-def test_buttons_lead_to_the_neighbouring_steps(open_inside):
-    app = open_inside(inside_step="Query, key and value")
+def test_buttons_lead_to_the_neighbouring_steps(opened):
+    app = opened(inside_step="Query, key and value")
     app.button(key="inside_on").click().run()
     assert app.selectbox(key="inside_step").value == "products"
     app.button(key="inside_on").click().run()
@@ -278,28 +248,21 @@ def test_buttons_lead_to_the_neighbouring_steps(open_inside):
     assert not app.button(key="inside_on").disabled
 
 
-def test_rows_can_be_sorted_by_weight(open_inside):
-    app = open_inside(**address_of("imdb-pre-ln"), query="2 great", inside_sort="weight")
+def test_rows_can_be_sorted_by_weight(opened):
+    app = opened(**address_of("imdb-pre-ln"), query="2 great", inside_sort="weight")
     pattern = LiveSubject("imdb-pre-ln", TEXT).record.pattern[1, 1, 2]
     keys = [int(row["key"]["text"].split()[0]) for row in of_keys(app)]
     assert keys == np.argsort(-pattern, kind="stable").tolist()
 
 
-def test_the_strongest_key_is_the_first(open_inside):
-    app = open_inside(**address_of("imdb-post-ln"), query="0 [CLS]")
+def test_the_strongest_key_is_the_first(opened):
+    app = opened(**address_of("imdb-post-ln"), query="0 [CLS]")
     strongest = LiveSubject("imdb-post-ln", TEXT).record.pattern[1, 1, 0].argmax()
     assert any(rf"q_i \cdot k_{{{strongest}}} =" in text for text in shown_texts(app))
 
 
-@pytest.mark.parametrize("nonsense", ["99 film", "-1", "<b>", ""])
-def test_nonsense_for_a_key_is_the_strongest(open_inside, nonsense):
-    app = open_inside(text=TEXT, inside_key=nonsense, forgiven=["inside_key"])
-    assert not app.exception
-    assert app.selectbox(key="inside_key").value == "strongest"
-
-
-def test_a_shorter_text_has_fewer_keys(open_inside):
-    app = open_inside(text=TEXT, inside_key="3 film")
+def test_a_shorter_text_has_fewer_keys(opened):
+    app = opened(text=TEXT, inside_key="3 film")
     assert app.selectbox(key="inside_key").value == 3
     app.text_area(key="text").set_value("a").run()
     assert not app.exception
@@ -314,8 +277,8 @@ def long_text(checkpoints: Path) -> str:
     return " ".join("abcdefghijklmnopqrstuvwxyz" * 3)
 
 
-def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(open_inside, long_text):
-    app = open_inside(text=long_text, checkpoint="imdb-pre-ln", query="0 [CLS]", inside_key="7 g")
+def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(opened, long_text):
+    app = opened(text=long_text, checkpoint="imdb-pre-ln", query="0 [CLS]", inside_key="7 g")
     pattern = LiveSubject("imdb-pre-ln", long_text).record.pattern[0, 0, 0]
     *rows, others, z = (row for row in key_rows(app) if row.get("part") != "head")
     keys = [int(row["key"]["text"].split()[0]) for row in rows]
@@ -331,59 +294,28 @@ def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(open_insid
     assert not any("of 80 keys" in text for text in shown_texts(app))
 
 
-def test_masked_keys_are_said_to_be_so(open_inside):
-    app = open_inside(
-        text="film [PAD] not", checkpoint="imdb-pre-ln", inside_key="2 [PAD]", inside_step="Mask"
-    )
+def test_masked_keys_are_said_to_be_so(opened):
+    app = opened(text="film [PAD] not", checkpoint="imdb-pre-ln", inside_key="2 [PAD]", inside_step="Mask")
     assert any("attend to 4 of 5 positions" in text for text in shown_texts(app))
     assert [row["weight"]["text"] == "masked" for row in of_keys(app)] == [False, False, True, False, False]
     assert any("key } 2" in text and "masked" in text for text in shown_texts(go_to(app, "softmax")))
 
 
-def test_an_encoder_of_twelve_heads_can_be_followed(open_inside, checkpoints):
+def test_an_encoder_of_twelve_heads_can_be_followed(opened, checkpoints):
     encoder = tiny.loaded(replace(tiny.TEXT, d_model=48, n_heads=12))
     checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
-    app = open_inside(text=TEXT, checkpoint="imdb-pre-ln", head="11")
+    app = opened(text=TEXT, checkpoint="imdb-pre-ln", head="11")
     assert {len(row["products"]["strip"]["values"]) for row in of_keys(app)} == {4}
     rows = table(go_to(app, "output"), "component of o", "name", "value")
     assert rows["name"].nunique() == 12 + 2
     assert len(table(go_to(app, "concatenate"), "z of", "value")) == 48
 
 
-def test_a_block_with_other_steps_gives_one_sentence(open_inside, checkpoints):
+def test_a_block_with_other_steps_gives_one_sentence(opened, checkpoints):
     encoder = tiny.loaded(replace(tiny.TEXT, norm_placement="b2t"))
     checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
-    app = open_inside(checkpoint="imdb-pre-ln")
-    assert not app.exception
+    app = opened(checkpoint="imdb-pre-ln")
     assert app.info[0].value.startswith("The steps are those of pre-LN and post-LN blocks")
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm"])
-@pytest.mark.parametrize("kind", ["Text", "Digit"])
-def test_every_part_takes_every_kind_of_input(open_inside, part, kind):
-    app = open_inside(kind=kind, inside=part)
-    assert not app.exception
-    assert not app.info
-    assert app.segmented_control(key="inside").value == part
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize(
-    "part",
-    [
-        {"inside": "Step by step"},
-        {"inside": "Why √d_k", "inside_scale": "this encoder"},
-        {"inside": "Why √d_k", "inside_scale": "temperature"},
-        {"inside": "LayerNorm"},
-    ],
-)
-def test_an_encoder_without_classes_opens_every_part(open_inside, checkpoints, part):
-    encoder = tiny.loaded(replace(tiny.TEXT, class_names=()))
-    checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
-    app = open_inside(**address_of("imdb-pre-ln"), **part)
-    assert not app.exception
-    assert app.get("vega_lite_chart") or app.get("plotly_chart")
 
 
 def boxes(app: AppTest) -> set[str]:
@@ -404,13 +336,13 @@ def boxes(app: AppTest) -> set[str]:
         ({"inside": "LayerNorm"}, {"layer", "head", "query"}),
     ],
 )
-def test_what_a_part_does_not_need_is_not_asked(open_inside, part, needed):
+def test_what_a_part_does_not_need_is_not_asked(opened, part, needed):
     without = {"layer", "head"} - needed
-    assert boxes(open_inside(**address_of("imdb-pre-ln"), **part, forgiven=without)) == needed
+    assert boxes(opened(**address_of("imdb-pre-ln"), **part, forgiven=without)) == needed
 
 
-def test_the_choice_of_a_head_outlasts_a_part_without_one(open_inside):
-    app = open_inside(**address_of("imdb-pre-ln"), query="2 great")
+def test_the_choice_of_a_head_outlasts_a_part_without_one(opened):
+    app = opened(**address_of("imdb-pre-ln"), query="2 great")
     app.segmented_control(key="inside").set_value("Why √d_k").run()
     app.segmented_control(key="inside").set_value("LayerNorm").run()
     assert not app.exception
