@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 
 from app_pages.many_inputs import accuracy, predictions
-from app_pages.positions import (
-    notation,
-)
 from app_pages.show import prediction
 from app_pages.subject.answer import change_sentence, whole_answer
 from app_pages.subject.two_sides import similarity
@@ -192,14 +189,6 @@ TABLE: dict[str, list[Row]] = {
         row("none", lambda: counted(0, "layer"), "0 layers"),
         row("as many as fit", lambda: beginning(["a", "b"], 2), "a, b", never=("…",)),
         row("more", lambda: beginning(["a", "b", "c"], 2), "a, b, …"),
-        row("the same patch", lambda: notation.between_patches(0, 0), "the query itself"),
-        row(
-            "one row above",
-            lambda: notation.between_patches(-1, 2),
-            "1 row above and 2 columns to the right of the query",
-        ),
-        row("exactly 0", lambda: notation.format_scientific(0.0), "0"),
-        row("nearly 0", lambda: notation.format_scientific(1e-9), "1.0", "10^{-9}"),
     ],
     "the accuracy over a list": [
         row("too few", lambda: accuracy.accuracy_text(9, 9), "too few for a percentage (n = 9)"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from app_pages.inside_a_head import attention_steps, steps, temperature
+from app_pages.inside_a_head import attention_steps, temperature
 from app_pages.inside_a_head.layer_norm import deviation_sentence
 from app_pages.masks import mask_sentences, page
 from app_pages.positions import reordered_head
@@ -126,9 +126,6 @@ TABLE: dict[str, list[Row]] = {
         row(
             "the last of a causal encoder", lambda: mask_step([True, True], causal=True), "It is the last one"
         ),
-        row("a difference", lambda: steps.difference_bound(2.1e-7), "3 × 10⁻⁷"),
-        row("a difference of one digit", lambda: steps.difference_bound(3e-7), "3 × 10⁻⁷"),
-        row("no difference", lambda: steps.difference_bound(0.0), "0"),
         row(
             "temperature",
             lambda: temperature._undivided_sentence(tiny.TEXT),
@@ -163,20 +160,8 @@ TABLE: dict[str, list[Row]] = {
         row("two numbers", lambda: deviation_sentence(np.array([1.0, 2.0])), "d − 1 = 1"),
     ],
     "what a mask hides": [
-        row("nothing", lambda: masks(kind="none"), "Without any mask"),
-        row("no key", lambda: masks(kind="keys"), "Without any mask"),
-        row("one key", lambda: masks(kind="keys", keys=(1,)), "Without “not”"),
-        row("too many to name", lambda: masks(kind="keys", keys=(1, 2, 3, 4)), "Without 4 of the 5 tokens"),
-        row("one cell", lambda: masks(kind="cells", cells=((1, 2),)), "Where “not” does not see “great”"),
-        row("cells", lambda: masks(kind="cells", cells=((1, 2), (2, 1))), "Without 2 of the 25 cells"),
-        row("a window of one", lambda: masks(kind="window", radius=1), "a window of 1 token to each side"),
         row("a window of none", lambda: masks(kind="window", radius=0), "a window of 0 tokens"),
-        row("no padding", lambda: masks(kind="padding"), "Without any mask"),
         row("in one layer", lambda: masks(kind="causal", layers=(1,)), "in layer 1", never=("layers",)),
-        row(
-            "keys in some heads", lambda: explained(kind="keys", keys=(1,), heads=(0,)), "the others still do"
-        ),
-        row("a window through the layers", lambda: explained(kind="window", radius=2), "from up to 4 away"),
         row(
             "a window in one head",
             lambda: explained(kind="window", radius=2, heads=(0,)),

@@ -1,11 +1,9 @@
 """What is said of positions: sentences against numbers."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from app_pages.controls.lens import attention_formula, score_formula
 from app_pages.positions import (
     bias_by_distance,
     checkpoint,
@@ -17,10 +15,9 @@ from app_pages.positions import (
     windows,
 )
 from model.capture import capture
-from model.config import ModelConfig
 from model.experiments.embeddings import GridMeans
 from model.experiments.position_kinds import MAPS, Reach
-from model.family_options import Disentangled, Family, Parts, Rotary
+from model.family_options import Family, Parts
 from tests.app_pages.sentences.turns import Row, row, table
 from tests.model import tiny
 
@@ -39,10 +36,6 @@ def held(*distances: int, half: int = 100) -> str:
 def bias(*curve: float) -> str:
     half = len(curve) // 2
     return bias_by_distance.extremes_sentence("L0 H0", np.arange(-half, half + 1), np.array(curve))
-
-
-def config(**parts: Any) -> ModelConfig:
-    return replace(tiny.TEXT, family=Family(parts=Parts(**parts)))
 
 
 TWICE_AS_LONG = replace(TEXT, pattern=TEXT.pattern[..., ::-1].copy())
@@ -259,17 +252,6 @@ TABLE: dict[str, list[Row]] = {
             never=("+ c",),
         ),
         row("some are not", lambda: rotated_scores.score_formula(rotates_all=False), "+ c"),
-        row("of the paper", lambda: score_formula(tiny.TEXT).tex, r"q_i \cdot k_j / \sqrt{d_k}"),
-        row(
-            "not divided", lambda: score_formula(config(scaled=False)).tex, r"q_i \cdot k_j", never=("sqrt",)
-        ),
-        row("rotated", lambda: score_formula(config(rotary=Rotary(bases=(1e4, 1e4)))).tex, r"\tilde q_i"),
-        row(
-            "with terms of positions",
-            lambda: attention_formula(config(disentangled=Disentangled(furthest=4))).tex,
-            r"\sqrt{3 \, d_k}",
-            "softmax",
-        ),
     ],
 }
 
