@@ -62,7 +62,7 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None) -> None:
             scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
             tops=head_maxima(record) if is_own_scale else None,
             reach="each map's own maximum" if is_own_scale else "1",
-            picture=picture and picture(),
+            picture=None if picture is None else picture(),
             on_picture=is_on_picture,
             links=None if outlined is None else outlined.links,
             answer_colours=check,

@@ -185,10 +185,10 @@ def _table_rows(view: View, ends: _ScaleEnds, by_weight: bool) -> list[TableRow]
                 "span": (round(bar[0], 4), round(bar[1], 4)),
             },
             *(
-                {
-                    "name": column.name,
-                    "text": format_number(float(column.values[key]), f".{ends.score_digits}f"),
-                }
+                TableCell(
+                    name=column.name,
+                    text=format_number(float(column.values[key]), f".{ends.score_digits}f"),
+                )
                 for column in scores
             ),
             weight_cell,
