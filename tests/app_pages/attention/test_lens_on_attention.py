@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.address import Control
 from app_pages.show import all_heads
-from app_pages.show.download import name_parts
 from app_pages.subject import cache
 from app_pages.subject import subject as module
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
@@ -188,18 +186,6 @@ def test_attention_between_two_inputs_has_no_other_lens(open_app):
     app = opened(open_app, record, lens="rollout", forgiven=["lens"])
     assert not app.exception
     assert all(box.key != "lens" for box in app.selectbox)
-
-
-def test_files_are_named_after_the_lens(monkeypatch):
-    held = {"page": "attention", "layer": 1, "head": 2, "checkpoint": "mine"}
-    monkeypatch.setattr(st, "session_state", held)
-    assert name_parts("matrix") == ["attention", "", "L1 H2", "mine"]
-    held["lens"] = "norm-weighted"
-    assert name_parts("matrix") == ["attention", "", "norm-weighted", "L1 H2", "mine"]
-    held["lens"] = "rollout"
-    assert name_parts("matrix") == ["attention", "", "rollout", "L1", "mine"]
-    held |= {"page": "compare", "compare_part": "Stream"}
-    assert "rollout" not in name_parts("norms")
 
 
 @pytest.mark.usefixtures("without_vega")

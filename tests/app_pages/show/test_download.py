@@ -203,6 +203,13 @@ def test_what_was_chosen_is_what_the_next_figure_begins_with(made):
     [
         ({"page": "attention"}, "matrix", "attention-L2-H1-imdb-pre-ln"),
         ({"page": "attention"}, "overview", "attention-overview-imdb-pre-ln"),
+        (
+            {"page": "attention", "lens": "norm-weighted"},
+            "matrix",
+            "attention-norm-weighted-L2-H1-imdb-pre-ln",
+        ),
+        ({"page": "attention", "lens": "rollout"}, "matrix", "attention-rollout-L2-imdb-pre-ln"),
+        ({"page": "compare", "lens": "rollout", "compare_part": "Stream"}, "norms", "compare-norms"),
         ({"page": "masks"}, "masks_map_scores", "masks-map-scores-L2-H1-imdb-pre-ln"),
         ({"page": "cost"}, "cost_parameters", "cost-parameters"),
     ],
