@@ -18,8 +18,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from ..capture import evaluation_mode
-from ..config import ModelConfig
-from ..experiments.batching import batch_size
+from ..experiments.batching import batches_of_equal_length
 from ..hooks import Watcher, watch
 from ..inputs import prepare
 from ..inputs.text import Encoded
@@ -193,25 +192,6 @@ class _BatchObserver:
         arrays |= {CURVES + name: _stack_layers(values) for name, values in self.curves.items()}
         moments = {name: Moments.from_examples(values) for name, values in arrays.items()}
         return moments | {Z: Moments.from_examples(_stack_layers(self.z))}
-
-
-def batches_of_equal_length(config: ModelConfig, lengths: Sequence[int]) -> list[list[int]]:
-    """Indices of inputs in batches of equal length, the longest first, so that memory does not grow later.
-
-    `lengths` holds the number of positions of each input.
-    """
-    batches: list[list[int]] = []
-    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-        last_batch = batches[-1] if batches else []
-        if (
-            last_batch
-            and lengths[last_batch[0]] == lengths[index]
-            and len(last_batch) < batch_size(config, lengths[index])
-        ):
-            last_batch.append(index)
-        else:
-            batches.append([index])
-    return batches
 
 
 def _stack_layers(tensors: Sequence[Tensor]) -> Float[np.ndarray, "example part ..."]:

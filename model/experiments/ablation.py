@@ -23,19 +23,16 @@ from ..capture import collecting_activations, evaluation_mode
 from ..capture.intervention import Intervention, without_keys
 from ..capture.replacements import ReplacedHeads, Replacement, Zeroed
 from ..config import ModelConfig
-from ..hooks import watch
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..transformer import Transformer
-from .batching import OutputOfStates, answers_after_attention, batch_size, batches, chunks, repeated
+from .batching import OutputOfStates, answers_of_changed_heads, batches, run_layer
 from .masked_word import AnswerRead, MaskedWord, check_answer, log_probability, n_answers
 
 HeadOutputs = Float[Tensor, "input head position d_v"]
 # (layer, z) → what replaces z, of a shape that broadcasts to it
 Replace = Callable[[int, HeadOutputs], Tensor]
 HeadName = tuple[int, int]  # (layer, head)
-# Batches a quarter of the usual size: an eighth faster at 256 tokens, elsewhere the same.
-FRACTION = 4
 # of z: over a data set the mean of the inputs' means, each over its positions
 Means = Float[np.ndarray, "layer head d_v"]
 AblationKind = Literal["zero"] | Means  # what replaces the output z of a head
@@ -59,50 +56,22 @@ def change_each_head(
     """Yields the answers to the batch `inputs` with one head's output z replaced, for each of `heads` (None: all), layer by layer.
 
     `replace(layer, z)` returns the new z, [input, head, position, d_v] or broadcast to it. Answers are those of
-    `model.experiments.batching.read_answers`. Replacements by a `watch` around this call take effect as well. The model must
-    be in evaluation mode, without gradients.
+    `model.experiments.batching.answers_of_final_states`. Replacements by a `watch` around this call take effect as well. The
+    model must be in evaluation mode, without gradients.
     """
     mask, x = model.full_mask(inputs), model.embed(inputs)
-    chunk_size = max(1, batch_size(model.config, x.shape[1]) // (FRACTION * len(inputs)))
-    for layer, block in enumerate(model.blocks):
+    for layer in range(model.config.n_layers):
         layer_heads = [
             head for head in range(model.config.n_heads) if heads is None or (layer, head) in heads
         ]
-        outputs: list[HeadOutputs] = []
-        with watch(model, {f"blocks.{layer}.attention.z": outputs.append}):
-            next_x = model.run_blocks(x, mask, layer, layer + 1)
+        z, next_x = run_layer(model, x, mask, layer, "attention.z")
         if layer_heads:
-            (z,) = outputs
-            attention_output, difference = block.attention.project(z), replace(layer, z) - z
-            # the rows of W_O that belong to a head: [head, d_v, d_model]
-            weights = block.attention.w_o.weight.T.unflatten(0, (model.config.n_heads, -1))
-            for chunk in chunks(layer_heads, chunk_size):
-                changed_outputs = torch.cat(
-                    [attention_output + difference[:, head] @ weights[head] for head in chunk]
-                )
-                answers = answers_after_attention(
-                    model, layer, repeated(x, len(chunk)), changed_outputs, inputs, mask, answer
-                )
-                yield HeadAnswers(layer, chunk, answers)
+            groups = [[head] for head in layer_heads]
+            for chunk, answers in answers_of_changed_heads(
+                model, layer, x, z, replace(layer, z), groups, inputs, mask, answer
+            ):
+                yield HeadAnswers(layer, [layer_heads[index] for index in chunk], answers)
         x = next_x
-
-
-def change_each_head_of_input(
-    loaded: Loaded, model_input: InputLike, replace: Replace, answer: AnswerRead = None
-) -> Iterator[HeadAnswers]:
-    """Like `change_each_head`, for one input and all heads.
-
-    The model is in evaluation mode and without gradients only while a result is computed, not while the caller uses it.
-    Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do.
-    """
-    inputs = prepare(loaded, model_input)[0]
-    check_answer(loaded, [model_input], answer)
-    steps = change_each_head(loaded.model, inputs, replace, answer=answer)
-    while True:
-        with torch.inference_mode(), evaluation_mode(loaded.model):
-            if (step := next(steps, None)) is None:
-                return
-        yield step
 
 
 def stack_answers(
@@ -122,15 +91,16 @@ def ablate_heads(
     """Answers, as `model.experiments.probabilities.probabilities` returns them, with one head ablated at a time.
 
     The head's output z is replaced at every position by zeros ("zero"), or by the head's row of the means [layer, head, d_v]
-    that are given as `ablation`. Inputs of equal length share a batch. Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do, and ValueError for means of
-    another shape than [layer, head, d_v], and another word than "zero".
+    that are given as `ablation`. Inputs of equal length share a batch. Raises as `model.inputs.prepare` and
+    `model.experiments.masked_word.check_answer` do, and ValueError for means of another shape than [layer, head, d_v], and
+    another word than "zero".
 
     >>> from loupe import ablate_heads, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
     >>> ablate_heads(encoder, ["A gripping film."]).shape
     (1, 4, 4, 2)
     """
-    config, replace = loaded.config, _replacement(loaded, ablation)
+    config, replace = loaded.config, head_replacement(loaded, ablation)
     check_answer(loaded, inputs, answer)
     result = np.empty((len(inputs), config.n_layers, config.n_heads, n_answers(config, answer)), np.float32)
     with torch.inference_mode(), evaluation_mode(loaded.model):
@@ -146,16 +116,33 @@ def ablate_heads_in_steps(
     ablation: AblationKind = "zero",
     answer: AnswerRead = None,
 ) -> Iterator[HeadAnswers]:
-    """Like `ablate_heads` for one input, but yields results after every few heads, so that the caller can stop early."""
-    return change_each_head_of_input(loaded, model_input, _replacement(loaded, ablation), answer)
+    """Like `ablate_heads` for one input, but yields results after every few heads, so that the caller can stop early.
+
+    The model is in evaluation mode and without gradients only while a result is computed, not while the caller uses it.
+    """
+    inputs, replace = prepare(loaded, model_input)[0], head_replacement(loaded, ablation)
+    check_answer(loaded, [model_input], answer)
+    steps = change_each_head(loaded.model, inputs, replace, answer=answer)
+    while True:
+        with torch.inference_mode(), evaluation_mode(loaded.model):
+            if (step := next(steps, None)) is None:
+                return
+        yield step
 
 
-def _replacement(loaded: Loaded, ablation: AblationKind) -> Replace:
-    """The function that `change_each_head` takes as `replace`. Raises ValueError as `ablate_heads` does."""
+def head_replacement(loaded: Loaded, ablation: AblationKind) -> Replace:
+    """The `replace` of `change_each_head` for zeros ("zero") or for means. Raises ValueError as `ablate_heads` does."""
     if isinstance(ablation, str):
-        check_ablation(ablation)
+        if ablation != "zero":
+            raise ValueError(
+                f"an ablation is 'zero' or an array of means [layer, head, d_v], got {ablation!r}"
+            )
         return lambda _, z: torch.zeros_like(z)
-    means = torch.as_tensor(_checked_means(ablation, loaded.config)).to(loaded.device)
+    config = loaded.config
+    expected_shape = (config.n_layers, config.n_heads, config.d_v)
+    if ablation.shape != expected_shape:
+        raise ValueError(f"means of z must be of {expected_shape}, [layer, head, d_v], got {ablation.shape}")
+    means = torch.tensor(ablation, dtype=torch.float32, device=loaded.device)
     return lambda layer, _: means[layer, :, None]
 
 
@@ -199,20 +186,6 @@ def _replace_heads(heads: list[int], layer: int, means: Means | None) -> Replace
     if means is None:
         return ReplacedHeads(tuple(heads))
     return ReplacedHeads(tuple(heads), tuple(tuple(means[layer, head].tolist()) for head in heads))
-
-
-def check_ablation(ablation: AblationKind) -> None:
-    """Raises ValueError for a string other than "zero". Arrays of means pass; `_checked_means` checks their shape."""
-    if isinstance(ablation, str) and ablation != "zero":
-        raise ValueError(f"an ablation is 'zero' or an array of means [layer, head, d_v], got {ablation!r}")
-
-
-def _checked_means(means: Means, config: ModelConfig) -> Float32[np.ndarray, "layer head d_v"]:
-    """The means as float32. Raises ValueError if their shape is not [layer, head, d_v] of this encoder."""
-    expected_shape = (config.n_layers, config.n_heads, config.d_v)
-    if means.shape != expected_shape:
-        raise ValueError(f"means of z must be of {expected_shape}, [layer, head, d_v], got {means.shape}")
-    return np.array(means, np.float32)
 
 
 def importance(

@@ -8,8 +8,7 @@ Otherwise the tokens with which both begin, and those with which both end, are p
 order until those of one input are used up. Positions without a partner are never replaced.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,16 +21,15 @@ from ..config import ModelConfig
 from ..hooks import watch
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..masks import FullMask
 from ..transformer import Transformer
-from .ablation import FRACTION
 from .batching import (
-    answers_after_attention,
     answers_from_block,
+    answers_of_changed_heads,
     answers_of_final_states,
     batch_size,
     chunks,
     repeated,
+    run_layer,
 )
 from .masked_word import AnswerRead, check_answer, n_answers
 from .residual_stream import residual_stream
@@ -161,59 +159,24 @@ def _patch_layers(
         x = model.run_blocks(model.embed(inputs), mask, 0, layers.start)
         source_x = model.run_blocks(model.embed(source_inputs), source_mask, 0, layers.start)
         for layer in layers:
-            name, z_name = f"blocks.{layer}.{_HOOKS[part]}", f"blocks.{layer}.attention.z"
-            (source_part,), next_source_x = _record_activations(model, source_x, source_mask, layer, [name])
+            source_part, next_source_x = run_layer(model, source_x, source_mask, layer, _HOOKS[part])
 
             def replace(activation: Tensor, source_part: Tensor = source_part) -> Tensor:
                 activation = activation.clone()
                 activation[..., list(pairs.input), :] = source_part[..., list(pairs.source), :]
                 return activation
 
-            (z,), next_x = _record_activations(model, x, mask, layer, [z_name])
-            with watch(model, {name: replace}):
-                (patched_z,), patched_x = _record_activations(model, x, mask, layer, [z_name])
+            z, next_x = run_layer(model, x, mask, layer, _HOOKS["z"])
+            with watch(model, {f"blocks.{layer}.{_HOOKS[part]}": replace}):
+                patched_z, patched_x = run_layer(model, x, mask, layer, _HOOKS["z"])
             if part == FEED_FORWARD:
                 result = answers_from_block(model, layer + 1, patched_x, inputs, mask, answer)[:, 0]
             else:
-                result = _answers_by_part(
-                    model, layer, x, z, patched_z, n_parts(model.config, part), inputs, answer
-                )
+                groups = np.arange(model.config.n_heads).reshape(n_parts(model.config, part), -1).tolist()
+                steps = answers_of_changed_heads(model, layer, x, z, patched_z, groups, inputs, mask, answer)
+                result = torch.cat([answers for _, answers in steps])[:, 0]
             yield result.cpu().numpy()
             x, source_x = next_x, next_source_x
-
-
-def _record_activations(
-    model: Transformer, x: Tensor, mask: FullMask | None, layer: int, names: Sequence[str]
-) -> tuple[list[Tensor], Tensor]:
-    """The activations at the hook points `names` of a layer for its input `x`, and the layer's output."""
-    seen: dict[str, Tensor] = {}
-    with watch(model, {name: partial(seen.__setitem__, name) for name in names}):
-        output = model.run_blocks(x, mask, layer, layer + 1)
-    return [seen[name] for name in names], output
-
-
-def _answers_by_part(
-    model: Transformer,
-    layer: int,
-    x: Float[Tensor, "input position d_model"],
-    z: Float[Tensor, "input head position d_v"],
-    patched_z: Float[Tensor, "input head position d_v"],
-    n: int,
-    inputs: Tensor,
-    answer: AnswerRead,
-) -> Float[Tensor, "part answer"]:
-    """Answers for one input, with `patched_z` in place of `z` in one of `n` equal groups of neighbouring heads at a time."""
-    block, config = model.blocks[layer], model.config
-    attended, mask = block.attention.project(z), model.full_mask(inputs)
-    # the rows of W_O that belong to a head: [head, d_v, d_model]
-    weights = block.attention.w_o.weight.T.unflatten(0, (config.n_heads, -1))
-    by_head = ((patched_z - z)[0] @ weights).unflatten(0, (n, -1)).sum(dim=1)  # [part, position, d_model]
-    results = []
-    for chunk in chunks(range(n), max(1, batch_size(config, x.shape[1]) // FRACTION)):
-        block_input, changed_outputs = repeated(x, len(chunk)), attended + by_head[chunk]
-        answers = answers_after_attention(model, layer, block_input, changed_outputs, inputs, mask, answer)
-        results.append(answers[:, 0])
-    return torch.cat(results)
 
 
 class StageAnswers(NamedTuple):

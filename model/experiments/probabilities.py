@@ -68,35 +68,17 @@ def _answers(
     for first, keys in groupby(sorted(interventions, key=first_layer), key=first_layer):
         x, next_block = model.run_blocks(x, mask, next_block, max(first, 0)), max(first, 0)
         for chunk in chunks(list(keys), chunk_size):
-            states = None if first < 0 else x
-            yield (
-                chunk,
-                _answers_in_one_batch(
-                    model, inputs, [interventions[key] for key in chunk], states, next_block, answer
-                ),
-            )
-
-
-def _answers_in_one_batch(
-    model: Transformer,
-    inputs: Tensor,
-    interventions: Sequence[Intervention],
-    states: Float32[Tensor, "input position d_model"] | None,
-    first_layer: int,
-    answer: AnswerRead,
-) -> Float32[Tensor, "intervention input answer"]:
-    """Answers under each intervention, computed from the block `first_layer` onwards.
-
-    `states` are the input of that block; None if an intervention changes the embedding, which is then computed as well.
-    """
-    n = len(interventions)
-    masks = [intervention.mask(model, inputs) for intervention in interventions]
-    watchers = [
-        intervention.watchers(model, mask) for intervention, mask in zip(interventions, masks, strict=True)
-    ]
-    with watch(model, _split_watchers(watchers)):
-        states = model.embed(repeated(inputs, n)) if states is None else repeated(states, n)
-        return answers_from_block(model, first_layer, states, inputs, _stack_masks(masks, inputs), answer)
+            chosen = [interventions[key] for key in chunk]
+            masks = [intervention.mask(model, inputs) for intervention in chosen]
+            watchers = [
+                intervention.watchers(model, mask) for intervention, mask in zip(chosen, masks, strict=True)
+            ]
+            n, all_masks = len(chunk), _stack_masks(masks, inputs)
+            with watch(model, _split_watchers(watchers)):
+                # below 0 if an intervention changes the embedding
+                states = model.embed(repeated(inputs, n)) if first < 0 else repeated(x, n)
+                answers = answers_from_block(model, next_block, states, inputs, all_masks, answer)
+            yield chunk, answers
 
 
 def _stack_masks(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
@@ -114,17 +96,11 @@ def _split_watchers(watchers: Sequence[dict[str, Watcher]]) -> dict[str, Watcher
     """Watchers that split a batch into as many equal parts as there are `watchers`, and apply each of these to its part."""
 
     def watch_parts(name: str, activation: Tensor) -> Tensor:
-        parts = activation.chunk(len(watchers))
-        replaced_parts = [
-            variant_watchers[name](part) if name in variant_watchers else None
-            for variant_watchers, part in zip(watchers, parts, strict=True)
-        ]
-        return torch.cat(
-            [
-                part if replacement is None else replacement
-                for replacement, part in zip(replaced_parts, parts, strict=True)
-            ]
-        )
+        changed_parts = []
+        for variant_watchers, part in zip(watchers, activation.chunk(len(watchers)), strict=True):
+            replacement = variant_watchers[name](part) if name in variant_watchers else None
+            changed_parts.append(part if replacement is None else replacement)
+        return torch.cat(changed_parts)
 
     names = {name for variant_watchers in watchers for name in variant_watchers}
     return {name: partial(watch_parts, name) for name in names}

@@ -14,16 +14,7 @@ from ..capture import evaluation_mode
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
-from .ablation import (
-    AblationKind,
-    HeadName,
-    HeadOutputs,
-    Means,
-    ablated,
-    change_each_head,
-    check_ablation,
-    check_labels,
-)
+from .ablation import AblationKind, HeadName, ablated, change_each_head, check_labels, head_replacement
 from .batching import answers_from_block, batches
 from .masked_word import LOGITS
 
@@ -84,25 +75,19 @@ def greedy(
     >>> next(steps).accuracy
     1.0
     """
-    check_ablation(ablation)
-    choice_inputs = _LabelledBatches(loaded, inputs, labels)
-    means = None if isinstance(ablation, str) else ablation
+    choice_inputs = _LabelledBatches(loaded, inputs, labels, ablation)
     removed_heads = list(removed)
-    judged_inputs = choice_inputs if judged is None else _LabelledBatches(loaded, *judged)
-    right_at_start, loss = judged_inputs.answers((), means)
+    judged_inputs = choice_inputs if judged is None else _LabelledBatches(loaded, *judged, ablation)
+    right_at_start, loss = judged_inputs.answers(())
     if not removed_heads:
         yield _pruning_step(0, None, right_at_start, right_at_start, loss)
     config = loaded.config
     remaining = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
     while remaining := [head for head in remaining if head not in removed_heads]:
-        losses = choice_inputs.losses_without_each(removed_heads, remaining, means)
+        losses = choice_inputs.losses_without_each(removed_heads, remaining)
         removed_heads.append(remaining[int(losses.argmin())])
-        yield _pruning_step(
-            len(removed_heads),
-            removed_heads[-1],
-            right_at_start,
-            *judged_inputs.answers(removed_heads, means),
-        )
+        is_right, loss = judged_inputs.answers(removed_heads)
+        yield _pruning_step(len(removed_heads), removed_heads[-1], right_at_start, is_right, loss)
 
 
 def _pruning_step(
@@ -136,9 +121,13 @@ def n_removable_heads(steps: Sequence[PruningStep]) -> int:
 
 
 class _LabelledBatches:
-    """Batches of inputs with their labels, tokenised once, on which an encoder is measured without some of its heads."""
+    """Batches of inputs with their labels, tokenised once, on which an encoder is measured with some of its heads ablated."""
 
-    def __init__(self, loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int]) -> None:
+    def __init__(
+        self, loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int], ablation: AblationKind
+    ) -> None:
+        self.replace = head_replacement(loaded, ablation)
+        self.means = None if isinstance(ablation, str) else ablation
         check_labels(loaded, inputs, labels)
         if not len(inputs):
             raise ValueError("there is no input to judge the heads by")
@@ -148,16 +137,11 @@ class _LabelledBatches:
             for indices, batch in batches(loaded, inputs)
         ]
 
-    def answers(
-        self, removed: Sequence[HeadName], means: Means | None
-    ) -> tuple[Bool[np.ndarray, " input"], float]:
-        """Whether each input is classified correctly without the heads `removed`, in the order of the batches; mean loss in nats.
-
-        The output of these heads is replaced by their `means` [layer, head, d_v], or by zeros if that is None.
-        """
+    def answers(self, removed: Sequence[HeadName]) -> tuple[Bool[np.ndarray, " input"], float]:
+        """Whether each input is classified correctly without the heads `removed`, in the order of the batches; mean loss in nats."""
         is_right: list[Tensor] = []
         loss = 0.0
-        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(removed, means):
+        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(removed):
             for batch, labels in self.batches:
                 states, mask = self.model.embed(batch), self.model.full_mask(batch)
                 answers = answers_from_block(self.model, 0, states, batch, mask, LOGITS)[0].cpu()
@@ -166,28 +150,20 @@ class _LabelledBatches:
         return torch.cat(is_right).numpy(), loss / self.n_inputs
 
     def losses_without_each(
-        self, removed: Sequence[HeadName], remaining: Sequence[HeadName], means: Means | None
+        self, removed: Sequence[HeadName], remaining: Sequence[HeadName]
     ) -> Float64[np.ndarray, " remaining"]:
         """Mean loss in nats without the heads `removed` and one more head, for each head in `remaining`."""
         loss_sums = dict.fromkeys(remaining, 0.0)
-        mean_vectors = None if means is None else torch.as_tensor(means)
-
-        def replace(layer: int, z: HeadOutputs) -> Tensor:
-            return torch.zeros_like(z) if mean_vectors is None else mean_vectors[layer, :, None].to(z)
-
-        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(removed, means):
+        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(removed):
             for batch, labels in self.batches:
-                for layer, heads, answers in change_each_head(
-                    self.model, batch, replace, set(remaining), LOGITS
-                ):
+                steps = change_each_head(self.model, batch, self.replace, set(remaining), LOGITS)
+                for layer, heads, answers in steps:
                     for head, loss in zip(heads, _loss(answers.cpu(), labels).sum(dim=-1), strict=True):
                         loss_sums[layer, head] += loss.item()
         return np.array([loss_sums[head] for head in remaining]) / self.n_inputs
 
-    def _watch_without(
-        self, removed: Sequence[HeadName], means: Means | None
-    ) -> AbstractContextManager[None]:
-        return watch(self.model, ablated(heads=removed, means=means).watchers(self.model, None))
+    def _watch_without(self, removed: Sequence[HeadName]) -> AbstractContextManager[None]:
+        return watch(self.model, ablated(heads=removed, means=self.means).watchers(self.model, None))
 
 
 def _loss(logits: Tensor, labels: Tensor) -> Tensor:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from model.atlas.dataset_examples import Shard
-from model.atlas.dataset_measure import CURVES, HEADS, Z, batch_moments, batches, batches_of_equal_length
+from model.atlas.dataset_measure import CURVES, HEADS, Z, batch_moments, batches
 from model.atlas.running_moments import merge
 from model.capture import capture
 from model.experiments import batching, residual_stream
+from model.experiments.batching import batches_of_equal_length
 from model.hooks import watch
 from model.inputs import as_input
 from model.inputs.digits import examples
@@ -137,4 +138,4 @@ def test_without_classes_there_is_no_answer():
 
 def test_batches_are_of_one_length_and_leave_nothing_out(monkeypatch):
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 2 * 4 * 16)
-    assert batches_of_equal_length(tiny.TEXT, [3, 4, 3, 4, 3, 4]) == [[1, 3], [5], [0, 2], [4]]
+    assert list(batches_of_equal_length(tiny.TEXT, [3, 4, 3, 4, 3, 4])) == [[1, 3], [5], [0, 2], [4]]

@@ -16,7 +16,15 @@ from tests.model.lenses.lens_encoders import PLACEMENTS, TEXT, read_by
 from tests.model.tiny import CLOSE
 
 # What they pool: class token; mean; class and distillation token; class token and patches; patches; a learned query; a token.
-OF_TEXTS = ("ModernBertForSequenceClassification", "T5EncoderModel", "DebertaV2ForSequenceClassification")
+OF_TEXTS = (
+    "BertModel",
+    "RobertaModel",
+    "MPNetForSequenceClassification",
+    "AlbertForSequenceClassification",
+    "ModernBertForSequenceClassification",
+    "T5EncoderModel",
+    "DebertaV2ForSequenceClassification",
+)
 OF_PICTURES = {
     "DeiTForImageClassificationWithTeacher": {"num_channels": 1},
     "Dinov2ForImageClassification": {"num_channels": 1},
