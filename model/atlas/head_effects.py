@@ -17,13 +17,12 @@ from ..config import ModelConfig
 from ..decompositions.answer_parts import answer_parts
 from ..experiments.ablation import AblationKind, ablate_heads, importance
 from ..experiments.faithfulness import Undecidable, faithfulness, head_scores
-from ..experiments.masked_word import LOGITS
+from ..experiments.masked_word import LOGITS, answer_changes
 from ..experiments.probabilities import probabilities
 from ..experiments.pruning import greedy
 from ..inputs import InputLike
 from ..lenses import ATTENTION, LENSES, through
 from ..loaded import Loaded
-from ..measures.changes import cosine_distance, log_odds
 from .dataset_examples import Examples, Shard, labelled_examples, naming_example
 from .dataset_measure import MomentsMeasure, ProgressCallback, moments_with_prefix
 from .run import PartialResult
@@ -156,12 +155,8 @@ def _ablation_effects(
 ) -> Effect:
     """Effect of ablating each head on the answers, which were `before`; an array [example, layer, head]."""
     ablated_answers = ablate_heads(loaded, inputs, kind, LOGITS)
-    if not loaded.config.chooses_class:
-        return cosine_distance(before[:, None, None], ablated_answers)
-    predicted = before.argmax(axis=-1)
     changes = [
-        log_odds(changed, class_index) - log_odds(unchanged, class_index)
-        for unchanged, changed, class_index in zip(before, ablated_answers, predicted.tolist(), strict=True)
+        answer_changes(loaded.config, *answers) for answers in zip(before, ablated_answers, strict=True)
     ]
     return np.abs(changes)
 
@@ -185,7 +180,6 @@ def _position_scores(
 
 COLUMNS = ("layer", "head", "accuracy", "loss", "turned_wrong", "turned_right")
 JUDGES = 2000  # examples to measure the accuracy, at most: the standard error of an accuracy of 90 % is then 0.7 points
-NO_HEAD = -1.0  # stands for layer and head at step 0
 
 
 class LabelledInputs(NamedTuple):
@@ -201,22 +195,23 @@ def split_for_pruning(
     """Two sets of examples: one to choose the next head to remove, and one to measure the accuracy without it.
 
     The first set is every second one of `sample` examples; the second is all other examples, or `JUDGES` of them, evenly spaced.
-    Raises ValueError, with a one-sentence message, if a label is missing or is not one of the encoder's classes.
+    Raises ValueError, with a one-sentence message, if the encoder has no classes, or if a label is missing or not one of them.
     """
+    if not loaded.config.chooses_class:
+        raise ValueError(
+            f"{loaded.name} does not choose one of several classes: nothing is right or wrong to prune by"
+        )
     choosing = labelled_examples(loaded, examples.limited(sample))[::2]
     choosing_numbers = {number for number, *_ in choosing}
     judging = labelled_examples(loaded, examples.limited(JUDGES + len(choosing)))
     judging = [example for example in judging if example[0] not in choosing_numbers]
     n = min(len(judging), JUDGES)
-    return _to_labelled_inputs(choosing), _to_labelled_inputs(
-        [judging[index * len(judging) // n] for index in range(n)]
-    )
+    judging = [judging[index * len(judging) // n] for index in range(n)]
+    return _labelled_inputs(choosing), _labelled_inputs(judging)
 
 
-def _to_labelled_inputs(examples: Sequence[tuple[int, InputLike, int]]) -> LabelledInputs:
-    return LabelledInputs(
-        [text_or_image for _, text_or_image, _ in examples], [label for *_, label in examples]
-    )
+def _labelled_inputs(examples: Sequence[tuple[int, InputLike, int]]) -> LabelledInputs:
+    return LabelledInputs([model_input for _, model_input, _ in examples], [label for *_, label in examples])
 
 
 def pruning_rows(
@@ -247,27 +242,12 @@ def pruning_rows(
             if not rows or len(removed) < n_heads:
                 rows = rows if removed else []  # a step 0 alone is repeated
                 for step in greedy(loaded, *choosing, replacement, removed=removed, judged=judging):
-                    layer_and_head = (NO_HEAD, NO_HEAD) if step.layer is None else (step.layer, step.head)
-                    rows.append(
-                        [*layer_and_head, step.accuracy, step.loss, step.turned_wrong, step.turned_right]
-                    )
-                    results[name] = np.array(rows, np.float64)
+                    rows.append([getattr(step, column) for column in COLUMNS])
+                    results[name] = np.array(rows, np.float64)  # NaN for the head of step 0
                     progress.save(sum(map(len, results.values())), results)
                     progress_bar.update(1)
-    return pd.DataFrame(
-        [
-            {"how": name, "step": step, **dict(zip(COLUMNS, _table_row(row), strict=True))}
-            for name in replacements
-            for step, row in enumerate(results[name].tolist())
-        ]
-    )
-
-
-def _table_row(stored_row: list[float]) -> list[float | int | None]:
-    """A stored row of numbers as a row of the table, with integers, and None for the head of step 0."""
-    layer, head, accuracy, loss, *turned_counts = stored_row
-    layer_and_head = [None if number == NO_HEAD else int(number) for number in (layer, head)]
-    return [*layer_and_head, accuracy, loss, *map(int, turned_counts)]
+    tables = {name: pd.DataFrame(results[name], columns=COLUMNS) for name in replacements}
+    return pd.concat(tables, names=["how", "step"]).reset_index()
 
 
 @dataclass(frozen=True, kw_only=True)

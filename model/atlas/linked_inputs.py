@@ -8,7 +8,6 @@ pictures, a column `picture` takes the place of `text`: a file beside the CSV, w
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -80,7 +79,9 @@ def linked_examples(
         files += tuple({file.parent / row["picture"]: None for _, row in table_rows(file, "picture")})
     if not any(linked.links for linked in read(file)):
         raise ValueError(f"{file.name} holds no link")
-    examples = Examples(name=name or file.name, files=files, read=partial(_without_labels, read, file))
+    examples = Examples(
+        name=name or file.name, files=files, read=lambda: ((linked, None) for linked in read(file))
+    )
     return examples.limited(limit)
 
 
@@ -239,7 +240,3 @@ def _links_of_rows(
             raise ValueError(f"{csv.name}, line {line}: the two ends of the link are one position")
         links.append(Link(dependent, head, relation))
     return tuple(links)
-
-
-def _without_labels(read: Callable[[Path], Iterator[Linked]], file: Path) -> Iterator[tuple[Linked, None]]:
-    return ((linked, None) for linked in read(file))

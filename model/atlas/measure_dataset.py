@@ -23,7 +23,6 @@ from .head_effects import (
     Ablation,
     Faithfulness,
     Importance,
-    LabelledInputs,
     MeanParts,
     faithfulness_rows,
     mean_parts_rows,
@@ -82,7 +81,7 @@ def measure_dataset(
     options = options or MeasureOptions()
     sample = examples.limited(options.sample)
     # checked before the passes, which may take hours
-    to_prune = _examples_for_pruning(loaded, examples, options.sample) if "pruning" in options.extra else None
+    to_prune = split_for_pruning(loaded, examples, options.sample) if "pruning" in options.extra else None
     passes = _Passes(loaded, out, command, engine)
     heads, layers = statistics_results(passes.source(examples), passes.measure(Statistics(), examples))
     files: dict[str, HeadResults | LayerResults | ResultTable] = {LAYERS: layers}
@@ -187,16 +186,6 @@ def statistics_results(source: DataSource, arrays: Arrays) -> tuple[HeadResults,
     curves, _ = _spread_by_statistic(moments_with_prefix(arrays, dataset_measure.CURVES), source.n)
     heads = HeadResults(source=replace(source, samples=samples), spreads=spreads, z=z)
     return heads, LayerResults(source=source, curves=curves)
-
-
-def _examples_for_pruning(
-    loaded: Loaded, examples: Examples, sample: int
-) -> tuple[LabelledInputs, LabelledInputs]:
-    if not loaded.config.chooses_class:
-        raise ValueError(
-            f"{loaded.name} does not choose one of several classes: nothing is right or wrong to prune by"
-        )
-    return split_for_pruning(loaded, examples, sample)
 
 
 def _spread_by_statistic(

@@ -249,15 +249,11 @@ def head_relations(loaded: Loaded, file: str | Path, limit: int | None = None) -
     """
     measure, examples = Relations(), linked_examples(loaded, Path(file), limit)
     shards = (
-        measure.measure_shard(loaded, shard, _ignore_progress) for shard in examples.shards(measure.shard)
+        measure.measure_shard(loaded, shard, lambda _: None) for shard in examples.shards(measure.shard)
     )
     arrays = reduce(measure.merged, shards)
     link_counts(arrays, Path(file).name)  # raises if there is none
     return relation_rows(arrays)
-
-
-def _ignore_progress(_n: int) -> None:
-    """Takes the number of examples just measured and shows no progress."""
 
 
 def valid_relation_rows(rows: pd.DataFrame, n_layers: int, n_heads: int) -> pd.DataFrame:

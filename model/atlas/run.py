@@ -10,6 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -140,45 +141,39 @@ def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[E
             raise ValueError(f"there is no Ray cluster at {address}") from error
         workers = workers or int(ray.cluster_resources().get("CPU", 1))
     try:
-        yield _RayEngine(workers)
+        yield partial(_measure_on_ray, workers)
     finally:
         ray.shutdown()
 
 
-class _RayEngine:
-    """Measures shards in worker processes of Ray."""
+def _measure_on_ray(
+    workers: int, measure: Measure, loaded: Loaded, shards: Iterable[Shard], report: ProgressCallback
+) -> Iterator[tuple[int, Arrays]]:
+    """Yields the number and result of each shard, measured in `workers` processes of Ray, in any order.
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
+    Raises ValueError as `measure.measure_shard` does, and if a machine has other weights in the checkpoint's folder.
+    """
+    import ray
+    from ray.util import ActorPool
 
-    def __call__(
-        self, measure: Measure, loaded: Loaded, shards: Iterable[Shard], report: ProgressCallback
-    ) -> Iterator[tuple[int, Arrays]]:
-        """Yields the number and result of each shard, in any order.
+    folder = str((loaded.folder or checkpoint.CHECKPOINTS / loaded.name).resolve())
+    worker = ray.remote(num_cpus=1, max_restarts=RESTARTS, max_task_retries=RESTARTS)(Worker)
+    arguments = measure, folder, str(loaded.device), weights_hash(folder)
+    pool = ActorPool([worker.remote(*arguments) for _ in range(workers)])
+    remaining = iter(shards)
 
-        Raises ValueError as `measure.measure_shard` does, and if a machine has other weights in the checkpoint's folder.
-        """
-        import ray
-        from ray.util import ActorPool
+    def submit(n_shards: int) -> None:
+        for shard in islice(remaining, n_shards):
+            pool.submit(lambda actor, shard: actor.measure.remote(shard), shard)
 
-        folder = str((loaded.folder or checkpoint.CHECKPOINTS / loaded.name).resolve())
-        worker = ray.remote(num_cpus=1, max_restarts=RESTARTS, max_task_retries=RESTARTS)(Worker)
-        arguments = measure, folder, str(loaded.device), weights_hash(folder)
-        pool = ActorPool([worker.remote(*arguments) for _ in range(self.workers)])
-        remaining = iter(shards)
-
-        def submit(n_shards: int) -> None:
-            for shard in islice(remaining, n_shards):
-                pool.submit(lambda actor, shard: actor.measure.remote(shard), shard)
-
-        submit(AHEAD * self.workers)
-        while pool.has_next():
-            number, n_examples, result = pool.get_next_unordered()
-            if isinstance(result, str):
-                raise ValueError(result)
-            submit(1)
-            report(n_examples)
-            yield number, result
+    submit(AHEAD * workers)
+    while pool.has_next():
+        number, n_examples, result = pool.get_next_unordered()
+        if isinstance(result, str):
+            raise ValueError(result)
+        submit(1)
+        report(n_examples)
+        yield number, result
 
 
 class Worker:

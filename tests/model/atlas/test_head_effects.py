@@ -34,7 +34,6 @@ from model.experiments.probabilities import probabilities
 from model.experiments.pruning import greedy
 from model.inputs import Text, as_input
 from model.lenses import LENSES
-from model.loaded import Loaded
 from model.measures.changes import cosine_distance
 from tests.model import tiny
 from tests.model.tiny import CLOSE
@@ -48,11 +47,15 @@ def shard(inputs=TEXTS) -> Shard:
     return Shard(number=0, numbers=numbers, inputs=tuple(map(as_input, inputs)))
 
 
-def measured(measure, loaded, inputs=TEXTS):
+def measured_arrays(measure, loaded, inputs=TEXTS) -> Arrays:
     steps = []
-    result = from_arrays(measure.measure_shard(loaded, shard(inputs), steps.append))
+    result = measure.measure_shard(loaded, shard(inputs), steps.append)
     assert sum(steps) == len(inputs)
     return result
+
+
+def measured(measure, loaded) -> dict[str, Moments]:
+    return from_arrays(measured_arrays(measure, loaded))
 
 
 def test_importance_is_the_mean_over_examples():
@@ -219,27 +222,17 @@ def test_what_is_ended_goes_on_with_the_next_head(tmp_path, monkeypatch, ended_a
     assert again.equals(unbroken)
 
 
-PART_TEXTS = ("great film", "not a great film", "x y z", "great films not x y")
-
-
-def measured_parts(loaded: Loaded, texts: tuple[str, ...]) -> Arrays:
-    steps: list[int] = []
-    arrays = MeanParts().measure_shard(loaded, shard(texts), steps.append)
-    assert sum(steps) == len(texts)
-    return arrays
-
-
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize("config", [tiny.TEXT, replace(tiny.TEXT, class_names=())])
 def test_means_over_two_shards_are_those_of_the_examples(config, tmp_path):
     loaded = tiny.loaded(config)
     arrays = MeanParts().merged(
-        measured_parts(loaded, PART_TEXTS[:1]), measured_parts(loaded, PART_TEXTS[1:])
+        *(measured_arrays(MeanParts(), loaded, texts) for texts in (TEXTS[:1], TEXTS[1:]))
     )
     source = DataSource(command="c", data="d", sha256="e", n=4, weights=("w",))
     write_results(tmp_path / PARTS, ResultTable(source=source, rows=mean_parts_rows(arrays, loaded.config)))
     rows = read_rows(tmp_path / PARTS).rows
-    frames = [answer_parts(loaded, text).frame.dropna(subset="layer") for text in PART_TEXTS]
+    frames = [answer_parts(loaded, text).frame.dropna(subset="layer") for text in TEXTS]
     assert rows["kind"].tolist() == ["head", "head", "feed-forward"] * 2 == frames[0]["kind"].tolist()
     for name in ("layer", "head"):
         assert rows[name].astype("Int64").equals(frames[0][name].reset_index(drop=True))
@@ -254,7 +247,7 @@ def test_an_example_that_cannot_be_read_is_named():
     loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
     loaded.tokenizer.post_processor = None
     with pytest.raises(ValueError, match="example 2: tiny finds no token in this text"):
-        measured_parts(loaded, ("great", " "))
+        measured_arrays(MeanParts(), loaded, ("great", " "))
 
 
 @pytest.mark.rest_is_slow
