@@ -1,5 +1,7 @@
 """The pairing of heads: which head of the second side is compared with each head of the first."""
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
@@ -46,7 +48,7 @@ def pair_heads(first: Side, second: Side) -> Pairing:
         return head_matching.pair_by_index(*shapes, matrix)
     if stored is None or method == ON_INPUT:
         return head_matching.pair_by_distance(*shapes, matrix)
-    return head_matching.with_matrix(stored.pairing, stored.source.n, matrix)
+    return replace(stored.pairing, matrix=matrix, n_examples=stored.source.n)
 
 
 def pair_layers(first: Side, second: Side) -> Pairing:

@@ -3,6 +3,7 @@ the gradient of the answer with respect to it (the generic method of Chefer et a
 """
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 import numpy as np
 import torch
@@ -44,10 +45,7 @@ def products_over_layers(
     layer_maps: Iterable[Float[np.ndarray, "query key"]],
 ) -> Float[np.ndarray, "layer 1 query key"]:
     """For each layer, the product of its map in `layer_maps` with the maps of all earlier layers, later layers on the left."""
-    products: list[np.ndarray] = []
-    for layer_map in layer_maps:
-        products.append(layer_map @ products[-1] if products else layer_map)
-    return np.stack(products)[:, None]
+    return np.stack([*accumulate(layer_maps, lambda product, layer_map: layer_map @ product)])[:, None]
 
 
 def reachable_keys(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:

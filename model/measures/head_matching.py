@@ -3,7 +3,7 @@
 The order of heads within a layer is random, so equal indices mean nothing in encoders that were trained separately.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -93,11 +93,6 @@ def pair_by_distance(
 ) -> Pairing:
     """Pairs heads such that the sum of their distances in `matrix` is smallest; `first` and `second` are (layers, heads)."""
     return Pairing(shapes=(first, second), partners=match_heads(matrix), matched=True, matrix=matrix)
-
-
-def with_matrix(pairing: Pairing, n_examples: int, matrix: Float[np.ndarray, "one other"]) -> Pairing:
-    """Copy of `pairing`, which was matched over `n_examples` examples, with the distances on one input as its `matrix`."""
-    return replace(pairing, matrix=matrix, n_examples=n_examples)
 
 
 def distance_matrix(

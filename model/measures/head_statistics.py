@@ -18,16 +18,18 @@ Also here: a head's attention divided among kinds of keys, and the positions on 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from ..record import AttentionRecord, ForwardRecord, Positions, Role
+from ..record.from_arrays import attention_alone
 from .head_measures import mean_distance, mean_entropy, odd_rows
 
 STATISTICS = ("entropy", "confidence", "distance", "previous", "next", "same", "first", "separator", "sink")
+# [MASK] and [UNK] stand for a word of the text, and are none of these.
 NOT_WORDS: tuple[Role, ...] = ("class", "register", "separator", "padding", "special")
 
 
@@ -56,7 +58,7 @@ def attention_shares(record: AttentionRecord) -> dict[str, Float[np.ndarray, "la
 def single_head_record(record: AttentionRecord, layer: int, head: int) -> AttentionRecord:
     """A record of one head alone, which becomes layer 0, head 0."""
     head_slice = np.s_[layer : layer + 1, head : head + 1]
-    return _replace_weights(record, record.pattern[head_slice], record.mask[head_slice])
+    return replace(attention_alone(record), pattern=record.pattern[head_slice], mask=record.mask[head_slice])
 
 
 def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.ndarray, "#layer #head"]]:
@@ -68,13 +70,7 @@ def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.nd
     if (mask == mask[:1, :1]).all():
         mask = mask[:1, :1]
     pattern = mask / np.maximum(mask.sum(axis=-1, keepdims=True), 1)
-    return statistics(_replace_weights(record, pattern.astype(np.float32), mask))
-
-
-def _replace_weights(record: AttentionRecord, pattern: np.ndarray, mask: np.ndarray) -> AttentionRecord:
-    """A record with the positions of `record`, and another pattern and mask."""
-    fields_of_record = {field.name: getattr(record, field.name) for field in fields(AttentionRecord)}
-    return AttentionRecord(**fields_of_record | {"pattern": pattern, "mask": mask})
+    return statistics(replace(attention_alone(record), pattern=pattern.astype(np.float32), mask=mask))
 
 
 def _offsets(record: AttentionRecord) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 Z_95 = 1.959963984540054  # quantile of the normal distribution for a two-sided 95 % interval
 
@@ -26,7 +26,7 @@ def paired_test(
     `only_first` and `only_second` count the cases on which only one of the two is right. p = P(X ≥ `only_first`) for X ~
     Binomial(`only_first` + `only_second`, 1/2).
     """
-    return binom.sf(only_first - 1, only_first + only_second, 0.5)
+    return bdtrc(only_first - 1, only_first + only_second, 0.5)
 
 
 def holm(p_values: Float[np.ndarray, " test"]) -> Float[np.ndarray, " test"]:

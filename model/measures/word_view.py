@@ -15,12 +15,11 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..record import AttentionRecord, Positions, Role, Span
+from ..record import AttentionRecord, Positions, Span
 from ..record.from_arrays import positions
 from ..record.pieces import join_pieces
+from .head_statistics import NOT_WORDS
 
-# [MASK] and [UNK] stand for a word of the text, and stay.
-SPECIAL: tuple[Role, ...] = ("class", "register", "separator", "padding", "special")
 _OF_A_WORD = ("word", "continuation", "unknown")
 _Key = tuple[str, int, int]  # equal for words that correspond: role, text, and first character
 
@@ -44,13 +43,10 @@ def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False)
     return _merged(record, queries, keys)
 
 
-def merge_from(record: AttentionRecord, starts: Sequence[int]) -> AttentionRecord:
-    """Attention of `record`, which is not cross-attention, by words that begin at the positions `starts`, the first at 0.
-
-    As in `view`, attention to a word is a sum and attention from it a mean; the field `numbers` of the result is `starts`.
-    """
-    words = _Words(read=record, starts=np.array(starts), shown=np.arange(len(starts)), merged=True)
-    return _merged(record, words, words)
+def merge_into_words(positions: Positions, *, hidden: bool = False) -> Positions:
+    """The positions with the pieces of each word merged; with `hidden` those of words alone, without special tokens."""
+    words = _Words.group(positions, merged=True, hidden=hidden)
+    return positions if len(words.shown) == len(positions) else words.positions()
 
 
 def _merged(record: AttentionRecord, queries: "_Words", keys: "_Words") -> AttentionRecord:
@@ -69,44 +65,44 @@ def _merged(record: AttentionRecord, queries: "_Words", keys: "_Words") -> Atten
 
 def hidden_positions(positions: Positions) -> tuple[int, ...]:
     """Positions of the special tokens, which can be hidden; none if all tokens are special."""
-    special = positions.positions_with_role(*SPECIAL)
+    special = positions.positions_with_role(*NOT_WORDS)
     return special if len(special) < len(positions) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
-    """Positions of an input (`read`) grouped into words that begin at `starts`, and the indices of the groups that are shown."""
+    """Positions of an input (`unmerged`) grouped into words that begin at `starts`, and the indices of the groups that are shown."""
 
-    read: Positions
+    unmerged: Positions
     starts: Int[np.ndarray, " group"]
     shown: Int[np.ndarray, " word"]  # indices of groups
     merged: bool
 
     @classmethod
-    def group(cls, read: Positions, *, merged: bool, hidden: bool) -> "_Words":
+    def group(cls, unmerged: Positions, *, merged: bool, hidden: bool) -> "_Words":
         is_continuation = [
-            merged and role == "continuation" and index > 0 and read.roles[index - 1] in _OF_A_WORD
-            for index, role in enumerate(read.roles)
+            merged and role == "continuation" and index > 0 and unmerged.roles[index - 1] in _OF_A_WORD
+            for index, role in enumerate(unmerged.roles)
         ]
         starts = np.flatnonzero(~np.array(is_continuation, bool))
-        hidden_indices = hidden_positions(read) if hidden else ()
+        hidden_indices = hidden_positions(unmerged) if hidden else ()
         shown = np.flatnonzero(~np.isin(starts, hidden_indices))
-        return cls(read=read, starts=starts, shown=shown, merged=merged or read.merged)
+        return cls(unmerged=unmerged, starts=starts, shown=shown, merged=merged or unmerged.merged)
 
     @property
     def sizes(self) -> Int[np.ndarray, " word"]:
         """Number of positions in each shown word."""
-        return np.diff(self.starts, append=len(self.read))[self.shown]
+        return np.diff(self.starts, append=len(self.unmerged))[self.shown]
 
     def combine(self, function: np.ufunc, values: np.ndarray, axis: int) -> np.ndarray:
         """The `values` combined by a numpy ufunc over the positions of each word, along `axis`; only shown words are kept."""
-        if len(self.starts) < len(self.read):
+        if len(self.starts) < len(self.unmerged):
             values = function.reduceat(values, self.starts, axis=axis)
         return np.take(values, self.shown, axis=axis)
 
     def positions(self) -> Positions:
-        read = self.read
-        texts, pieces = read.without_prefix(read.tokens), read.without_prefix(read.pieces)
+        unmerged = self.unmerged
+        texts, pieces = unmerged.without_prefix(unmerged.tokens), unmerged.without_prefix(unmerged.pieces)
         firsts = self.starts[self.shown].tolist()
         words = [
             (first, slice(first, first + size))
@@ -115,20 +111,20 @@ class _Words:
         merged = [word.stop - first > 1 for first, word in words]
         return Positions(
             tokens=tuple(
-                join_pieces(texts[word], pieces[word]) if is_merged else read.tokens[first]
+                join_pieces(texts[word], pieces[word]) if is_merged else unmerged.tokens[first]
                 for (first, word), is_merged in zip(words, merged, strict=True)
             ),
             pieces=tuple(
-                "".join(pieces[word]) if is_merged else read.pieces[first]
+                "".join(pieces[word]) if is_merged else unmerged.pieces[first]
                 for (first, word), is_merged in zip(words, merged, strict=True)
             ),
             roles=tuple(
-                "word" if is_merged and read.roles[first] in _OF_A_WORD else read.roles[first]
+                "word" if is_merged and unmerged.roles[first] in _OF_A_WORD else unmerged.roles[first]
                 for first, is_merged in zip(firsts, merged, strict=True)
             ),
-            patch_grid=read.patch_grid,
-            continuing_prefix=read.continuing_prefix,
-            numbers=tuple(map(read.number, firsts)),
+            patch_grid=unmerged.patch_grid,
+            continuing_prefix=unmerged.continuing_prefix,
+            numbers=tuple(map(unmerged.number, firsts)),
             merged=self.merged,
         )
 
@@ -155,8 +151,14 @@ class AlignedWords:
         return tuple(sorted(set(range(len(self.starts))) - set(self.matched)))
 
     def merge(self, record: AttentionRecord) -> AttentionRecord:
-        """The record by words, with or without counterpart: weights to a word's pieces are summed, those from them averaged."""
-        return merge_from(record, self.starts)
+        """The record by words, with or without counterpart: weights to a word's pieces are summed, those from them averaged.
+
+        It must not be cross-attention. The field `numbers` of the result is `starts`.
+        """
+        words = _Words(
+            unmerged=record, starts=np.array(self.starts), shown=np.arange(len(self.starts)), merged=True
+        )
+        return _merged(record, words, words)
 
     def matched_states(
         self, states: Float[np.ndarray, "*axes position d_model"]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Bool, Float64
 from torch import Tensor
@@ -25,8 +26,9 @@ from ..capture import evaluation_mode
 from ..experiments.batching import batch_size, repeated
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
+from ..measures.word_view import merge_into_words
 from ..record import Positions
-from .pooled_state import merge_into_words, pooled_length, word_positions
+from .pooled_state import pooled_length, word_positions
 from .similarity_parts import SimilarityParts
 
 
@@ -60,17 +62,13 @@ class HiddenWords:
 
         NaN if all cells of one of the two are equal.
         """
-        from scipy.stats import spearmanr  # a second to import, which not every page shall wait for
-
         by_word = parts.by_word()
         rows, columns = (
             [whole.position_of(side.number(index)) for index in range(len(side))]
             for side, whole in ((self.a, by_word.a), (self.b, by_word.b))
         )
-        cells, others = self.values.ravel(), by_word.values[np.ix_(rows, columns)].ravel()
-        if np.ptp(cells) == 0 or np.ptp(others) == 0:
-            return float("nan")
-        return float(spearmanr(cells, others).statistic)
+        cells = {"hidden": self.values.ravel(), "parts": by_word.values[np.ix_(rows, columns)].ravel()}
+        return float(pd.DataFrame(cells).rank().corr().loc["hidden", "parts"])
 
 
 def hidden_words(
@@ -118,10 +116,10 @@ class _Variants(NamedTuple):
 
     @classmethod
     def of(cls, loaded: Loaded, model_input: InputLike) -> "_Variants":
-        inputs, read = prepare(loaded, model_input)
-        in_word = word_positions(loaded, read)
-        words = merge_into_words(read, hidden=True)
-        hidden = torch.zeros(1 + len(words), len(read), dtype=torch.bool, device=inputs.device)
+        inputs, positions = prepare(loaded, model_input)
+        in_word = word_positions(loaded, positions)
+        words = merge_into_words(positions, hidden=True)
+        hidden = torch.zeros(1 + len(words), len(positions), dtype=torch.bool, device=inputs.device)
         hidden[[1 + words.position_of(position) for position in in_word], in_word] = True
         if hidden.all(dim=1).any():
             raise ValueError(
@@ -143,8 +141,8 @@ def _unit_pooled_states(
         else:  # pooling cannot be told to leave a position out, so it is not handed on
             pooled = torch.cat(
                 [
-                    model.pool(variant[None, kept], read[None, kept])
-                    for variant, read, kept in zip(states, batch, ~hidden, strict=True)
+                    model.pool(variant[None, kept], ids[None, kept])
+                    for variant, ids, kept in zip(states, batch, ~hidden, strict=True)
                 ]
             )
         lengths = torch.stack([pooled_length(loaded, vector) for vector in pooled])

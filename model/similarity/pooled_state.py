@@ -12,9 +12,8 @@ from ..decompositions.state_parts import Part
 from ..experiments.batching import answers_from_block, batches
 from ..inputs import InputLike
 from ..loaded import Loaded
-from ..measures.word_view import SPECIAL, view
-from ..record import AttentionRecord, Positions
-from ..record.from_arrays import positions as fields_of
+from ..measures.head_statistics import NOT_WORDS
+from ..record import Positions
 
 
 def pooled_states(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.ndarray, "input d_pooled"]:
@@ -53,22 +52,14 @@ def sum_by_source(
     return summed.index_add_(0, torch.tensor(sources, device=values.device), values).double().cpu().numpy()
 
 
-def merge_into_words(read: Positions, *, hidden: bool = False) -> Positions:
-    """The positions with the pieces of each word merged; with `hidden` those of words alone, without special tokens."""
-    blank = np.zeros((1, 1, len(read), len(read)), np.float32)
-    return view(
-        AttentionRecord(pattern=blank, mask=blank == 0, **fields_of(read)), merged=True, hidden=hidden
-    )
-
-
-def word_positions(loaded: Loaded, read: Positions) -> list[int]:
+def word_positions(loaded: Loaded, positions: Positions) -> list[int]:
     """The positions of a text that belong to its words, or to [MASK] and [UNK] in the place of words, and not to special tokens.
 
     Raises ValueError for a picture, and for a text without words.
     """
-    if read.patch_grid is not None:
+    if positions.patch_grid is not None:
         raise ValueError("the words of two texts are compared, and a picture has none")
-    indices = [index for index, role in enumerate(read.roles) if role not in SPECIAL]
+    indices = [index for index, role in enumerate(positions.roles) if role not in NOT_WORDS]
     if not indices:
         raise ValueError(f"{loaded.name} reads no word in this text, only special tokens")
     return indices

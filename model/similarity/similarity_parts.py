@@ -25,8 +25,9 @@ from ..decompositions.state_parts import POOLING_FEED_FORWARD, Linearised, divid
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
+from ..measures.word_view import merge_into_words
 from ..record import Positions
-from .pooled_state import merge_into_words, pooled_length, sum_by_source
+from .pooled_state import pooled_length, sum_by_source
 
 OWN_STATE, BIASES = "its own state", "biases"
 MOST_NUMBERS = 2**22  # of gradients that are held at once
@@ -90,8 +91,11 @@ def similarity_parts(loaded: Loaded, a: InputLike, b: InputLike) -> SimilarityPa
     """
     first, second = sides = [_sum_of_last_states(loaded, model_input) for model_input in (a, b)]
     divided = "last states"
-    if all(len(side.read) == 1 for side in sides) and max(len(side.positions) for side in sides) > 1:
-        divided = f"what {first.positions.tokens[first.read[0]]} read in the last layer"
+    if (
+        all(len(side.pooled_positions) == 1 for side in sides)
+        and max(len(side.positions) for side in sides) > 1
+    ):
+        divided = f"what {first.positions.tokens[first.pooled_positions[0]]} read in the last layer"
         first, second = (
             _sum_of_head_reads(loaded, model_input, side)
             for model_input, side in zip((a, b), sides, strict=True)
@@ -117,7 +121,7 @@ class _PooledSum(NamedTuple):
     others: tuple[str, ...]
     vectors: Float64[np.ndarray, "row d_pooled"]
     pooled: Float64[np.ndarray, " d_pooled"]
-    read: Sequence[int]  # positions whose states are pooled
+    pooled_positions: Sequence[int]  # those whose states are pooled
 
 
 def _sum_of_last_states(loaded: Loaded, model_input: InputLike) -> _PooledSum:
@@ -149,8 +153,8 @@ def _sum_of_last_states(loaded: Loaded, model_input: InputLike) -> _PooledSum:
     names = ("pooling feed-forward", BIASES)[-1 - len(others) :]
     if not vectors[-1].any():
         names, vectors = names[:-1], vectors[:-1]
-    read = np.flatnonzero(vectors[: len(states)].any(axis=1)).tolist()
-    return _PooledSum(forward.positions, names, vectors, pooled.double().cpu().numpy(), read)
+    pooled_positions = np.flatnonzero(vectors[: len(states)].any(axis=1)).tolist()
+    return _PooledSum(forward.positions, names, vectors, pooled.double().cpu().numpy(), pooled_positions)
 
 
 def _sum_of_head_reads(loaded: Loaded, model_input: InputLike, side: _PooledSum) -> _PooledSum:

@@ -37,6 +37,8 @@ IMPORTED = {
     "ViTForImageClassification": {"qkv_bias": False, "num_channels": 1},
     "DeiTForImageClassificationWithTeacher": {"num_channels": 1},
 }
+# Biased, disentangled or rotated scores, and keys that heads share.
+OF_OTHER_PARTS = ("T5EncoderModel", "UMT5EncoderModel", "DebertaV2Model", "ModernBertModel", "EuroBertModel")
 
 
 def read_by(name: str, folder: Path) -> tuple[Loaded, InputLike]:
@@ -45,7 +47,7 @@ def read_by(name: str, folder: Path) -> tuple[Loaded, InputLike]:
         config = PLACEMENTS[name]
         image = np.random.default_rng(0).integers(0, 256, (8, 8), dtype=np.uint8)
         return tiny.loaded(config), TEXT if config.is_text else image
-    build(folder / name, name, **IMPORTED[name])
+    build(folder / name, name, **IMPORTED.get(name, {}))
     loaded = load(folder / name)
     image = np.random.default_rng(0).integers(0, 256, (32, 32), dtype=np.uint8)
     return loaded, SENTENCE if loaded.config.is_text else image

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -7,6 +6,7 @@ import torch
 
 from model.capture import activations, capture
 from model.capture.intervention import MaskChoice, masked, without_keys
+from model.hooks import watch
 from model.lenses.norms import (
     alti,
     closeness_in_layer,
@@ -19,9 +19,10 @@ from model.lenses.norms import (
     vector_norms_with_residual,
     with_residual_and_norm,
 )
-from model.lenses.rollout import record_of_rolled_out_maps
+from model.loaded import Loaded
 from tests.model import tiny
-from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
+from tests.model.huggingface.folders import SENTENCE
+from tests.model.lenses.lens_encoders import IMPORTED, OF_OTHER_PARTS, PLACEMENTS, TEXT, by_hand, read_by
 
 
 def test_norm_weighted_by_hand():
@@ -121,34 +122,6 @@ def test_as_the_papers_define_it(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pre", "post"])
-def test_the_layer_norm_of_the_terms_is_the_state_behind_the_attention(name, tmp_path):
-    """What kept and mixed are parts of: with the biases, they add up to it."""
-    loaded, model_input = read_by(name, tmp_path)
-    with torch.no_grad():
-        for block in loaded.model.blocks:
-            block.attention.w_o.bias.zero_()
-            block.norm_attention.bias.zero_()
-    record = capture(loaded, model_input)
-    result, ratios = vector_norms_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
-    kept = np.diagonal(result[:, 0], axis1=-2, axis2=-1)
-    mixed = ratios / (1 - ratios) * kept
-    states = np.linalg.norm(record.residual[1::2], axis=-1)
-    assert (states <= (kept + mixed) * (1 + 1e-5)).all()
-    assert (states >= np.abs(kept - mixed) * (1 - 1e-5)).all()
-
-
-@pytest.mark.parametrize("name", ["pre", "post"])
-def test_a_head_without_output_has_no_weight(name, tmp_path):
-    loaded, model_input = read_by(name, tmp_path)
-    with torch.no_grad():
-        loaded.model.blocks[0].attention.w_o.weight[:, :4] = 0
-    record = capture(loaded, model_input)
-    result = norm_weighted(loaded.model, record).pattern
-    assert not result[0, 0].any()
-    np.testing.assert_allclose(result[0, 1].sum(axis=-1), 1, rtol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["pre", "post"])
 def test_what_is_masked_is_zero(name, tmp_path):
     loaded, _ = read_by(name, tmp_path)
     padded = capture(loaded, TEXT, masked(MaskChoice(kind="padding", n_padding=2)))
@@ -170,15 +143,6 @@ def test_a_state_of_nothing_is_made_of_itself(tmp_path):
     blind = capture(loaded, TEXT, without_keys(*range(5)))
     assert not with_residual_and_norm(loaded.model, blind).pattern.any()
     assert not mixing_ratio(loaded.model, blind).any()
-
-
-def test_one_map_a_layer_at_the_same_positions(tmp_path):
-    loaded, model_input = read_by("pre", tmp_path)
-    record = capture(loaded, model_input)
-    result = with_residual_and_norm(loaded.model, record)
-    assert result.pattern.shape == (2, 1, 5, 5)
-    assert (result.tokens, result.roles) == (record.tokens, record.roles)
-    assert replace(result, pattern=result.pattern.copy()).mask.all()
 
 
 def test_pre_ln_by_hand():
@@ -245,15 +209,6 @@ def test_a_few_queries_at_a_time_give_the_same(monkeypatch):
     np.testing.assert_allclose(alti(loaded.model, record).pattern, expected, rtol=1e-6)
 
 
-def test_rolled_out_the_maps_are_multiplied_later_layers_on_the_left():
-    loaded = tiny.loaded(tiny.TEXT)
-    by_layer = alti(loaded.model, capture(loaded, TEXT))
-    first, second = by_layer.pattern[:, 0].astype(float)
-    np.testing.assert_allclose(
-        record_of_rolled_out_maps(by_layer).pattern[:, 0], [first, second @ first], rtol=1e-5
-    )
-
-
 def test_a_masked_key_brings_nothing():
     loaded = tiny.loaded(tiny.TEXT)
     record = capture(loaded, TEXT, masked(MaskChoice(kind="causal")))
@@ -262,8 +217,26 @@ def test_a_masked_key_brings_nothing():
     np.testing.assert_allclose(shares[:, :, 0, 0], 1, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["pre", "post"])
-def test_the_state_is_the_one_behind_the_attention(name, tmp_path):
+def with_values(loaded: Loaded, layer: int, factors: torch.Tensor, name: str) -> np.ndarray:
+    """An activation of the block, with each position's values multiplied by its factor."""
+    point = f"blocks.{layer}.attention.v"
+    with watch(loaded.model, {point: lambda v: v * factors[:, None]}):
+        (values,) = activations(loaded, [SENTENCE], [f"blocks.{layer}.{name}"]).values()
+    return values[0].numpy().astype(float)
+
+
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("name", [name for name in OF_OTHER_PARTS if name != "DebertaV2Model"])
+def test_in_blocks_of_other_parts_contributions_are_what_one_value_adds(name, tmp_path):
+    """Against the same encoders with values that are really zeroed at their hook point."""
     loaded, model_input = read_by(name, tmp_path)
-    (seen,) = activations(loaded, [model_input], ["blocks.1.resid_mid"]).values()
-    np.testing.assert_allclose(capture(loaded, model_input).residual[3], seen[0], **tiny.CLOSE)
+    record = capture(loaded, model_input)
+    norms = vector_norms_with_residual(loaded.model, record)
+    layer = 1
+    nothing = with_values(loaded, layer, torch.zeros(len(record)), "attention_out")
+    for key in range(len(record)):
+        factors = torch.zeros(len(record))
+        factors[key] = 1
+        terms = with_values(loaded, layer, factors, "attention_out") - nothing
+        terms[key] += record.residual[2 * layer, key]
+        np.testing.assert_allclose(norms[layer, 0, :, key], np.linalg.norm(terms, axis=1), atol=1e-5)

@@ -11,7 +11,6 @@ from model.measures.head_matching import (
     match_heads,
     pair_by_distance,
     pair_by_index,
-    with_matrix,
 )
 from model.measures.head_measures import head_distance
 
@@ -113,11 +112,3 @@ def test_a_pairing_says_the_same_head_by_head(seed, first, second):
         for one, distance in distances.items():
             assert result.distances[one] == distance
             assert result.n_further_pairs(one) == sum(other > distance for other in distances.values())
-
-
-def test_pairs_of_many_examples_have_the_distances_of_one():
-    usual, here = np.array([[0.1, 0.9], [0.9, 0.1]]), np.array([[0.5, 0.2], [0.2, 0.6]])
-    pairs = with_matrix(pair_by_distance((1, 2), (1, 2), usual), 256, here)
-    assert pairs.partners.tolist() == [0, 1]
-    assert pairs.distances.tolist() == [[0.5, 0.6]]
-    assert (pairs.n_examples, pair_by_distance((1, 2), (1, 2), here).n_examples) == (256, 1)

@@ -3,8 +3,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
@@ -23,8 +21,6 @@ from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
 from tests.model import tiny
 from tests.tolerance import rounding
-
-SHARES = ("previous", "next", "same", "first", "separator", "sink")
 
 
 def of_rows(rows: list[list[float]], tokens: tuple[str, ...], **more: object) -> AttentionRecord:
@@ -154,41 +150,6 @@ def test_of_words_whose_pieces_are_merged():
 
 
 # What always holds
-
-
-@given(n=st.integers(1, 12), seed=st.integers(0, 1000))
-def test_of_any_rows_that_add_up_to_1(n, seed):
-    tokens = ("[CLS]", *"abcdefghij"[: max(n - 2, 0)], "[SEP]")[:n]
-    result = statistics(random(n, seed, tokens=tokens))
-    slack = rounding(4 * n)
-    for name in (*SHARES, "entropy", "confidence"):
-        if name in result:
-            assert (result[name] >= 0).all(), name
-            assert (result[name] <= 1 + slack).all(), name
-    assert (result["distance"] <= n - 1 + slack * n).all()
-    assert (result["previous"] + result["next"] + result["same"] <= 1 + slack).all()
-    assert (result["sink"] >= result["first"] - slack).all()
-    assert (result["sink"] >= 1 / n - slack).all()
-
-
-def test_read_backwards_the_next_token_is_the_one_before():
-    tokens = tuple("abcdef")
-    record = random(6, tokens=tokens)
-    turned = from_arrays(record.pattern[:, :, ::-1, ::-1], tokens[::-1])
-    one, other = statistics(record), statistics(turned)
-    tolerance = {"rtol": rounding(40)}
-    np.testing.assert_allclose(one["next"], other["previous"], **tolerance)
-    for name in ("entropy", "confidence", "distance", "same", "sink"):
-        np.testing.assert_allclose(one[name], other[name], **tolerance, err_msg=name)
-
-
-def test_the_shares_are_the_same_numbers():
-    record = random(6, tokens=tuple("abcdef"))
-    every = statistics(record)
-    result = attention_shares(record)
-    assert set(result) == {"previous", "next", "same", "first"}
-    for name, values in result.items():
-        np.testing.assert_array_equal(values, every[name])
 
 
 def test_shares_of_every_head_and_the_largest_on_the_next_token():

@@ -6,8 +6,7 @@ from string import ascii_lowercase
 import numpy as np
 import pytest
 import torch
-import transformers
-from tokenizers import Tokenizer, processors
+from tokenizers import processors
 
 from model.capture import activations, capture
 from model.checkpoint import load
@@ -160,105 +159,6 @@ def test_each_step_of_sentence_transformers_is_followed(poolings, kinds, tmp_pat
     assert parts.divided == "last states"
 
 
-DENSE_TANH, DENSE, NORM, NORMALIZE = ALL[0], ALL[2], ALL[1], ALL[3]
-FOLDERS = {
-    "as MiniLM": ("mean", (NORMALIZE,)),
-    "mean, Dense tanh": ("mean", (DENSE_TANH,)),
-    "mean, Dense identity, Normalize": ("mean", (DENSE, NORMALIZE)),
-    "class token, Dense tanh, Normalize": ("cls", (DENSE_TANH, NORMALIZE)),
-    "class token, LayerNorm, Normalize": ("cls", (NORM, NORMALIZE)),
-    "maximum, Dense identity, LayerNorm": ("max", (DENSE, NORM)),
-}
-POOLED = {"mean": lambda x: x.mean(axis=0), "cls": lambda x: x[0], "max": lambda x: x.max(axis=0)}
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize("kind", [*FOLDERS])
-def test_the_cells_sum_to_the_cosine_of_the_documented_steps(kind, tmp_path):
-    """States by transformers, and the steps behind them, one after the other, by numpy."""
-    torch.manual_seed(1)
-    build_sentence_encoder(tmp_path)
-    mode, kinds = FOLDERS[kind]
-    pooling(tmp_path, pooling_mode=mode)
-    listed = [(name.partition(" ")[0], f"{index}_Layer") for index, name in enumerate(kinds, 2)]
-    numbers: list[tuple] = []
-    for name, (_, path) in zip(kinds, listed, strict=True):
-        if name in (DENSE, DENSE_TANH):
-            numbers.append(dense(tmp_path, path, 24, 24, TANH if name == DENSE_TANH else IDENTITY))
-        elif name == NORM:
-            numbers.append((torch.rand(24) + 0.5, torch.randn(24)))
-            layer(
-                tmp_path,
-                path,
-                dict(zip(("norm.weight", "norm.bias"), numbers[-1], strict=True)),
-                dimension=24,
-            )
-        else:
-            numbers.append(())
-    modules(tmp_path, ("Transformer", ""), ("Pooling", "1_Pooling"), *listed)
-    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    model = transformers.AutoModel.from_pretrained(tmp_path).eval()
-
-    def embedding(text: str) -> np.ndarray:
-        with torch.no_grad():
-            states = model(torch.tensor([tokenizer.encode(text).ids])).last_hidden_state[0]
-        x = POOLED[mode](states.double().numpy())
-        for name, given in zip(kinds, numbers, strict=True):
-            weight, shift = (tensor.double().numpy() for tensor in given) if given else (None, None)
-            if name == NORMALIZE:
-                x = x / np.linalg.norm(x)
-            elif name == NORM:
-                x = weight * (x - x.mean()) / np.sqrt(x.var() + 1e-5) + shift
-            else:
-                x = weight @ x + shift
-                x = np.tanh(x) if name == DENSE_TANH else x
-        return x
-
-    one, other = embedding(A), embedding(B)
-    cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
-    parts = similarity_parts(load(tmp_path), A, B)
-    assert parts.values.sum() == pytest.approx(cosine, abs=1e-5)
-    assert parts.by_word().values.sum() == pytest.approx(cosine, abs=1e-5)
-
-
-PLANTED = {
-    "xylophone": (
-        "The boy hit the xylophone with a stick.",
-        "In the corner of the shop stood an old xylophone.",
-    ),
-    "glacier": ("We walked along the glacier in June.", "The melting of the glacier fills the lake."),
-    "saffron": ("She put saffron into the rice.", "The price of saffron went up again this year."),
-    "lighthouse": ("The lighthouse was built by my uncle.", "From the boat we could see a lighthouse."),
-    "walrus": ("A walrus slept on the ice.", "The children drew a walrus on the wall."),
-    "telescope": ("He sold his telescope last week.", "Through the telescope the moon looks near."),
-    "origami": ("She folds origami at night.", "The museum has a room for origami."),
-    "volcano": ("The volcano has been quiet for years.", "They live at the foot of a volcano."),
-    "harpsichord": ("The harpsichord needs to be tuned.", "Her teacher plays the harpsichord on Sundays."),
-    "cinnamon": ("I like cinnamon in my coffee.", "The bread smelled of cinnamon and butter."),
-    "parliament": ("The parliament voted late in the evening.", "A crowd stood outside the parliament."),
-    "submarine": ("The submarine came up near the harbour.", "My grandfather worked in a submarine."),
-    "chess": ("They play chess in the park.", "The book about chess is on the table."),
-    "tornado": ("The tornado took the roof away.", "Nobody had expected a tornado in autumn."),
-    "velvet": ("The chair is covered with velvet.", "She wore a dress of green velvet."),
-    "penguin": ("The penguin fell into the water.", "His favourite toy is a penguin."),
-    "algebra": ("He failed the exam in algebra.", "Algebra was invented a long time ago."),
-    "cathedral": ("The cathedral burned for two days.", "We met in front of the cathedral."),
-    "mushroom": ("This mushroom is not good to eat.", "After the rain we found a mushroom."),
-    "orchestra": ("The orchestra began too early.", "My sister wants to join an orchestra."),
-}
-
-
-@pytest.mark.slow
-def test_in_minilm_the_rare_word_of_two_sentences_is_the_largest_cell():
-    loaded, largest_pairs = load("pip:MiniLM"), []
-    for first, second in PLANTED.values():
-        parts = similarity_parts(loaded, first, second).by_word()
-        assert parts.gap < 1e-5
-        row, column = np.unravel_index(parts.values.argmax(), parts.values.shape)
-        largest_pairs.append((parts.a.tokens[row].lower(), parts.b.tokens[column].lower()))
-    assert largest_pairs == [(word, word) for word in PLANTED]
-
-
 def test_of_a_class_token_it_is_what_its_heads_read_in_the_last_layer(tmp_path):
     build_sentence_encoder(tmp_path)
     pooling(tmp_path, pooling_mode="cls")
@@ -315,14 +215,6 @@ def test_pictures_are_divided_by_patches(architecture, tmp_path):
     assert "r0c0" in parts.rows
     assert parts.gap <= 1e-5
     assert ("pooling feed-forward" in parts.rows) == (architecture == "SiglipVisionModel")
-
-
-@pytest.mark.parametrize("pooled", ["class", "mean", "max"])
-def test_equal_texts_have_the_cosine_1(pooled):
-    parts = similarity_parts(tiny.loaded(replace(tiny.TEXT, pooling=pooled)), "great film", "great film")
-    assert parts.recorded == pytest.approx(1, abs=1e-6)
-    assert parts.total == pytest.approx(1, abs=1e-6)
-    np.testing.assert_allclose(parts.values, parts.values.T, atol=1e-7)
 
 
 def test_of_an_encoder_with_classes_the_pooled_states_are_compared():
