@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Shaped, UInt8
 from torch import Tensor, nn
-from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from ..config import ModelConfig
 from ..device import OutOfMemory, available_memory, available_on_gpu
@@ -78,8 +78,9 @@ def capture(
 
     Tokens beyond the encoder's positions are left out (`model.inputs.text.encode` counts them). Under an `intervention` the
     record holds the changed activations, and reordered content in its new order. Replacements by a `watch` around this call
-    are applied before the intervention. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed, MemoryError
-    for a record that the free memory cannot hold, and `torch.OutOfMemoryError` where that of the GPU cannot.
+    are applied before the intervention. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was
+    not computed, MemoryError for a record that the free memory cannot hold, and `torch.OutOfMemoryError` where that of the GPU
+    cannot.
 
     >>> from loupe import capture, load
     >>> record = capture(load("checkpoints/imdb-pre-ln"), "A gripping film.")
@@ -143,16 +144,12 @@ def _padded_batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
 
     Raises ValueError for texts of different lengths if the encoder has no padding token.
     """
-    max_length = max(input_tensor.shape[1] for input_tensor in inputs)
-    if any(input_tensor.shape[1] < max_length for input_tensor in inputs):
-        if loaded.config.padding_id is None:
-            raise ValueError(f"{loaded.name} knows no padding, so it reads texts of one length at a time")
-        padding_id = loaded.config.padding_id
-        inputs = [
-            functional.pad(input_tensor, (0, max_length - input_tensor.shape[1]), value=padding_id)
-            for input_tensor in inputs
-        ]
-    return torch.cat(list(inputs))
+    padding_id = loaded.config.padding_id
+    if padding_id is None and len({input_tensor.shape for input_tensor in inputs}) > 1:
+        raise ValueError(f"{loaded.name} knows no padding, so it reads texts of one length at a time")
+    return pad_sequence(
+        [input_tensor[0] for input_tensor in inputs], batch_first=True, padding_value=padding_id or 0
+    )
 
 
 @contextmanager
@@ -219,9 +216,15 @@ def _flat_buffer(shapes: Mapping[str, tuple[int, ...]], device: torch.device) ->
     Raises as `capture` does for what the free memory cannot hold.
     """
     n_numbers = sum(map(math.prod, shapes.values()))
-    layers, heads, n, _ = shapes["pattern"]
-    what = f"{n:,} positions in {layers} × {heads} heads"
-    _check_memory(FLOAT * n_numbers, what, device)
+    if FLOAT * n_numbers >= SMALL:
+        needed, free = FLOAT * n_numbers * BESIDE, available_memory()
+        layers, heads, n, _ = shapes["pattern"]
+        sentence = f"a forward pass over {n:,} positions in {layers} × {heads} heads takes {needed / GB:.1f} GB of memory"
+        # else the system would kill the process: it grants more memory than there is, and runs out on the first write
+        if free is not None and needed > free:
+            raise MemoryError(f"{sentence}, and {max(free, 0) / GB:.1f} GB are free")
+        if device.type == "cuda" and needed > (free_on_gpu := available_on_gpu(device)):
+            raise OutOfMemory(f"{sentence}, and {free_on_gpu / GB:.1f} GB are free on the GPU")
     if device.type != "cpu":
         return torch.empty(n_numbers, device=device)
     # numpy asks the system for large pages, which come faster than many small ones
@@ -234,22 +237,6 @@ def _buffer_views(
     """Views of the buffer, by array name, that have these `shapes`."""
     parts = flat_buffer.split([math.prod(shape) for shape in shapes.values()])
     return {name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
-
-
-def _check_memory(n_bytes: int, what: str, device: torch.device) -> None:
-    """Raises MemoryError if `n_bytes`, and what is computed besides, do not fit into free memory, OutOfMemory if not on the GPU.
-
-    Without this check the system would kill the process: it grants more memory than there is, and runs out on the first write.
-    `what` names the result in the error message.
-    """
-    if n_bytes < SMALL:
-        return
-    needed, free = n_bytes * BESIDE, available_memory()
-    sentence = f"a forward pass over {what} takes {needed / GB:.1f} GB of memory"
-    if free is not None and needed > free:
-        raise MemoryError(f"{sentence}, and {max(free, 0) / GB:.1f} GB are free")
-    if device.type == "cuda" and needed > (free_on_gpu := available_on_gpu(device)):
-        raise OutOfMemory(f"{sentence}, and {free_on_gpu / GB:.1f} GB are free on the GPU")
 
 
 def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
+from ..huggingface.encoder import own_full_mask
 from ..transformer import Transformer, sinusoidal
 
 Activation = Float[Tensor, "batch ..."]
@@ -155,8 +156,9 @@ class Permuted:
         keys = torch.arange(n_keys) if self.keys is None else torch.tensor(self.keys, dtype=torch.long)
         order = np.random.default_rng(self.seed).random((n_heads, n_queries, len(keys)))
         target_keys = keys.expand(n_heads, n_queries, -1)
-        if (mask := self._own_mask(model, n_keys)) is not None:
-            is_hidden = ~mask[..., keys].expand(n_heads, n_queries, -1).cpu().numpy()
+        mask = None if self.layer is None else own_full_mask(model.config, n_keys)
+        if mask is not None:
+            is_hidden = ~mask[0, self.layer][..., keys].expand(n_heads, n_queries, -1).numpy()
             order = np.where(is_hidden, 1 + np.arange(len(keys)), order)  # behind all others, as they are
             target_keys = keys[torch.from_numpy(is_hidden.argsort(axis=-1, kind="stable"))]
         source_keys = keys[torch.from_numpy(order.argsort(axis=-1))]
@@ -165,14 +167,6 @@ class Permuted:
             for chosen_keys in (target_keys, source_keys)
         )
         return activation.scatter(-1, target_keys, activation.gather(-1, source_keys))
-
-    def _own_mask(self, model: Transformer, n: int) -> Bool[Tensor, "#head #query #key"] | None:
-        """The mask that the encoder has for any input of `n` positions in this layer; None if it hides no key."""
-        if self.layer is None:
-            return None
-        some_token = 0 if model.config.padding_id != 0 else 1
-        mask = model.full_mask(torch.full((1, n), some_token))
-        return None if mask is None else mask[0, self.layer]
 
 
 @dataclass(frozen=True, slots=True)

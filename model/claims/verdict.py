@@ -186,35 +186,22 @@ def judge(rule: Rule, measurements: Sequence[Measurement]) -> list[Judgement]:
     corrected_p = holm(np.array([sign_flip_p(differences[index]) for index in tested_indices])).tolist()
     p = dict(zip(tested_indices, corrected_p, strict=True))
     return [
-        _tested_judgement(measured, differences[index], p[index])
-        if index in p
-        else _untested_judgement(rule, measured)
+        _judgement(rule, measured, differences[index], p.get(index))
         for index, measured in enumerate(measurements)
     ]
 
 
-def _tested_judgement(measured: Measurement, differences: list[float], p: float) -> Judgement:
+def _judgement(rule: Rule, measured: Measurement, differences: list[float], p: float | None) -> Judgement:
     outcome = ClaimOutcome.NO_CLEAR_DIFFERENCE
-    if p < SIGNIFICANT:
-        outcome = ClaimOutcome.HOLDS if math.fsum(differences) > 0 else ClaimOutcome.OPPOSITE
-    return Judgement(measured, outcome, _n_above_zero(differences), p)
-
-
-def _untested_judgement(rule: Rule, measured: Measurement) -> Judgement:
-    differences = rule.differences(measured)
-    n_as_claimed = _n_above_zero(differences) if differences else None
-    if len(measured.seeds) < FEWEST_SEEDS:
-        return Judgement(measured, ClaimOutcome.TOO_FEW, n_as_claimed)
-    outcome_by_side = {
-        1: ClaimOutcome.AGREE,
-        -1: ClaimOutcome.AGREE_ON_OPPOSITE,
-        0: ClaimOutcome.NO_CLEAR_DIFFERENCE,
-    }
-    return Judgement(measured, outcome_by_side[rule.side(measured)], n_as_claimed)
-
-
-def _n_above_zero(differences: list[float]) -> int:
-    return sum(difference > 0 for difference in differences)
+    if p is not None:
+        if p < SIGNIFICANT:
+            outcome = ClaimOutcome.HOLDS if math.fsum(differences) > 0 else ClaimOutcome.OPPOSITE
+    elif len(measured.seeds) < FEWEST_SEEDS:
+        outcome = ClaimOutcome.TOO_FEW
+    elif side := rule.side(measured):
+        outcome = ClaimOutcome.AGREE if side > 0 else ClaimOutcome.AGREE_ON_OPPOSITE
+    n_as_claimed = sum(difference > 0 for difference in differences) if differences else None
+    return Judgement(measured, outcome, n_as_claimed, p)
 
 
 def sign_flip_p(differences: Sequence[float]) -> float:

@@ -129,11 +129,10 @@ def _log_odds(logits: Float[Tensor, "input class"], class_index: int) -> Float[T
 class PathPoints(NamedTuple):
     """The answer F at points x' + α (x - x') of the path from the baseline to the input.
 
-    `outputs` are the values of F, `products` is (x - x') · ∂F/∂x of each position.
+    `outputs` are the values of F, `products` is (x - x') · ∂F/∂x, summed over the components of each position.
     """
 
     outputs: Float[np.ndarray, " point"]
-    # (x - x') · ∂F/∂x, summed over the components of a position
     products: Float[np.ndarray, "point position"]
 
 
@@ -209,8 +208,8 @@ def integrated_gradients(
 
     Their sum is F(x) - F(x') up to the result's `gap`. Where MOST_GRADIENTS are not enough for completeness, `is_complete` is
     False. In the `baseline` x' the content of the explained positions is zero ("zeros"), or the embedding of the text's [MASK]
-    ("mask") or padding token ("padding"). Raises as
-    `model.experiments.attribution.explained_answer` does, and ValueError for an encoder without that token.
+    ("mask") or padding token ("padding"). Raises as `model.experiments.attribution.explained_answer` does, and ValueError for an
+    encoder without that token.
 
     >>> from loupe import integrated_gradients, load
     >>> integrated_gradients(load("checkpoints/imdb-pre-ln"), "A gripping film.").is_complete

@@ -1,7 +1,7 @@
 """Whether a map may be read as an explanation of an answer, tested by knocking out the positions that the map scores highly.
 
 A map gives each position (token or patch) a score. The effect of a position is how far the answer falls when that position
-alone is knocked out (`model.experiments.knock_out.falls`): the fall of the log-odds of the predicted class, in nats, negative
+alone is knocked out (`model.experiments.knock_out.log_odds_falls`): the fall of the log-odds of the predicted class, in nats, negative
 where the class becomes more probable. (For an encoder that chooses no class, the effect is the cosine distance of the pooled
 states, which is never below 0. For a word in place of [MASK] it is the fall of log P of that word, in nats.)
 
@@ -96,8 +96,8 @@ def agreement(
     """Spearman's rank correlation ρ of each map's scores with the effects of knock-outs; `seed` is that of the shuffles.
 
     Ties get their mean rank; scores that differ by at most `ROUNDING_SHARE` of their size are tied. If m of N_SHUFFLES random
-    orders of the effects have a correlation ρ' with |ρ'| ≥ |ρ|, then p = (1 + m) / (1 + N_SHUFFLES). The interval is tanh(atanh ρ ± 1.96 sqrt((1 + ρ²/2) / (n - 3))) (Bonett & Wright 2000), as if positions
-    were drawn independently.
+    orders of the effects have a correlation ρ' with |ρ'| ≥ |ρ|, then p = (1 + m) / (1 + N_SHUFFLES). The interval is
+    tanh(atanh ρ ± 1.96 sqrt((1 + ρ²/2) / (n - 3))) (Bonett & Wright 2000), as if positions were drawn independently.
     """
     maps, n = scores.shape[:-1], scores.shape[-1]
     if n < 2:
@@ -191,7 +191,7 @@ def deletion(
 ) -> Float[np.ndarray, "order step"]:
     """Deletion curves: the fall of the answer when the first k positions of each order are removed, for each k in `removal_counts`.
 
-    The unit is that of `model.experiments.knock_out.falls`: nats, or cosine distance; nats of log P for a masked word as the
+    The positions are removed by the knock-out `kind`. The unit is nats, or cosine distance; nats of log P for a masked word as the
     `answer`. All orders must hold the same positions.
 
     The insertion curve of an order (only the first k positions are kept) is the deletion curve of the reversed order, read
@@ -395,7 +395,7 @@ def faithfulness(
     maps: Mapping[str, Float[np.ndarray, "*maps position"]],
     kind: KnockOutKind = "keys",
 ) -> JudgedInput:
-    """For each of many maps, whether it may be read as an explanation of one answer, and its agreement with knock-outs.
+    """For each of many maps, whether it may be read as an explanation of one answer, and its agreement with knock-outs of this `kind`.
 
     `maps` holds, by name, the scores (`head_scores`) of maps on all positions of the input, such as [layer, head,
     position]. The answer is the predicted class or the pooled state. All maps share the knock-outs and random orders; deletion

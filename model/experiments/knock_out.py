@@ -44,7 +44,7 @@ def removable_positions(positions: Positions) -> tuple[int, ...]:
 def knock_out_interventions(
     loaded: Loaded, model_input: InputLike, sets: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> tuple[Intervention, ...]:
-    """For each of `sets` of positions, an intervention that knocks out all positions of the set together.
+    """For each of `sets` of positions, an intervention that knocks out all positions of the set together, by this `kind`.
 
     Raises as `model.inputs.prepare` does, and ValueError for a kind that the encoder does not support, or a position that
     cannot be knocked out.

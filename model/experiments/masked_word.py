@@ -44,8 +44,8 @@ def masked_word(
     """The answer "log P of `word` at [MASK]", which experiments take as their `answer`.
 
     `word` is tokenised as after a space, or is a token as the vocabulary spells it or as `Guess.token` shows it; None means the
-    most probable token. `position` is that of a [MASK]; None means the first one. Raises ValueError if the
-    encoder has no masked-token output, the position holds no [MASK], or the word is not one token of the vocabulary.
+    most probable token. `position` is that of a [MASK]; None means the first one. Raises ValueError if the encoder has no
+    masked-token output, the position holds no [MASK], or the word is not one token of the vocabulary.
 
     >>> from loupe import ablate_heads, load, masked_word
     >>> encoder, text = load("checkpoints/imdb-pre-ln"), "The film is [MASK] bad."

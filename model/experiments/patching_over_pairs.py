@@ -3,10 +3,10 @@
 The effect of a patch is the change of the answer: of the log-odds of the class that is predicted for the first input, of
 log P of a masked word, or the cosine distance of the pooled state. The normalised effect is (patched − clean) / (other −
 clean), where clean and other are the answers to the first and second input: 0 if the answer stays that to the first input, 1
-if it becomes that to the second (Zhang & Nanda
-2024, "Towards best practices of activation patching"; Heimersheim & Nanda 2024, "How to use and interpret activation
-patching"). A cosine distance has no direction, so the normalised effect on a pooled state is measured by the similarity with the
-pooled state of the second input: (cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other)), below 0 if it decreases.
+if it becomes that to the second (Zhang & Nanda 2024, "Towards best practices of activation patching"; Heimersheim & Nanda
+2024, "How to use and interpret activation patching"). A cosine distance has no direction, so the normalised effect on a pooled
+state is measured by the similarity with the pooled state of the second input: (cos(patched, other) − cos(clean, other)) /
+(1 − cos(clean, other)), below 0 if it decreases.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from ..config import ModelConfig
 from ..inputs import InputLike, prepare
@@ -54,13 +54,11 @@ class MeanEffects(NamedTuple):
         It is NaN for cosine distances, whose mean is above 0 even without an effect, for a single pair, and for parts whose
         effect does not vary between pairs.
         """
-        from scipy.stats import t as student_t  # a second to import, which not every page shall wait for
-
         p_values = np.full(self.mean.shape, np.nan)
         if self.signed and self.n > 1:
             is_tested = self.sd > ROUNDING
             t = np.abs(self.mean[is_tested]) / (self.sd[is_tested] / np.sqrt(self.n))
-            p_values[is_tested] = holm(2 * student_t.sf(t, self.n - 1))
+            p_values[is_tested] = holm(2 * stdtr(self.n - 1, -t))
         return p_values
 
     @property
@@ -101,12 +99,6 @@ def is_too_small(
     is_in_nats = config.chooses_class or answer is not None
     least = (LEAST_NATS, LEAST_NATS_OF_MEAN) if is_in_nats else (LEAST_DISTANCE, LEAST_DISTANCE_OF_MEAN)
     return not abs(whole) >= least[of_mean]
-
-
-def input_bytes_of_pair(loaded: Loaded, first: InputLike, second: InputLike) -> tuple[bytes, bytes]:
-    """The bytes of both input tensors of a pair, by which equal pairs are recognised. Raises as `model.inputs.prepare` does."""
-    first_input, second_input = (prepare(loaded, model_input)[0] for model_input in (first, second))
-    return first_input.cpu().numpy().tobytes(), second_input.cpu().numpy().tobytes()
 
 
 def mean_effects(
@@ -205,7 +197,10 @@ def effects_of_patches(
     config, effects, n_equal, pairs_read = loaded.config, [], 0, set()
     for index, (first, second) in enumerate(pairs):
         try:
-            if (pair_read := input_bytes_of_pair(loaded, first, second)) in pairs_read:
+            inputs = [
+                prepare(loaded, model_input)[0].cpu().numpy().tobytes() for model_input in (first, second)
+            ]
+            if (pair_read := tuple(inputs)) in pairs_read:
                 continue
             pairs_read.add(pair_read)
             answer = None if answer_of is None else answer_of(first)

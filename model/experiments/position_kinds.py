@@ -16,6 +16,7 @@ from torch import Tensor
 from ..capture import activations, capture
 from ..config import ModelConfig
 from ..hooks import watch
+from ..huggingface.encoder import own_full_mask
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..parts.disentangled import DisentangledAttention
@@ -315,9 +316,7 @@ class Reach(NamedTuple):
     """
 
     half: int  # no distance is larger
-    # the furthest key to which the layer lets a query attend, before and after it
     sees: Int[np.ndarray, "layer 2"]
-    # the furthest position whose content can have come to the token by the layer's end
     holds: Int[np.ndarray, "layer 2"]
 
 
@@ -341,12 +340,8 @@ def is_everything_seen(loaded: Loaded, n: int) -> Bool[np.ndarray, " layer"]:
 
 def _allowed_by_layer(loaded: Loaded, n: int) -> Bool[np.ndarray, "layer query key"] | None:
     """Which keys the encoder's own masks allow in an input of `n` positions without padding; None for all."""
-    config = loaded.config
-    if not config.is_text:
-        return None
-    some_token = 0 if config.padding_id != 0 else 1
-    mask = loaded.model.full_mask(torch.full((1, n), some_token, device=loaded.device))
-    return None if mask is None else mask[0].any(dim=1).expand(config.n_layers, n, n).cpu().numpy()
+    mask = own_full_mask(loaded.config, n) if loaded.config.is_text else None
+    return None if mask is None else mask[0, :, 0].numpy()
 
 
 # Disentangled

@@ -21,12 +21,8 @@ def rotated(
 ) -> Float64[np.ndarray, " width"]:
     """The vector with each pair of components 2i and 2i + 1 rotated by the position times the pair's frequency."""
     angle = rotary_frequencies(len(vector), base) * position
-    first, second = vector[::2], vector[1::2]
-    turned = (
-        first * np.cos(angle) - second * np.sin(angle),
-        first * np.sin(angle) + second * np.cos(angle),
-    )
-    return np.stack(turned, axis=1).ravel()
+    turned = (vector[::2] + 1j * vector[1::2]) * np.exp(1j * angle)
+    return turned.view(float)
 
 
 def rotary_score(offsets: np.ndarray, width: int, base: float) -> Float64[np.ndarray, "pair offset"]:

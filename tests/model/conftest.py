@@ -1,4 +1,6 @@
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +9,7 @@ import torch
 
 from model import checkpoint
 from model.checkpoint import save
+from model.config import presets
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.tiny import DIGIT, TEXT, build, tokenizer
@@ -22,6 +25,13 @@ def text_loaded() -> Loaded:
 @pytest.fixture(scope="session")
 def digit_loaded() -> Loaded:
     return tiny.loaded(tiny.DIGIT)
+
+
+@pytest.fixture(scope="module", params=product(presets(), ("pre", "post")), ids="-".join)
+def encoder(request) -> Loaded:
+    """With a small model of every preset, pre-LN and post-LN."""
+    name, placement = request.param
+    return tiny.loaded(replace(tiny.small(name), norm_placement=placement))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Tiny encoders with random weights, and a tokenizer that knows letters and a few words."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from string import ascii_lowercase
@@ -51,6 +52,15 @@ def small(name: str) -> ModelConfig:
         return config
     eighths = {width: getattr(config, width) // 8 for width in ("d_model", "d_k", "d_v", "d_ff")}
     return replace(config, **eighths, n_layers=2, vocab_size=300)
+
+
+SENTENCE = "This is not a great film, it is the greatest of films."
+
+
+def an_input(config: ModelConfig) -> str | np.ndarray:
+    """A sentence, or a picture of 28 × 28 pixels."""
+    image = np.random.default_rng(1).integers(0, 256, (28, 28), dtype=np.uint8)
+    return SENTENCE if config.is_text else image
 
 
 def build(config: ModelConfig, seed: int = 0) -> Transformer:
@@ -109,6 +119,17 @@ def amino_acids(n_positions: int) -> Tokenizer:
     made.post_processor = TemplateProcessing(single=f"{CLASS} $A {SEPARATOR}", special_tokens=ends)
     made.enable_truncation(n_positions)
     return made
+
+
+def changed_at(index: tuple, change) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A watcher that puts at `index` of an activation what `change` makes of it, or the number or tensor `change` itself."""
+
+    def changed(activation: torch.Tensor) -> torch.Tensor:
+        activation = activation.clone()
+        activation[index] = change(activation[index]) if callable(change) else change
+        return activation
+
+    return changed
 
 
 # For what two ways of computing the same should differ by: sums of a few dozen float32 near 1, over a few layers.

@@ -11,37 +11,18 @@ from torch import Tensor
 
 from model.capture import BY_LAYER, capture, copy_by_pieces, evaluation_mode, to_cpu
 from model.capture.intervention import Intervention, MaskChoice, masked
-from model.config import preset, presets
+from model.config import preset
 from model.hooks import watch
 from model.inputs import prepare
 from model.inputs.digits import to_input
-from model.loaded import Loaded
 from model.masks import causal, local_window, patch_window
 from model.record import ForwardRecord
 from tests.model import tiny
-from tests.model.tiny import DIGIT, TEXT
+from tests.model.tiny import CLOSE, DIGIT, SENTENCE, TEXT, an_input
 from tests.tolerance import rounding
 
-SENTENCE = "This is not a great film, it is the greatest of films."
-CLOSE = {"rtol": 1e-4, "atol": 1e-5}
-PLACEMENTS = ("pre", "post")
 MASKS = ("none", "causal", "window", "by key", "by layer and head", "empty row", "padding")
 PIECE = 8
-
-
-@pytest.fixture(scope="module", params=presets())
-def config(request):
-    return tiny.small(request.param)
-
-
-@pytest.fixture(scope="module", params=PLACEMENTS)
-def encoder(request, config) -> Loaded:
-    return tiny.loaded(replace(config, norm_placement=request.param))
-
-
-def an_input(config) -> str | np.ndarray:
-    image = np.random.default_rng(1).integers(0, 256, (28, 28), dtype=np.uint8)
-    return SENTENCE if config.is_text else image
 
 
 def a_mask(kind: str, config, n: int) -> torch.Tensor | None:
@@ -382,21 +363,6 @@ def test_every_byte_arrives_whatever_the_length(n):
     copy_by_pieces(source, target, pieces, transfers)
     np.testing.assert_array_equal(target, np.arange(n))
     assert transfers.n_begun == transfers.n_waited_for == -(-n // PIECE)
-
-
-def test_one_piece_is_filled_while_the_other_is_copied_on():
-    # at most one transfer is under way, and it began before the last one's bytes were copied on
-    order: list[str] = []
-
-    def start_transfer(chunk: Tensor, piece: Tensor) -> Callable[[], None]:
-        order.append(f"begin {int(chunk[0]) // PIECE}")
-        piece.copy_(chunk)
-        return lambda: order.append(f"wait {int(chunk[0]) // PIECE}")
-
-    pieces = [torch.empty(PIECE, dtype=torch.uint8) for _ in range(2)]
-    source = torch.arange(3 * PIECE, dtype=torch.uint8)
-    copy_by_pieces(source, np.empty(len(source), np.uint8), pieces, start_transfer)
-    assert order == ["begin 0", "wait 0", "begin 1", "wait 1", "begin 2", "wait 2"]
 
 
 def test_an_error_of_the_device_is_raised():

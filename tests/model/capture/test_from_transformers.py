@@ -197,14 +197,6 @@ def test_what_is_handed_over_wrongly_is_named():
     assert model.training
 
 
-def test_attention_within_windows_is_told_from_a_batch():
-    model = made(
-        "Swin", image_size=32, patch_size=4, embed_dim=8, depths=[1, 1], num_heads=[2, 4], window_size=4
-    )
-    with pytest.raises(ValueError, match="SwinModel returns attention within 4 windows"):
-        from_transformers(model, words(), {"pixel_values": torch.zeros(1, 3, 32, 32)})
-
-
 def test_a_model_without_weights_of_attention_is_told_how_to_load_it():
     class Silent(torch.nn.Linear):
         def forward(self, **_: object) -> object:  # type: ignore[override]  # as a model of transformers is called

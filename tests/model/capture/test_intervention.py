@@ -17,6 +17,7 @@ from model.capture.intervention import (
     without_keys,
 )
 from model.capture.replacements import Zeroed
+from model.experiments.ablation import ablated
 from model.inputs.text import PADDING
 from tests.model import tiny
 from tests.model.tiny import CLOSE
@@ -52,7 +53,7 @@ def test_interventions_of_the_same_values_are_one_key():
 
 
 def test_what_changes_nothing_is_the_empty_intervention():
-    assert masked(MaskChoice()) == at_temperature(1.0) == repositioned() == Intervention()
+    assert masked(MaskChoice()) == at_temperature(1.0) == repositioned() == ablated() == Intervention()
     assert Intervention() + CAUSAL == CAUSAL + Intervention() == CAUSAL
 
 
@@ -170,11 +171,6 @@ def test_the_record_is_of_the_forward_under_the_mask(text_loaded):
 def test_masks_are_added_to_each_other(text_loaded):
     record = capture(text_loaded, TEXT, CAUSAL + without_keys(0))
     assert rows(torch.from_numpy(record.mask[0, 0].copy())) == [".....", ".x...", ".xx..", ".xxx.", ".xxxx"]
-
-
-def test_without_a_mask_nothing_changes(digit_loaded, image):
-    record = capture(digit_loaded, image, masked(MaskChoice()))
-    np.testing.assert_array_equal(record.logits, capture(digit_loaded, image).logits)
 
 
 @pytest.mark.parametrize("kind", ["none", "padding", "keys", "cells", "causal", "window"])

@@ -12,6 +12,7 @@ from model.capture.from_transformers import from_transformers
 from model.capture.model_tokens import token_positions, tokenizer_encoding
 from model.inputs.text import encode
 from model.record import Positions
+from tests.model.capture.test_from_transformers import made
 from tests.model.inputs.test_text import words_of
 
 NAMES = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
@@ -130,11 +131,6 @@ def test_words_in_latin_letters_are_left_as_they_are(tmp_path):
     positions = read(tokenizer, "naïve Ã©ly")
     assert positions.tokens == positions.pieces == ("[CLS]", "naïve", "Ã©", "##ly", "[SEP]")
     assert words_of(positions)[1:-1] == ["naïve", "Ã©##ly"]
-
-
-def made(kind: str, **values: Any) -> torch.nn.Module:
-    torch.manual_seed(0)
-    return getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(**values))
 
 
 def pixels(*shape: int) -> dict[str, torch.Tensor]:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from model.capture import activations
 from model.hooks import watch
 from model.loaded import Loaded
+from tests.model.tiny import changed_at
 
 
 class HeldNorm(nn.Module):
@@ -44,13 +45,8 @@ def without_part(loaded: Loaded, text: str, name: str, index: tuple) -> Iterator
     ]
     recorded = activations(changed, [text], outputs)
 
-    def zeroed(activation: Tensor) -> Tensor:
-        activation = activation.clone()
-        activation[index] = 0
-        return activation
-
     own = name.replace("attention.z", "attention_out")
     later = outputs[outputs.index(own) + 1 :] if own in outputs else outputs
     kept = {point: lambda _, point=point: recorded[point] for point in later}
-    with watch(model, {**kept, name: zeroed}):
+    with watch(model, {**kept, name: changed_at(index, 0)}):
         yield changed

@@ -11,7 +11,6 @@ from scipy.stats import spearmanr
 from torch import Tensor
 
 from model.capture import capture
-from model.checkpoint import load
 from model.decompositions.answer_effects import AnswerEffects, answer_effects
 from model.decompositions.answer_parts import answer_parts
 from model.experiments.ablation import ablate_heads
@@ -191,21 +190,6 @@ def test_what_differs_by_rounding_is_tied():
 def test_without_ranks_there_is_no_agreement(values, effects, reason):
     result = invented(values, effects)
     assert (result.spearman, result.not_compared) == (None, reason)
-
-
-def test_of_a_trained_encoder_what_was_written_is_not_what_would_be_without_it():
-    loaded, text = load("checkpoints/imdb-pre-ln"), "The film is not bad at all, but it is far too long."
-    effects = answer_effects(loaded, text, 1)
-    before, after = capture(loaded, text).logits, ablate_heads(loaded, [text], answer="logits")[0]
-    expected = (before[1] - before[0]) - (after[..., 1] - after[..., 0])
-    np.testing.assert_allclose(effects.frame["effect"], expected.ravel(), atol=1e-5)
-    early = effects.frame.query("layer == 0 and head == 3").iloc[0]
-    assert abs(early["value"]) < 0.01 < 2 < abs(early["effect"])
-
-
-def test_a_class_that_there_is_not_is_refused():
-    with pytest.raises(ValueError, match="tiny has the classes 0 to 1, got 2"):
-        answer_effects(tiny.loaded(tiny.TEXT), SENTENCE, 2)
 
 
 def test_the_share_that_is_done_rises_to_all_of_it():

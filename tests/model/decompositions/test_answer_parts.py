@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from model.capture import activations, capture
-from model.checkpoint import load
 from model.decompositions.answer_parts import AnswerParts, answer_parts
 from model.experiments.attribution import Similarity
 from model.experiments.masked_word import MaskedWord, masked_word
@@ -110,28 +109,6 @@ def test_without_a_part_the_answer_changes_by_it(pooling, placement, part, activ
         (logits,) = activations(without, [SENTENCE], ["logits"]).values()
     assert parts.recorded - float(logits[0, 0] - logits[0, 1]) == pytest.approx(value(parts, part), abs=5e-6)
     assert abs(value(parts, part)) > 1e-5
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize(
-    ("encoder", "numbers"),
-    [
-        (
-            "imdb-pre-ln",
-            {"L2 H1": -0.50, "L3 H2": -0.48, "L3 H0": -0.33, "L3 H3": -0.30, "L2 H2": 0.30, "token": 0.23},
-        ),
-        ("imdb-post-ln", {"L3 feed-forward": 0.62, "L3 H2": 0.20, "biases": -0.18}),
-    ],
-)
-def test_of_the_trained_encoders_pre_ln_answers_from_all_layers(encoder, numbers):
-    sentence = "The film is not bad at all, but it is far too long."
-    parts = answer_parts(load(f"checkpoints/{encoder}"), sentence, 1)
-    assert parts.recorded == pytest.approx({"imdb-pre-ln": -1.249, "imdb-post-ln": 0.466}[encoder], abs=5e-4)
-    assert parts.gap < 1e-5 * parts.frame["value"].abs().max()
-    for part, number in numbers.items():
-        assert value(parts, part) == pytest.approx(number, abs=5e-3), part
-    early = parts.frame.query("layer < 3")["value"].abs().max()
-    assert early > 0.4 if encoder == "imdb-pre-ln" else early < 0.06
 
 
 def test_heads_are_divided_by_the_token_that_they_read():

@@ -96,11 +96,6 @@ def test_entropies_are_those_of_scipy():
     np.testing.assert_allclose(entropies(SOME), entropy(SOME.astype(float), axis=1), rtol=1e-5)
 
 
-def test_the_entropy_is_the_loss_that_the_encoder_expects():
-    expected = sum(SOME[:, number] * losses(np.log(SOME), np.full(40, number)) for number in range(5))
-    np.testing.assert_allclose(entropies(SOME), expected, rtol=1e-5)
-
-
 def test_classes_by_themselves_add_up():
     assert binary_entropies(np.array([[0.5, 1.0]])).tolist() == pytest.approx([math.log(2)])
     theirs = sum(entropy(np.stack([SOME[:, c], 1 - SOME[:, c]]).astype(float)) for c in range(5))

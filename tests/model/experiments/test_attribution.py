@@ -20,7 +20,7 @@ from model.experiments.attribution import (
     similarity_falls,
 )
 from model.experiments.knock_out import removable_positions
-from model.experiments.masked_word import MaskedWord, masked_word
+from model.experiments.masked_word import MaskedWord
 from model.experiments.probabilities import probabilities
 from model.hooks import watch
 from model.inputs import digits, prepare
@@ -31,7 +31,6 @@ from tests.model.tiny import encoders
 
 SENTENCE = "A warm, funny and beautifully acted film."
 SMOOTH, KINKED = 48, 500  # points of the path; the maximum over positions makes kinks
-WORD_ENCODER = tiny.loaded(replace(tiny.TEXT, masked_token_output=True, class_names=()))
 
 
 def by_loop(loaded: Loaded, given_input: object, number: int | None = None) -> np.ndarray:
@@ -67,18 +66,6 @@ def test_against_a_loop_over_interpolated_content(loaded, given_input):
     atol = 1e-3 if loaded.config.pooling == "max" else 1e-4
     np.testing.assert_allclose(attributed.values, by_loop(loaded, given_input, 1), atol=atol)
     assert attributed.is_complete
-
-
-@pytest.mark.rest_is_slow
-@encoders
-def test_the_output_is_the_log_odds_of_the_prediction(loaded, given_input):
-    p = capture(loaded, given_input).probabilities.astype(float)
-    expected = np.log(p.max() / (1 - p.max()))
-    for attributed in (
-        gradient_times_input(loaded, given_input),
-        integrated_gradients(loaded, given_input),
-    ):
-        assert attributed.output == pytest.approx(expected, abs=1e-5)
 
 
 def linear(alphas: np.ndarray) -> PathPoints:
@@ -121,28 +108,6 @@ def test_what_stays_incomplete_says_so():
     assert (attributed.total, attributed.difference) == pytest.approx((0.5, 1))
     assert not attributed.is_complete
     assert attributed.n_gradients <= module.MOST_GRADIENTS
-
-
-def test_gradient_times_input_is_the_slope_at_the_input():
-    """Content of one token a little longer and shorter: half the difference of the outputs."""
-    loaded, text, step = tiny.ENCODERS["text pre"][0], tiny.ENCODERS["text pre"][1], 1e-2
-    inputs = prepare(loaded, text)[0]
-    number = int(loaded.model(inputs).argmax())
-    attributed = gradient_times_input(loaded, text)
-
-    def output(position: int, share: float) -> float:
-        def scaled(content: torch.Tensor) -> torch.Tensor:
-            content = content.clone()
-            content[:, position] *= share
-            return content
-
-        with watch(loaded.model, {"embedding.content": scaled}), torch.no_grad():
-            p = loaded.model(inputs).double().softmax(dim=-1)[0, number]
-        return float((p / (1 - p)).log())
-
-    for position in range(1, len(attributed.values)):
-        slope = (output(position, 1 + step) - output(position, 1 - step)) / (2 * step)
-        assert attributed.values[position] == pytest.approx(slope, abs=2e-3)
 
 
 def test_positions_that_cannot_be_knocked_out_have_no_share():
@@ -283,25 +248,10 @@ def test_the_masked_position_keeps_its_content():
     assert np.flatnonzero(values == 0).tolist() == [0, 3]  # class token and [MASK]
 
 
-def test_without_classes_it_is_of_the_similarity_with_the_own_pooled_state():
-    loaded = FILLING["pre"]
-    attributed = integrated_gradients(loaded, MASKED)
-    assert attributed.output == pytest.approx(1, abs=1e-6)
-    np.testing.assert_array_equal(
-        attributed.values, integrated_gradients(loaded, MASKED, Similarity()).values
-    )
-
-
 def test_the_gradient_of_the_own_similarity_is_refused():
     for answer in (None, Similarity()):
         with pytest.raises(ValueError, match="its gradient is 0: compare with another input"):
             gradient_times_input(FILLING["pre"], MASKED, answer)
-
-
-def test_the_words_of_shipped_encoders_are_complete():
-    loaded, text = load(Path("checkpoints/imdb-pre-ln")), "The film is [MASK] bad."
-    for answer in (masked_word(loaded, text, "not"), masked_word(loaded, text), Similarity("A great film.")):
-        assert integrated_gradients(loaded, text, answer).gap <= 1e-3
 
 
 def test_what_is_allowed_is_a_thousandth_of_the_difference_or_of_the_least_one():
@@ -364,25 +314,25 @@ def test_the_log_odds_are_of_the_class_or_of_the_predicted_one():
 
 def test_the_masked_word_is_that_of_other_experiments():
     word = MaskedWord(3, 7)
-    expected = probabilities(WORD_ENCODER, [MASKED], answer=word)[0, 0, 0]
-    assert value(WORD_ENCODER, MASKED, word) == pytest.approx(float(expected), abs=1e-5)
+    expected = probabilities(FILLING["pre"], [MASKED], answer=word)[0, 0, 0]
+    assert value(FILLING["pre"], MASKED, word) == pytest.approx(float(expected), abs=1e-5)
 
 
 def test_the_similarity_is_the_cosine_of_the_pooled_states():
-    first, second = (capture(WORD_ENCODER, text).pooled.astype(float) for text in (MASKED, OTHER))
+    first, second = (capture(FILLING["pre"], text).pooled.astype(float) for text in (MASKED, OTHER))
     cosine = first @ second / np.sqrt((first @ first) * (second @ second))
-    assert value(WORD_ENCODER, MASKED, Similarity(OTHER)) == pytest.approx(cosine, abs=1e-6)
-    assert value(WORD_ENCODER, MASKED, Similarity()) == pytest.approx(1, abs=1e-6)
-    assert value(WORD_ENCODER, MASKED, None) == pytest.approx(1, abs=1e-6)
+    assert value(FILLING["pre"], MASKED, Similarity(OTHER)) == pytest.approx(cosine, abs=1e-6)
+    assert value(FILLING["pre"], MASKED, Similarity()) == pytest.approx(1, abs=1e-6)
+    assert value(FILLING["pre"], MASKED, None) == pytest.approx(1, abs=1e-6)
 
 
 def test_answers_that_cannot_be_read_are_refused():
     with pytest.raises(ValueError, match=r"position 2 holds no \[MASK\]"):
-        explained_answer(WORD_ENCODER, MASKED, MaskedWord(2, 7))
+        explained_answer(FILLING["pre"], MASKED, MaskedWord(2, 7))
     with pytest.raises(ValueError, match="tiny has no masked-token output"):
         explained_answer(tiny.loaded(tiny.TEXT), MASKED, MaskedWord(3, 7))
     with pytest.raises(ValueError, match="tiny takes text, got a picture"):
-        explained_answer(WORD_ENCODER, MASKED, Similarity(np.zeros((8, 8), np.uint8)))
+        explained_answer(FILLING["pre"], MASKED, Similarity(np.zeros((8, 8), np.uint8)))
 
 
 def test_falls_of_a_similarity_by_hand():

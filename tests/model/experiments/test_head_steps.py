@@ -1,5 +1,5 @@
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,15 +8,15 @@ import torch
 from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
 from model.checkpoint import load
-from model.config import ModelConfig, presets
+from model.config import ModelConfig
 from model.experiments.head_steps import ORDER, HeadSteps, head_steps, unrecorded_activations
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.huggingface.folders import build
+from tests.model.tiny import SENTENCE, an_input
 from tests.slow import one_of_each
 from tests.tolerance import rounding
 
-SENTENCE = "This is not a great film, it is the greatest of films."
 LAYER, HEAD, QUERY = 1, 1, 2
 
 
@@ -98,21 +98,6 @@ def test_post_by_hand():
 # Against the encoder, and against the formulas written out once more
 
 
-@pytest.fixture(scope="module", params=presets())
-def config(request):
-    return tiny.small(request.param)
-
-
-@pytest.fixture(scope="module", params=("pre", "post"))
-def encoder(request, config) -> Loaded:
-    return tiny.loaded(replace(config, norm_placement=request.param))
-
-
-def an_input(config: ModelConfig) -> str | np.ndarray:
-    image = np.random.default_rng(1).integers(0, 256, (28, 28), dtype=np.uint8)
-    return SENTENCE if config.is_text else image
-
-
 @pytest.mark.rest_is_slow
 def test_every_step_is_what_the_encoder_did(encoder):
     config = encoder.config
@@ -123,18 +108,6 @@ def test_every_step_is_what_the_encoder_did(encoder):
         if config.norm_placement == "post":
             unseen |= {"add_attention", "add_feed_forward"}
         assert set(steps.order) - set(steps.differences) == unseen
-
-
-def test_the_steps_know_the_other_gelu_and_epsilon():
-    config = replace(tiny.TEXT, activation="gelu_tanh", layer_norm_eps=1e-2)
-    encoder = tiny.loaded(config)
-    with torch.no_grad():  # far enough from 0 for the two to differ
-        encoder.model.blocks[LAYER].feed_forward.expand.bias.add_(2)
-    steps = steps_of(encoder, SENTENCE)
-    assert max(steps.differences.values()) < 1e-5
-    exact = tiny.loaded(replace(config, activation="gelu"))
-    exact.model.load_state_dict(encoder.model.state_dict())
-    assert abs(steps_of(exact, SENTENCE).feed_forward.hidden - steps.feed_forward.hidden).max() > 1e-4
 
 
 @pytest.mark.rest_is_slow
@@ -178,29 +151,12 @@ def test_every_step_is_its_formula(encoder):
     fed = linear("feed_forward.contract", hidden)
     assert_close(steps.attention.z, z)
     assert_close(steps.attention.out, out)
+    assert_close(steps.attention.by_head.sum(axis=0) + steps.attention.bias, out)
     assert_close(steps.resid_mid, mid)
     assert_close(steps.feed_forward.before, before)
     assert_close(steps.feed_forward.hidden, hidden)
     assert_close(steps.feed_forward.out, fed)
     assert_close(steps.resid_post, mid + fed if pre else norm("norm_feed_forward", mid + fed))
-
-
-@pytest.mark.rest_is_slow
-def test_the_parts_add_up(encoder):
-    config = encoder.config
-    head = config.n_heads - 1
-    steps = steps_of(encoder, an_input(config), layer=0, head=head)
-    attention, feed_forward = steps.attention, steps.feed_forward
-    assert_close(attention.products.sum(axis=1), attention.dots)
-    assert_close(attention.dots, attention.scores * math.sqrt(config.d_k))
-    assert_close(attention.exponentials / attention.exponentials.sum(), attention.pattern)
-    assert_close(attention.pattern.sum(), 1)
-    assert_close(attention.weighted.sum(axis=0), attention.z[head])
-    assert_close(attention.by_head.sum(axis=0) + attention.bias, attention.out)
-    assert_close(feed_forward.by_unit.sum(axis=0) + feed_forward.bias, feed_forward.out)
-    for norm in (steps.norm_attention, steps.norm_feed_forward):
-        assert_close(norm.standardised.mean(), 0)
-        assert_close(norm.gain * norm.standardised + norm.shift, norm.out)
 
 
 def assert_wrong_from(first: str, encoder: Loaded, model_input, change) -> None:
@@ -363,13 +319,6 @@ def test_where_there_is_no_first_norm_the_step_is_left_out(tmp_path):
     assert not second.norm_attention.has_shift
 
 
-@pytest.mark.parametrize("activation", ["silu", "quick_gelu"])
-def test_the_steps_know_activations_of_other_families(activation):
-    steps = steps_of(tiny.loaded(replace(tiny.TEXT, activation=activation)), SENTENCE)
-    assert max(steps.differences.values()) < 1e-5
-    assert abs(steps.feed_forward.hidden).max() > 0.1
-
-
 def test_what_lies_between_is_kept_for_all_positions_and_read_only(digit_loaded, image):
     seen = unrecorded_activations(digit_loaded, image, 1)
     assert {name: values.shape for name, values in seen.items()} == {
@@ -384,14 +333,6 @@ def test_what_lies_between_is_kept_for_all_positions_and_read_only(digit_loaded,
     residual = capture(digit_loaded, image).residual
     apart = rounding(4, np.abs(residual).max())
     np.testing.assert_allclose(seen["attention_out"], residual[3] - residual[2], atol=apart)
-
-
-def test_all_is_in_double_precision(digit_loaded, image):
-    steps = steps_of(digit_loaded, image)
-    parts = (steps, steps.attention, steps.feed_forward, steps.norm_attention)
-    arrays = [getattr(part, field.name) for part in parts for field in fields(part)]
-    kinds = {array.dtype for array in arrays if isinstance(array, np.ndarray)}
-    assert kinds == {np.dtype(float), np.dtype(bool)}
 
 
 def assert_close(ours, expected):
@@ -439,15 +380,3 @@ def test_the_strongest_hidden_units_by_hand():
     assert steps.largest_contributions(2) == [2, 0]  # of lengths 5, 0, 6 and √2
     assert steps.share((3, 0)) == 7 / 8
     assert replace(steps, hidden=np.zeros(4)).share((0,)) == 0
-
-
-def test_shares_and_remainders_agree_with_the_sums():
-    steps = steps_of(tiny.loaded(tiny.TEXT), SENTENCE)
-    attention, feed_forward = steps.attention, steps.feed_forward
-    together, share = attention.remaining(())
-    np.testing.assert_allclose(together, attention.z[HEAD])
-    assert share == pytest.approx(1)
-    assert attention.largest_score == max(attention.scores)
-    np.testing.assert_allclose(feed_forward.sum_over_units + feed_forward.bias, feed_forward.out)
-    assert feed_forward.share(range(len(feed_forward.hidden))) == pytest.approx(1)
-    assert steps.norm_attention.variance == pytest.approx(np.var(steps.norm_attention.x, ddof=0))

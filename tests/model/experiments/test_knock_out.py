@@ -6,7 +6,6 @@ import torch
 
 from model.capture import capture
 from model.capture.intervention import Intervention, without_keys
-from model.experiments import batching
 from model.experiments.knock_out import (
     knock_out,
     knock_out_interventions,
@@ -113,12 +112,6 @@ def test_nothing_taken_away_changes_nothing(text_loaded, digit_loaded, image):
         for kind in knock_out_kinds(loaded):
             assert knock_out_interventions(loaded, model_input, [()], kind) == (Intervention(),)
             assert knock_out(loaded, model_input, kind, []).shape == (0, loaded.config.n_classes)
-
-
-def test_in_batches_of_any_size_the_answers_are_the_same(text_loaded, monkeypatch):
-    whole = knock_out(text_loaded, TEXT)
-    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 5 * 16 * 3)
-    np.testing.assert_allclose(knock_out(text_loaded, TEXT), whole, **CLOSE)
 
 
 def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):

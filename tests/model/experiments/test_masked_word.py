@@ -33,7 +33,7 @@ from model.loaded import Loaded
 from model.transformer import Transformer
 from tests.model import tiny
 from tests.model.huggingface.folders import VOCABULARY, build
-from tests.model.tiny import CLOSE
+from tests.model.tiny import CLOSE, changed_at
 from tests.tolerance import rounding
 
 TEXT, SOURCE = "the film is [MASK] bad .", "the story made me cry ."
@@ -69,12 +69,7 @@ def log_p(loaded: Loaded, text: str, answer: MaskedWord, intervention=None) -> f
 
 
 def with_head(loaded: Loaded, layer: int, head: int, change) -> float:
-    def replaced(z: torch.Tensor) -> torch.Tensor:
-        z = z.clone()
-        z[0, head] = change(z[0, head])
-        return z
-
-    with watch(loaded.model, {f"blocks.{layer}.attention.z": replaced}):
+    with watch(loaded.model, {f"blocks.{layer}.attention.z": changed_at((0, head), change)}):
         return log_p(loaded, TEXT, WORD)
 
 
@@ -153,12 +148,7 @@ def test_patched_states(bert):
     pairs = pair_positions(bert, TEXT, SOURCE)
     for stage, name in enumerate(names):
         for position, partner in zip(*pairs, strict=True):
-
-            def replaced(x: torch.Tensor, name=name, position=position, partner=partner) -> torch.Tensor:
-                x = x.clone()
-                x[0, position] = of_source[name][0, partner]
-                return x
-
+            replaced = changed_at((0, position), of_source[name][0, partner])
             with watch(bert.model, {name: replaced}):
                 np.testing.assert_allclose(answers[stage, position], log_p(bert, TEXT, WORD), **CLOSE)
 

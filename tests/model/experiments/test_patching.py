@@ -25,7 +25,7 @@ from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.experiments.known_heads import answer_with, uniform_encoder
 from tests.model.huggingface.folders import encoder
-from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
+from tests.model.tiny import CLOSE, DIGIT, TEXT, changed_at, encoders
 
 SENTENCE, OTHER = "not great film a b", "great great film b b"
 LONGER = "not a great film a b"
@@ -43,14 +43,8 @@ def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs, part="z") -> np.
     result = []
     for layer in range(config.n_layers):
         for group in np.array_split(np.arange(config.n_heads), n_groups):
-
-            def change(activation: torch.Tensor, layer=layer, group=group) -> torch.Tensor:
-                activation = activation.clone()
-                for head in group:
-                    for own, other in zip(*pairs, strict=True):
-                        activation[0, head, own] = torch.tensor(theirs[layer, head, other])
-                return activation
-
+            own, other = (np.ix_(group, positions) for positions in pairs)
+            change = changed_at((0, *own), torch.tensor(theirs[layer][other]))
             result.append(answer_with(loaded, one, f"blocks.{layer}.attention.{part}", change))
     return np.array(result).reshape(config.n_layers, n_groups, -1)
 
@@ -58,17 +52,10 @@ def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs, part="z") -> np.
 def feed_forwards_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
     names = [f"blocks.{layer}.feed_forward_out" for layer in range(loaded.config.n_layers)]
     theirs = activations(loaded, [source], names)
-    result = []
-    for name in names:
-
-        def change(output: torch.Tensor, name=name) -> torch.Tensor:
-            output = output.clone()
-            for own, other in zip(*pairs, strict=True):
-                output[0, own] = theirs[name][0, other]
-            return output
-
-        result.append(answer_with(loaded, one, name, change))
-    return np.array(result)
+    own, other = map(list, pairs)
+    return np.array(
+        [answer_with(loaded, one, name, changed_at((0, own), theirs[name][0, other])) for name in names]
+    )
 
 
 def positions_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
@@ -79,12 +66,7 @@ def positions_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarra
     result = None
     for stage, name in enumerate(names):
         for own, other in zip(*pairs, strict=True):
-
-            def change(x: torch.Tensor, stage=stage, own=own, other=other) -> torch.Tensor:
-                x = x.clone()
-                x[0, own] = torch.tensor(theirs[stage, other])
-                return x
-
+            change = changed_at((0, own), torch.tensor(theirs[stage, other]))
             answer = answer_with(loaded, one, name, change)
             if result is None:
                 result = np.full((len(names), n, len(answer)), np.nan)

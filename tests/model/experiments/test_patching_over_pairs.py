@@ -10,7 +10,7 @@ from scipy.stats import ttest_1samp
 
 from model.capture import capture
 from model.experiments.masked_word import masked_word
-from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
+from model.experiments.patching import patch_feed_forwards, patch_heads
 from model.experiments.patching_over_pairs import (
     LEAST_DISTANCE_OF_MEAN,
     LEAST_NATS_OF_MEAN,
@@ -113,15 +113,6 @@ def test_pairs_of_equal_answers_are_left_out_of_shares_alone():
     assert (changes.n, changes.n_equal) == (4, 0)
     with pytest.raises(ValueError, match="too close to divide by their difference in the only pair"):
         patch_pairs(text_loaded, pairs[-1:], normalised=True)
-
-
-def test_all_of_the_last_stage_is_the_whole_way(text_loaded):
-    """The classifier reads [CLS] alone: its state of the last stage is all there is, so its share is 1."""
-    first, second = PAIRS[0]
-    clean, other = (capture(text_loaded, text).logits for text in (first, second))
-    patched = patch_positions(text_loaded, first, second, "logits")[-1]
-    share = shares_of_the_way(text_loaded.config, clean, other, patched)
-    np.testing.assert_allclose(share, [1, *[0] * (len(patched) - 1)], atol=1e-5)
 
 
 @pytest.mark.slow

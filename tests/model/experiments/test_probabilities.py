@@ -26,7 +26,6 @@ from model.record import Role
 from model.theory.permutation_equivariance import shuffled_order
 from tests.model import tiny
 from tests.model.tiny import CLOSE, encoders
-from tests.tolerance import rounding
 
 TEXT = "not great film"  # five tokens, with [CLS] and [SEP]
 
@@ -75,14 +74,6 @@ def test_many_texts_under_many_interventions(text_loaded, monkeypatch):
         monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
         result = probabilities(text_loaded, texts, interventions)
         np.testing.assert_allclose(result, expected, **CLOSE)
-
-
-def test_many_pictures(digit_loaded):
-    images = list(np.random.default_rng(2).integers(0, 256, (7, 8, 8), dtype=np.uint8))
-    result = probabilities(digit_loaded, images)
-    np.testing.assert_allclose(
-        result[:, 0], [capture(digit_loaded, image).probabilities for image in images], **CLOSE
-    )
 
 
 def test_padding_is_appended_where_an_intervention_says_so(text_loaded):
@@ -179,21 +170,3 @@ def test_a_row_of_one_layer_by_hand():
         x = x + block.feed_forward(block.norm_feed_forward(x))
         by_hand = loaded.model.classifier(loaded.model.final_norm(x)).softmax(dim=-1)[0]
     np.testing.assert_allclose(probabilities(loaded, [TEXT], [without_keys(2)])[0], by_hand, **CLOSE)
-
-
-def test_patches_are_knocked_out_as_tokens_are(image):
-    loaded = tiny.loaded(tiny.DIGIT)
-    result = probabilities(loaded, [image], [without_keys(1), without_keys(4)])[0]
-    assert result.shape == (2, 10)
-    np.testing.assert_allclose(result.sum(axis=1), 1, rtol=1e-5)
-    inputs, _ = prepare(loaded, image)
-    with torch.inference_mode():
-        mask = torch.tensor([True, True, True, True, False]).expand(5, 5)
-        expected = loaded.model(inputs, mask).softmax(dim=-1)[0]
-    np.testing.assert_allclose(result[1], expected, **CLOSE)
-
-
-def test_digits_are_asked_at_temperatures_as_well(digit_loaded, image):
-    result = probabilities(digit_loaded, [image], [at_temperature(0.0), at_temperature(1.0)])[0]
-    np.testing.assert_allclose(result[1], capture(digit_loaded, image).probabilities, **CLOSE)
-    assert result.sum(axis=1) == pytest.approx(1, rel=rounding(2 * 10))

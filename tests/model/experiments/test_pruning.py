@@ -10,7 +10,7 @@ from model.hooks import watch
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.experiments.known_heads import silence
-from tests.model.tiny import TEXT
+from tests.model.tiny import TEXT, changed_at
 
 TEXTS = ["not great film", "film", "great [PAD] film", "a b c", "great film great film", "x y z"]
 LABELS = [0, 1, 1, 0, 1, 0]
@@ -20,14 +20,8 @@ def answers(loaded: Loaded, gone: set[tuple[int, int]], means: np.ndarray | None
     """Which are right, and the mean loss, from a forward for each text, with the heads replaced by watchers of its own."""
 
     def watcher(layer: int):
-        def replaced(z: torch.Tensor) -> torch.Tensor:
-            z = z.clone()
-            for gone_layer, head in gone:
-                if gone_layer == layer:
-                    z[:, head] = 0.0 if means is None else torch.tensor(means[layer, head])
-            return z
-
-        return replaced
+        heads = [head for layer_of_head, head in gone if layer_of_head == layer]
+        return changed_at((0, heads), 0.0 if means is None else torch.tensor(means[layer, heads])[:, None])
 
     right, losses = [], []
     with torch.inference_mode(), watch(loaded.model, {f"blocks.{n}.attention.z": watcher(n) for n in (0, 1)}):

@@ -1,7 +1,6 @@
 """Against torch's own encoder layers, and against what Xiong et al. 2020 prove."""
 
 from dataclasses import replace
-from threading import Thread
 
 import numpy as np
 import pytest
@@ -128,12 +127,6 @@ def test_hidden_norms_obey_lemma_2(n_heads):
 
 def test_lemma_2_by_hand():
     np.testing.assert_allclose(lemma_2(3, 10), [[15, 20, 25], [25, 40, 55], [15, 15, 15]])
-
-
-def test_with_uniform_attention_the_number_of_heads_changes_nothing():
-    one, eight = (initial_norms(replace(SMALL, n_heads=heads), "post-LN", 3, 0) for heads in (1, 8))
-    np.testing.assert_allclose(one.gradient, eight.gradient, rtol=1e-4)
-    np.testing.assert_allclose(one.hidden, eight.hidden, rtol=1e-4)
 
 
 def test_hidden_norms_of_deepnorm_and_b2t_are_those_before_the_second_norm():
@@ -268,25 +261,6 @@ def test_the_gain_is_on_every_matrix_of_the_layers_and_on_nothing_else(initialis
     for (name, one), two in zip(once.named_parameters(), twice.parameters(), strict=True):
         is_matrix = name.startswith("blocks") and one.ndim == 2
         assert torch.equal(two, one * 2 if is_matrix else one), name
-
-
-def test_the_same_seed_is_the_same_encoder_whoever_draws_at_the_same_time():
-    expected = weights(make_untrained(SETTING, "post-LN", 2, 3, **TEXT))
-    result = []
-    threads = [
-        Thread(
-            target=lambda seed=seed: result.append(
-                (seed, weights(make_untrained(SETTING, "post-LN", 2, seed, **TEXT)))
-            )
-        )
-        for seed in (3, 4) * 8
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(result) == 16
-    assert all(torch.equal(drawn, expected) == (seed == 3) for seed, drawn in result)
 
 
 def test_nobody_elses_random_numbers_change():
