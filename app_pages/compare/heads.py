@@ -15,8 +15,7 @@ from app_pages.compare.pairing import (
     why_cells_differ,
     why_not_measured,
 )
-from app_pages.compare.seed_curves import draw_distances_beside_seeds
-from app_pages.compare.stored_comparisons import stored_comparison
+from app_pages.compare.stored_comparisons import draw_distances_beside_seeds, stored_comparison
 from app_pages.controls import head_choice
 from app_pages.controls.answer_choice import choose_answers
 from app_pages.controls.compare_controls import ALL_HEADS, DIFFERENCE, DISTANCES, VIEW

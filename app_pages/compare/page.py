@@ -2,23 +2,27 @@
 encoder from one folder (CLIP).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
 from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
+from app_pages.compare.patch_views import draw_colours, draw_norms, draw_patch
 from app_pages.compare.picture_with_texts import draw_text_on_picture
+from app_pages.compare.several_texts import draw_several_texts
 from app_pages.compare.sides import (
     KNOCKED_OUT,
     WEIGHTS,
     choose_comparison,
     choose_sides,
-    parts,
+    offered_tabs,
     say_rule,
     take_encoder_of_pictures,
 )
-from app_pages.compare.similarity import draw_similarity
+from app_pages.compare.similar_pairs import draw_pairs
+from app_pages.compare.similar_words import draw_hidden_words, draw_input_tokens
 from app_pages.compare.stream import draw_stream
 from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
@@ -37,10 +41,24 @@ from model.experiments.query_attention import cross_pattern
 from viz.attention.token_heatmaps import cross_heatmap
 from viz.builders.number_format import head_name
 
+# The views of the tab Similarity.
+_OF_TEXTS: dict[str, Callable[[Slots, Side, Side], None]] = {
+    controls.PAIRS: draw_pairs,
+    controls.HIDDEN_WORDS: draw_hidden_words,
+    controls.INPUT_TOKENS: draw_input_tokens,
+    controls.SEVERAL: draw_several_texts,
+}
+_OF_PICTURES: dict[str, Callable[[Slots, Side, Side], None]] = {
+    controls.PAIRS: draw_pairs,
+    controls.ONE_PATCH: draw_patch,
+    controls.THREE_COLOURS: draw_colours,
+    controls.PATCH_NORMS: draw_norms,
+}
+
 
 def draw() -> None:
     take_encoder_of_pictures()
-    part = controls.PART.choose(parts())
+    part = controls.PART.choose(offered_tabs())
     above = st.container()
     places = control_bar, _ = bar("controls")
     with control_bar:
@@ -98,7 +116,10 @@ def draw() -> None:
     elif part == controls.KNOCK_OUT:
         draw_knock_out(slots, first, second)
     elif part == controls.SIMILARITY:
-        draw_similarity(slots, first, second)
+        views = _OF_TEXTS if first.is_text else _OF_PICTURES
+        with slots.controls:
+            view = controls.SIMILARITY_VIEW.choose([*views])
+        views[view](slots, first, second)
     else:
         draw_stream(slots, first, second)
 

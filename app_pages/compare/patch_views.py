@@ -38,14 +38,14 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
     """Draws the cosine between every patch of both pictures and the patch under the pointer; a click chooses that patch."""
     sides = _sides_with_different_pictures(first, second)
     grids = _grids(sides)
-    names, ends = _names_and_ends(grids)
+    names = _patch_names(grids)
     rows, columns = grids[0]
     with slots.controls:
         layer = _choose_layer(first)
         patch = PATCH.choose(
             range(len(names)),
             rows // 2 * columns + columns // 2,
-            format_func=lambda index: _patch_name(index, names, ends),
+            format_func=names.__getitem__,
         )
     records = [as_python.record(side.subject) for side in sides]
     own = [call(patch_similarity, record, layer) for record in records]
@@ -69,7 +69,7 @@ def draw_patch(slots: Slots, first: Side, second: Side) -> None:
     if len(names) > MOST_PATCHES:
         how = f"Click another one: more than {MOST_PATCHES:,} do not follow the pointer."
     st.markdown(
-        f"**Which patches are like the framed one to the encoder?** {how}{_most_alike(cosines(), patch, layer, names, ends)}"
+        f"**Which patches are like the framed one to the encoder?** {how}{_most_alike(cosines(), patch, layer, names)}"
     )
     st.caption(
         "Gold: their states point the same way (cosine 1); no colour: at a right angle (0); purple: opposite ways (−1). "
@@ -103,14 +103,14 @@ def draw_colours(slots: Slots, first: Side, second: Side) -> None:
     large = call(patch_colour_map, source[layer].colours, source[layer].explained, _pictures(sides), grids)
     values = call(np.stack, [source[index].colours for index in range(len(colours))])
     notes = [percent(float(layer_colours.explained.sum()), 0) for layer_colours in colours]
-    names, ends = _names_and_ends(grids)
+    names = _patch_names(grids)
     of_layer = colours[layer]
     reddest = int(of_layer.colours[:, 0].argmax())
     numbers = zip(COLOURS, of_layer.colours[reddest], strict=True)
     mixed = ", ".join(f"{colour} {format_number(float(number), '.2f')}" for colour, number in numbers)
     st.markdown(
         f"**Which patches does the encoder treat alike, after layer {layer}?** Like colours are like states. The reddest is "
-        f"{_in_words(reddest, names, ends)}: {mixed}, each from 0 to 1."
+        f"{_in_words(names[reddest])}: {mixed}, each from 0 to 1."
     )
     st.caption(
         f"The colours keep **{notes[layer]}** of how the states differ in this layer; beside each layer stands its share. Black has no meaning "
@@ -154,15 +154,15 @@ def draw_norms(slots: Slots, first: Side, second: Side) -> None:
     ]
     notes = [f"{' + '.join(map(str, both))} framed" if any(both) else "" for both in counts]
     strip = call(layer_patches, call(np.stack, lengths), grids, notes, layer=layer)
-    names, ends = _names_and_ends(grids)
+    names = _patch_names(grids)
     of_layer = [by_layer[layer] for by_layer in results]
     longest = int(np.concatenate([norms.patches - norms.limit for norms in of_layer]).argmax())
-    norms = of_layer[int(longest >= ends[0])]
+    norms = of_layer[int(longest >= len(of_layer[0].patches))]
     length = np.concatenate([side.patches for side in of_layer])[longest]
     numbers = (format_number(float(n), "#.3g") for n in (length, np.median(norms.patches), norms.limit))
     st.markdown(
         "**Does a patch have an unusually long state, after layer {}?** {} has length {}; half of the patches in its picture have less than {}, "
-        "and a frame begins above {}.".format(layer, _in_words(longest, names, ends), *numbers)
+        "and a frame begins above {}.".format(layer, _in_words(names[longest]), *numbers)
     )
     st.caption(
         f"Stronger colour: longer. {'Layers with frames are noted beside.' if any(map(any, counts)) else 'No layer has a frame here.'}",
@@ -182,9 +182,8 @@ def _sides_with_different_pictures(first: Side, second: Side) -> tuple[Side, ...
 
 
 def _grids(sides: Sequence[Side]) -> list[tuple[int, int]]:
-    grids = [side.record.patch_grid for side in sides]
-    assert all(grids)  # of pictures
-    return [grid for grid in grids if grid is not None]
+    grids = (side.record.patch_grid for side in sides)
+    return [grid for grid in grids if grid is not None]  # which a picture has
 
 
 def _pictures(sides: Sequence[Side]) -> list[Expression]:
@@ -197,34 +196,31 @@ def _choose_layer(side: Side, begin: int | None = None) -> int:
     return LAYER.choose(range(n_layers), n_layers - 1 if begin is None else begin)
 
 
-def _names_and_ends(grids: Sequence[tuple[int, int]]) -> tuple[list[str], np.ndarray]:
-    """Names of the patches of all pictures, and the numbers at which each picture's patches end."""
-    return patch_names(grids), np.cumsum([rows * columns for rows, columns in grids])
+def _patch_names(grids: Sequence[tuple[int, int]]) -> list[str]:
+    """Names of the patches of all pictures, of two with that of the picture: "r2c3", or "r2c3, first picture"."""
+    names = patch_names(grids)
+    if len(grids) == 1:
+        return names
+    n_first = grids[0][0] * grids[0][1]
+    return [f"{name}, {NAMES[int(index >= n_first)]}" for index, name in enumerate(names)]
 
 
-def _most_alike(cosines: np.ndarray, patch: int, layer: int, names: Sequence[str], ends: np.ndarray) -> str:
+def _most_alike(cosines: np.ndarray, patch: int, layer: int, names: Sequence[str]) -> str:
     """Sentence with the patches whose states are the most and the least alike to that of `patch`; empty where there is no other."""
     row = cosines[patch].copy()
     row[patch] = np.nan
     if np.isnan(row).all():
         return ""
     phrases = (
-        f"{_in_words(int(index), names, ends)} ({format_number(float(row[index]), '.2f')})"
+        f"{_in_words(names[index])} ({format_number(float(row[index]), '.2f')})"
         for index in (np.nanargmax(row), np.nanargmin(row))
     )
     return f" Most alike after layer {layer}: {'; least: '.join(phrases)}."
 
 
-def _patch_name(index: int, names: Sequence[str], ends: np.ndarray) -> str:
-    """Name of the patch with this number across both pictures; with two pictures it also names the picture. `ends` are the
-    numbers at which each picture's patches end.
-    """
-    return names[index] if len(ends) == 1 else f"{names[index]}, {NAMES[int(index >= ends[0])]}"
-
-
-def _in_words(index: int, names: Sequence[str], ends: np.ndarray) -> str:
+def _in_words(name: str) -> str:
     """The patch within a sentence: "r2c3" or, of two pictures, "r2c3 of the first picture"."""
-    return _patch_name(index, names, ends).replace(", ", " of the ")
+    return name.replace(", ", " of the ")
 
 
 def _initial_patch_of_chart(subjects: list[LiveSubject], layer: int, patch: int) -> int:

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.seed_curves import draw_cka_beside_seeds
 from app_pages.compare.sides import DIFFERS, STATES
+from app_pages.compare.stored_comparisons import draw_cka_beside_seeds
 from app_pages.show.show import show
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.as_python import encoder

@@ -39,7 +39,7 @@ TITLES = {
 }
 
 
-def parts() -> list[str]:
+def offered_tabs() -> list[str]:
     """The tabs that the page has for the chosen comparison: cross-attention and similarity need two inputs, and a picture with
     texts has similarity alone.
     """

@@ -13,8 +13,7 @@ from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
 from app_pages.controls.heads_controls import ABLATED, ABLATED_OVER, MEAN, OVER, REPLACED_BY
 from app_pages.heads.effects import (
-    answers_without_each_part,
-    answers_without_parts_expression,
+    answers_without_parts,
     as_hashable_means,
     n_forwards_of_heads,
 )
@@ -41,9 +40,9 @@ from model.record import ForwardRecord
 from viz.builders.number_format import format_number, head_name
 from viz.heads.part_grids import ATTENTION, FEED_FORWARD, ablation_grid
 
-HISTORY = "ablated_history"  # in the session
-FARTHEST = 50  # steps back
-_ONE = re.compile("(h)([0-9]{1,4})-([0-9]{1,4})|([afp])([0-9]{1,6})")
+HISTORY = "ablated_history"  # in the session: earlier codes of ABLATED, the last one at the end
+MOST_STEPS_BACK = 50
+_PART_CODE = re.compile("(h)([0-9]{1,4})-([0-9]{1,4})|([afp])([0-9]{1,6})")
 
 Part = tuple[int | str, ...]  # ("h", layer, head), ("a", layer), ("f", layer) or ("p", position)
 
@@ -71,7 +70,7 @@ def ablated_parts(record: ForwardRecord) -> AblatedParts:
     n_layers, n_heads, n, _ = record.pattern.shape
     ends = {"h": (n_layers, n_heads), "a": (n_layers,), "f": (n_layers,), "p": (n,)}
     by_kind: dict[str, set] = {kind: set() for kind in ends}
-    for match in map(_ONE.fullmatch, ABLATED.read().split(".")):
+    for match in map(_PART_CODE.fullmatch, ABLATED.read().split(".")):
         if match is not None:
             kind, *numbers = (group for group in match.groups() if group is not None)
             index = tuple(map(int, numbers))
@@ -88,12 +87,8 @@ def set_ablated_parts(parts: Iterable[Part]) -> None:
         for part in sorted(parts, key=str)
     )
     if code != old_code:
-        st.session_state[HISTORY] = [*st.session_state.get(HISTORY, ()), old_code][-FARTHEST:]
+        st.session_state[HISTORY] = [*st.session_state.get(HISTORY, ()), old_code][-MOST_STEPS_BACK:]
         ABLATED.take(code)
-
-
-def can_undo() -> bool:
-    return bool(st.session_state.get(HISTORY))
 
 
 def undo() -> None:
@@ -113,7 +108,7 @@ def restore_tokens_of_other_text(record: ForwardRecord) -> None:
 
 MEASURE = "ablation"
 NO_PROOF = "One input is no proof that a head is redundant."
-AT_MOST = 4  # parts that are named one by one
+MOST_NAMED = 4  # parts that are named one by one
 _HOW = (
     "What stands in the place of a head's output z: zeros, or its mean over the data set, which leaves out only what "
     "differs between inputs. The bias of W_O stays. What a feed-forward puts out is always made zero, its bias included."
@@ -196,14 +191,14 @@ def _choose_parts(record: ForwardRecord, ablated_now: AblatedParts) -> None:
             wrap=True,
             on_change=lambda: set_ablated_parts(set(st.session_state["ablate_parts"])),
         )
-    icon, is_whole = ":material/undo:", not any(ablated_now)
-    st.button("Undo", key="ablate_undo", on_click=undo, disabled=not can_undo(), type="tertiary", icon=icon)
+    icon, has_history = ":material/undo:", bool(st.session_state.get(HISTORY))
+    st.button("Undo", key="ablate_undo", on_click=undo, disabled=not has_history, type="tertiary", icon=icon)
     st.button(
         "Put all back",
         key="ablate_reset",
         on_click=set_ablated_parts,
         args=((),),
-        disabled=is_whole,
+        disabled=not any(ablated_now),
         type="tertiary",
     )
 
@@ -215,7 +210,7 @@ def _without_clause(ablated_now: AblatedParts, record: ForwardRecord) -> str:
     names += [f"all heads of L{layer}" for layer in ablated_now.layers]
     names += [f"the feed-forward of L{layer}" for layer in ablated_now.feed_forwards]
     names += [token.format(record.tokens[index]) for index in ablated_now.positions]
-    if len(names) > AT_MOST:
+    if len(names) > MOST_NAMED:
         counts = [
             (len(ablated_now.heads), "head", "heads"),
             (len(ablated_now.layers), "whole layer of heads", "whole layers of heads"),
@@ -241,10 +236,13 @@ def _draw_effects(
     work_key = ("ablate", subject, vectors is None, answer.word)
     n_layers, n_heads, *_ = record.pattern.shape
     label = f"Take away each of the {n_layers * n_heads} heads in turn"
-    effects = np.full((n_layers, n_heads + 2), np.nan)
+    shape = n_layers, n_heads + 2
+    effects: np.ndarray | Expression = np.full(shape, np.nan)
     if is_wanted(subject, work_key, n_forwards_of_heads(record), label, "ablate_all"):
+        without = answers_without_parts(subject, vectors, answer.measured)
+        effects = named("effects", answer.falls_expression(as_python.record(subject), without))
         with until_done(work_key):
-            effects = answer.falls(answers_without_each_part(subject, vectors, answer.measured))
+            effects()
     # What is stored over a data set is the change of the classes or of the pooled state.
     spread = (
         None if stored is None or answer.word else stored.spreads.get("zero" if means is None else "mean")
@@ -252,30 +250,20 @@ def _draw_effects(
     over_data = None
     if spread is not None and spread.mean.shape == (n_layers, n_heads):
         over_data = np.pad(spread.mean, ((0, 0), (0, 2)), constant_values=np.nan)
-    is_gone = np.zeros(effects.shape, bool)
-    for layer, head in ablated_now.heads:
-        is_gone[layer, head] = True
-    is_gone[list(ablated_now.layers), n_heads] = True
-    is_gone[list(ablated_now.feed_forwards), n_heads + 1] = True
-
     parts: list[Part] = [
         {n_heads: ("a", layer), n_heads + 1: ("f", layer)}.get(column, ("h", layer, column))
-        for layer, column in np.ndindex(effects.shape)
+        for layer, column in np.ndindex(shape)
     ]
+    is_gone = np.array([part in ablated_now.parts for part in parts]).reshape(shape)
 
     def take(marks: set[int]) -> None:
         set_ablated_parts(ablated_parts(record).parts - {*parts} | {parts[mark] for mark in marks})
 
-    written: Expression | np.ndarray = effects
-    if not np.isnan(effects).all():
-        without = answers_without_parts_expression(subject, vectors, answer.measured)
-        source = answer.falls_expression(as_python.record(subject), without)
-        written = named("effects", source, lambda: effects)
-    figure = call(ablation_grid, written, is_gone, what=answer.fall, signed=answer.signed, over=over_data)
+    figure = call(ablation_grid, effects, is_gone, what=answer.fall, signed=answer.signed, over=over_data)
     toggled(
         figure,
         key="ablate_grid",
-        on=[mark for mark, part in enumerate(parts) if part in ablated_now.parts],
+        on=np.flatnonzero(is_gone).tolist(),
         n=len(parts),
         take=take,
         stamp=subject.checkpoint,

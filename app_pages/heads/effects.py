@@ -1,8 +1,7 @@
-"""The encoder's answers when single heads, feed-forwards or positions are ablated or patched, and the number of forward passes
-that this takes.
+"""The encoder's answers when single heads, feed-forwards or positions are ablated or patched, as expressions or as arrays, and the
+number of forward passes that this takes.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -15,14 +14,14 @@ from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.stoppable import in_steps, progress, with_progress
 from model.atlas.results import HEADS, read_heads
 from model.experiments.ablation import (
-    HeadAnswers,
+    AblationKind,
     Means,
     ablate_heads,
     ablate_heads_in_steps,
     ablated,
     stack_answers,
 )
-from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord, masked_word, n_answers
+from model.experiments.masked_word import AnswerRead, MaskedWord, masked_word, n_answers
 from model.experiments.patching import (
     FEED_FORWARD,
     HeadPart,
@@ -43,6 +42,7 @@ from model.inputs import Input, InputLike
 from model.record import ForwardRecord
 
 Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can stand in the cache's key
+InputPair = tuple[Input, Input, int]  # first input, second input, line of the file
 
 
 def as_hashable_means(means: Means) -> Vectors:
@@ -50,26 +50,12 @@ def as_hashable_means(means: Means) -> Vectors:
     return tuple(tuple(map(tuple, layer)) for layer in means.tolist())
 
 
-@cached
-def answers_without_each_part(
-    subject: LiveSubject, means: Vectors | None, answer: AnswerRead = LOGITS
-) -> np.ndarray:
-    """Answers [layer, part, answer] when one part of one layer is ablated: each head, then all its heads, then its
-    feed-forward.
+def answers_without_parts(subject: LiveSubject, means: Vectors | None, answer: AnswerRead) -> Expression:
+    """Answers [layer, part, answer] when one part of one layer is ablated: each head, then all its heads, then its feed-forward.
+
+    `means` [layer, head, d_v] stand in the place of the outputs of heads, or zeros where they are None. Shows a progress bar if
+    that takes long.
     """
-    heads = answers_without_each_head(subject, means, answer)
-    layers, vectors = range(subject.loaded.config.n_layers), None if means is None else _as_array(means)
-    interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
-    interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
-    answers = of(probabilities, subject.checkpoint, (subject.model_input,), tuple(interventions), answer)[0]
-    by_layer = answers.reshape(2, len(layers), -1).transpose(1, 0, 2)
-    return np.concatenate((heads, by_layer), axis=1)
-
-
-def answers_without_parts_expression(
-    subject: LiveSubject, means: Vectors | None, answer: AnswerRead = LOGITS
-) -> Expression:
-    """The result of `answers_without_each_part`, as an expression."""
     loaded, layers = encoder(subject.checkpoint), range(subject.loaded.config.n_layers)
     inputs = [model_input(subject)]
     stored = results_expression(subject.checkpoint, HEADS, read_heads)
@@ -77,62 +63,44 @@ def answers_without_parts_expression(
     heads = call(ablate_heads, loaded, inputs, "zero" if vectors is None else vectors, answer)[0]
     changes = [call(ablated, layers=(layer,), means=vectors) for layer in layers]
     changes += [call(ablated, feed_forwards=(layer,)) for layer in layers]
-    by_change = call(probabilities, loaded, inputs, changes, answer)[0]
+    values = tuple(change() for change in changes)
+    read = partial(of, probabilities, subject.checkpoint, (subject.model_input,), values, answer)
+    by_change = call(probabilities, loaded, inputs, changes, answer).with_value(read)[0]
     by_layer = call(call(by_change.reshape, 2, len(layers), -1).transpose, 1, 0, 2)
-    joined = call(np.concatenate, (heads, by_layer), axis=1)
-    return named("answers", joined, lambda: answers_without_each_part(subject, means, answer))
-
-
-def patched_answers_expression(
-    subject: LiveSubject, source: Input, part: HeadPart, answer: AnswerRead = LOGITS
-) -> Expression:
-    """The result of `answers_with_each_part_patched`, as an expression."""
-    arguments = encoder(subject.checkpoint), model_input(subject), input_expression(source), answer
-    heads = call(patch_heads, *arguments, part=part)
-    joined = call(np.concatenate, [heads, call(patch_feed_forwards, *arguments)[:, None]], axis=1)
-    return named("answers", joined, lambda: answers_with_each_part_patched(subject, source, part, answer))
-
-
-def mean_effects_expression(
-    checkpoint: Checkpoint,
-    pairs: tuple[tuple[Input, Input, int], ...],
-    part: HeadPart,
-    measured_word: str | None,
-    normalised: bool,
-    effects: MeanEffects,
-) -> Expression:
-    """The result of `effects_over_pairs`, as an expression."""
-    inputs = [(input_expression(first), input_expression(second)) for first, second, _ in pairs]
-    arguments = encoder(checkpoint), named("pairs", inputs), part, measured_word
-    written = call(patch_pairs_in_all_parts, *arguments, normalised=normalised)
-    return named("effects", written, lambda: effects)
+    heads = heads.with_value(partial(answers_without_each_head, subject, means, answer))
+    return named("answers", call(np.concatenate, (heads, by_layer), axis=1))
 
 
 @cached
-def answers_without_each_head(
-    subject: LiveSubject, means: Vectors | None, answer: AnswerRead = LOGITS
-) -> np.ndarray:
+def answers_without_each_head(subject: LiveSubject, means: Vectors | None, answer: AnswerRead) -> np.ndarray:
     """Answers [layer, head, answer] when one head is ablated; shows a progress bar if that takes long."""
-    steps = ablate_heads_in_steps(
-        subject.loaded, subject.model_input, "zero" if means is None else _as_array(means), answer
-    )
-    return _answers_by_head(
-        subject, steps, "Taking away one head after the other …", ("heads", subject, means, answer)
-    )
+    config = subject.loaded.config
+    ablation: AblationKind = "zero" if means is None else _as_array(means)
+    steps = ablate_heads_in_steps(subject.loaded, subject.model_input, ablation, answer)
+    n_heads, work_key = config.n_layers * config.n_heads, ("heads", subject, means, answer)
+    text = "Taking away one head after the other …"
+    steps = with_progress(steps, lambda step: len(step.heads) / n_heads, text, work_key)
+    return stack_answers(steps, config)[:, :, 0]
 
 
 def answers_with_each_part_patched(
-    subject: LiveSubject, source: Input, part: HeadPart, answer: AnswerRead = LOGITS
-) -> np.ndarray:
+    subject: LiveSubject, source: Input, part: HeadPart, answer: AnswerRead
+) -> Expression:
     """Answers [layer, part, answer] when one part of one layer is replaced by its activations on the input `source`: the `part`
     of each head, or of each group of heads that share keys and values, and last the feed-forward. Shows a progress bar if that
     takes long.
     """
+    name, inputs = subject.checkpoint, (subject.model_input, source)
     layers = range(subject.loaded.config.n_layers)
-    inputs = subject.model_input, source
-    steps = [partial(_answers_of_layer, subject.checkpoint, *inputs, layer, part, answer) for layer in layers]
-    work_key = ("parts patched", subject, source, part, answer)
-    return np.stack(in_steps(steps, "Patching in one part after the other …", work_key))
+    steps = [partial(_answers_of_layer, name, *inputs, layer, part, answer) for layer in layers]
+    text, work_key = (
+        "Patching in one part after the other …",
+        ("parts patched", subject, source, part, answer),
+    )
+    arguments = encoder(name), model_input(subject), input_expression(source), answer
+    heads = call(patch_heads, *arguments, part=part)
+    joined = call(np.concatenate, [heads, call(patch_feed_forwards, *arguments)[:, None]], axis=1)
+    return named("answers", joined, lambda: np.stack(in_steps(steps, text, work_key)))
 
 
 def _answers_of_layer(
@@ -150,23 +118,35 @@ def _answers_of_layer(
     return np.concatenate([of(patch_layer, checkpoint, first, source, layer, kind, answer) for kind in parts])
 
 
-@cached
 def effects_over_pairs(
     checkpoint: Checkpoint,
-    pairs: tuple[tuple[Input, Input, int], ...],
+    pairs: tuple[InputPair, ...],
+    part: HeadPart,
+    measured_word: str | None,
+    *,
+    normalised: bool,
+) -> Expression:
+    """`MeanEffects` [layer, part] of patching over pairs, the feed-forward last; shows a progress bar if that takes long.
+
+    The effect is on log P of `measured_word` in place of [MASK] ("" for the first guess of each pair) or, if it is None, on the
+    predicted class or the pooled state; `normalised`, it is a share of the way to the answer to the second input. The value
+    raises ValueError, which names the line, for a pair that cannot be read, and if no pair is left.
+    """
+    inputs = [(input_expression(first), input_expression(second)) for first, second, _ in pairs]
+    arguments = encoder(checkpoint), named("pairs", inputs), part, measured_word
+    read = partial(_effects_over_pairs, checkpoint, pairs, part, measured_word, normalised=normalised)
+    return named("effects", call(patch_pairs_in_all_parts, *arguments, normalised=normalised), read)
+
+
+@cached
+def _effects_over_pairs(
+    checkpoint: Checkpoint,
+    pairs: tuple[InputPair, ...],
     part: HeadPart,
     measured_word: str | None,
     *,
     normalised: bool,
 ) -> MeanEffects:
-    """Mean effects [layer, part] of patching, the feed-forward last, over pairs (first input, second input, line of the file);
-    shows a progress bar if that takes long.
-
-    The effect is on log P of `measured_word` in place of [MASK] ("" for the first guess of each pair) or, if it is None, on the
-    predicted class or the pooled state. Raises ValueError, which names the line, for a pair that cannot be read, and if no pair
-    is left.
-    """
-
     def patch(first: InputLike, second: InputLike, layer: int, answer: AnswerRead) -> np.ndarray:
         return _answers_of_layer(checkpoint, first, second, layer, part, answer)
 
@@ -190,9 +170,7 @@ def effects_over_pairs(
 
 
 @cached
-def answers_with_each_position_patched(
-    subject: LiveSubject, source: Input, answer: AnswerRead = LOGITS
-) -> np.ndarray:
+def answers_with_each_position_patched(subject: LiveSubject, source: Input, answer: AnswerRead) -> np.ndarray:
     """Answers [stage, position, answer] when one position's state at one stage is replaced by that of the paired position of
     `source`; NaN where a position has no pair.
     """
@@ -218,16 +196,6 @@ def n_forwards_of_heads(before: ForwardRecord) -> int:
 def n_forwards_of_positions(before: ForwardRecord) -> int:
     """Approximate number of forward passes to patch each position at each stage in turn."""
     return -(-len(before.stages) * len(before) // 2)
-
-
-def _answers_by_head(
-    subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what: tuple
-) -> np.ndarray:
-    """The results of `steps` as an array [layer, head, answer], computed under a progress bar labelled `text`."""
-    config = subject.loaded.config
-    n_heads = config.n_layers * config.n_heads
-    steps = with_progress(steps, lambda step: len(step.heads) / n_heads, text, what)
-    return stack_answers(steps, config)[:, :, 0]
 
 
 def _as_array(means: Vectors) -> Means:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -46,11 +46,33 @@ from model.measures.head_statistics import statistics, statistics_of_even_weight
 from model.record import AttentionRecord
 from viz.builders.number_format import fall_in_words, format_number, head_name, percent
 from viz.heads.part_grids import effect_decimals
+from viz.heads.relation_charts import BestHead
 
 LINKS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
 ABLATED = ("zero", "mean")  # columns that say what becomes of the answer without a head
 OF_THE_ANSWER = ("adds", "importance", *ABLATED)
 BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
+
+
+class Head(NamedTuple):
+    """A head as a row of the table, with its roles and the relations between words that it follows."""
+
+    layer: int
+    head: int
+    roles: tuple[HeadRole, ...]
+    relations: tuple[BestHead, ...] = ()  # which it follows beyond a fixed offset
+
+    @property
+    def name(self) -> str:
+        return head_name(self.layer, self.head)
+
+    @property
+    def role_names(self) -> list[str]:
+        return [role.name for role in self.roles]
+
+    @property
+    def relation_names(self) -> list[str]:
+        return [followed.relation for followed in self.relations]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,22 +139,18 @@ class HeadNumbers:
         answer.
         """
         is_signed, nats = self.is_signed(name), "nats" if self.answer.signed else "cosine distance"
+        size = f"size of the {plain(self.answer.change)}," if self.answer.signed else DISTANCE
         words = {
             "units": self.record.units,
             "nats": nats,
             "change": "the answer" if is_signed else "size of change",
-            "answer": f"{plain(self.answer.fall)}," if is_signed else self._size,
+            "answer": f"{plain(self.answer.fall)}," if is_signed else size,
             "loss": f"here {self.answer.loss}",
             "quantity": plain(self.quantity),
         }
         for field, value in words.items():
             text = text.replace(f"{{{field}}}", value)
         return text
-
-    @property
-    def _size(self) -> str:
-        """Name of the size of a change of the answer."""
-        return f"size of the {plain(self.answer.change)}," if self.answer.signed else DISTANCE
 
     def roles(self, layer: int, head: int) -> tuple[HeadRole, ...]:
         return roles_from_numbers(self.record, self.values, layer, head, self.chance)
@@ -257,7 +275,7 @@ def explain_numbers(numbers: HeadNumbers) -> None:
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
         st.markdown(
             "\n".join(
-                f"- **{COLUMNS[name].title}**: {column_description(numbers, name)}. :gray[{numbers.filled_in(name, COLUMNS[name].formula)}.]"
+                f"- **{COLUMNS[name].title}**: {numbers.filled_in(name, COLUMNS[name].words)}. :gray[{numbers.filled_in(name, COLUMNS[name].formula)}.]"
                 for name in numbers.values
             )
         )
@@ -265,16 +283,6 @@ def explain_numbers(numbers: HeadNumbers) -> None:
             f"Roles are names for what these numbers say, each by a rule of this app's own thresholds; {ON_ONE_INPUT}:"
         )
         st.markdown("\n".join(f"- **{role.name}**: {role.rule}." for role in possible_roles(numbers.record)))
-
-
-def column_description(numbers: HeadNumbers, name: str) -> str:
-    """Description of the column `name`, as plain text."""
-    return numbers.filled_in(name, COLUMNS[name].words)
-
-
-def column_unit(numbers: HeadNumbers, name: str) -> str:
-    """Unit of the column `name`, or the meaning of its ends; "" for a share."""
-    return numbers.filled_in(name, COLUMNS[name].unit)
 
 
 def numbers_expression(subject: Subject, numbers: HeadNumbers) -> Mapping[str, Expression]:

@@ -4,6 +4,7 @@ that of another input.
 
 import operator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -47,7 +48,7 @@ from model.record import ForwardRecord
 from viz.builders.number_format import format_number
 from viz.heads.part_grids import patch_grid, stage_positions
 
-_OF = (
+_PAIRING_RULE = (
     "Positions are paired: the same ones where both have the same length, else what both begin and end with, and of what is "
     "between, one by one as far as both have some."
 )
@@ -111,33 +112,23 @@ class _Patch:
     source: Input
     answer: Answer
     quantity: Quantity
-    second: (
-        LiveSubject | None
-    )  # of which effects are a share of the way to its answer; None if they are changes
+    # the subject of the source if effects are shares of the way to its answer; None if they are changes
+    second: LiveSubject | None
 
-    def effects(self, answers: np.ndarray) -> np.ndarray:
+    def effects(self, answers: Expression) -> Expression:
         """Effects [*patches] from the `answers` [*patches, answer] after each patch."""
-        if self.second is None:
-            return self.answer.changes(answers)
-        clean, other = (
-            of(probabilities, subject.checkpoint, (subject.model_input,), UNCHANGED, self.answer.measured)[
-                0, 0
-            ]
-            for subject in (self.subject, self.second)
-        )
-        return shares_of_the_way(self.subject.record.config, clean, other, answers, self.answer.word)
-
-    def effects_expression(self, answers: Expression) -> Expression:
-        """The `effects`, as an expression."""
         before = as_python.record(self.subject)
         if self.second is None:
             return self.answer.changes_expression(before, answers)
-        loaded, measured = as_python.encoder(self.subject.checkpoint), self.answer.measured
-        clean, other = (
-            call(probabilities, loaded, [as_python.model_input(subject)], answer=measured)[0, 0]
-            for subject in (self.subject, self.second)
-        )
+        clean, other = (self._unpatched_answer(subject) for subject in (self.subject, self.second))
         return call(shares_of_the_way, before.config, clean, other, answers, self.answer.word)
+
+    def _unpatched_answer(self, subject: LiveSubject) -> Expression:
+        """The answer [answer] to the subject's input."""
+        name, measured = subject.checkpoint, self.answer.measured
+        read = partial(of, probabilities, name, (subject.model_input,), UNCHANGED, measured)
+        inputs = [as_python.model_input(subject)]
+        return call(probabilities, as_python.encoder(name), inputs, answer=measured).with_value(read)[0, 0]
 
 
 def _too_close_sentence(whole: float, noun: str) -> str:
@@ -197,7 +188,7 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
             text += f" Positions whose tokens differ: {n_different}."
         return text
     return (
-        f"{len(before)} tokens and {len(other)}. {_OF} Of the first without a partner, and left as they are: "
+        f"{len(before)} tokens and {len(other)}. {_PAIRING_RULE} Of the first without a partner, and left as they are: "
         f"{len(before) - len(pairs.input)}. Behind the edit, partners stand at other positions, which is a difference of its own."
     )
 
@@ -213,22 +204,22 @@ def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
     label = f"Patch {before.config.n_layers * len(columns.names)} parts in turn"
     if not is_wanted(subject, work_key, effects.n_forwards_of_heads(before), label, "patch_all"):
         return
+    answers = effects.answers_with_each_part_patched(subject, source, part, answer.measured)
     with until_done(work_key):
-        answers = effects.answers_with_each_part_patched(subject, source, part, answer.measured)
-    changed = patch.effects(answers)
-    written = effects.patched_answers_expression(subject, source, part, answer.measured)
+        answers()
+    changes = named("effects", patch.effects(answers))
+    head = chosen.layer, chosen.head
     figure = call(
         patch_grid,
-        named("effects", patch.effects_expression(written), lambda: changed),
+        changes,
         columns.names,
         selected=(chosen.layer, columns.of_head(chosen.head)),
         what=patch.quantity.what,
         signed=patch.quantity.signed,
         ends=patch.quantity.ends,
     )
-    head = chosen.layer, chosen.head
     clickable(figure, key="patch_heads", chosen=head, selection="head", take=columns.take, width="content")
-    largest = patch.quantity.largest_sentence(changed, columns)
+    largest = patch.quantity.largest_sentence(changes(), columns)
     st.caption(f"{columns.sentence(taken, second)} {largest} A click chooses the head.")
 
 
@@ -241,14 +232,14 @@ def _draw_positions(patch: _Patch, query: int) -> None:
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
     if not is_wanted(subject, work_key, effects.n_forwards_of_positions(before), label, "patch_states"):
         return
-    with until_done(work_key):
-        answers = effects.answers_with_each_position_patched(subject, source, answer.measured)
+    read = partial(effects.answers_with_each_position_patched, subject, source, answer.measured)
     arguments = as_python.input_expression(source), answer.measured
-    written = as_python.computed(subject, patch_positions, *arguments)
-    written = written.with_value(lambda: answers)
+    answers = as_python.computed(subject, patch_positions, *arguments).with_value(read)
+    with until_done(work_key):
+        answers()
     figure = call(
         stage_positions,
-        patch.effects_expression(written),
+        patch.effects(answers),
         before.stages,
         before.tokens,
         query=query,

@@ -1,6 +1,5 @@
 """The grid of patched parts on the Patch tab, and the quantity that its colours show."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,15 +52,10 @@ class Columns:
         """Column of a head."""
         return head // self.n_heads_of_part
 
-    @property
-    def take(self) -> Callable[[dict], None]:
+    def take(self, cell: dict) -> None:
         """Callback of a click on a cell: chooses the cell's head, or the first head of its group; nothing for a feed-forward."""
-
-        def chosen(cell: dict) -> None:
-            if (column := int(cell["column"])) < len(self.names) - 1:
-                take_head(int(cell["layer"]), column * self.n_heads_of_part)
-
-        return chosen
+        if (column := int(cell["column"])) < len(self.names) - 1:
+            take_head(int(cell["layer"]), column * self.n_heads_of_part)
 
     def name(self, layer: int, column: int) -> str:
         """Name of a part, such as "L2 H0" or "L2 FF"."""

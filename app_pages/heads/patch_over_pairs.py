@@ -10,7 +10,7 @@ import streamlit as st
 from app_pages.controls.answer_choice import WORD
 from app_pages.controls.estimated_work import AT_ONCE, duration, multiply_adds
 from app_pages.controls.head_choice import HeadChoice
-from app_pages.heads.effects import effects_over_pairs, mean_effects_expression
+from app_pages.heads.effects import InputPair, effects_over_pairs
 from app_pages.heads.parse_pairs import (
     MOST,
     Pair,
@@ -35,7 +35,7 @@ from model.experiments.patching_over_pairs import (
     SIGNIFICANT,
     MeanEffects,
 )
-from model.inputs import Input, Picture, Text
+from model.inputs import Picture, Text
 from viz.builders.number_format import format_number
 from viz.heads.part_grids import EffectSpread, patch_grid
 
@@ -86,20 +86,18 @@ def draw_patching_over_pairs(
     label = f"Patch each part in {counted(len(pairs), 'pair')}, {duration(work)}"
     if not is_wanted(work_key, label, "patch_pairs_all", is_short=work <= AT_ONCE):
         return
+    source = effects_over_pairs(subject.checkpoint, pairs, part, measured_word, normalised=normalised)
     try:
         with until_done(work_key):
-            effects = effects_over_pairs(
-                subject.checkpoint, pairs, part, measured_word, normalised=normalised
-            )
+            source()
     except ValueError as error:
         st.warning(plain(str(error)), icon=":material/warning:")
         return
     columns = Columns.of(subject.record.config, part)
-    source = mean_effects_expression(subject.checkpoint, pairs, part, measured_word, normalised, effects)
     _draw_effects(source, columns, chosen, taken, shown, kind.noun)
 
 
-def _inputs(subject: LiveSubject, listed: PairList) -> tuple[tuple[Input, Input, int], ...]:
+def _inputs(subject: LiveSubject, listed: PairList) -> tuple[InputPair, ...]:
     """Both inputs of each pair, and its line in the file. Texts get the other properties of the subject's text."""
     template = subject.model_input
     if isinstance(template, Text):
@@ -210,7 +208,7 @@ _DIGITS = _Kind(
 )
 
 
-def _n_multiply_adds(subject: LiveSubject, pairs: tuple[tuple[Input, Input, int], ...]) -> int:
+def _n_multiply_adds(subject: LiveSubject, pairs: tuple[InputPair, ...]) -> int:
     """Multiply-adds of patching each part in all pairs: a change in one layer reruns only the layers after it."""
     config = subject.record.config
     n_forwards = -(-(config.n_heads + 3) * config.n_layers // 2)
@@ -343,40 +341,42 @@ def draw_effects_table(
     order = np.argsort(-np.abs(effects.mean), axis=None, kind="stable")
     indices = [divmod(int(number), len(columns.names)) for number in order]
     current = head[0], columns.of_head(head[1])
-    p_values = effects.p if is_tested else None
+    p_values = effects.p
     rows: list[TableRow] = [
         {
             "key": [layer, column],
             "current": (layer, column) == current,
-            "cells": _table_cells(effects, columns, layer, column, p_values),
+            "cells": _table_cells(
+                effects, columns, layer, column, p_values[layer, column] if is_tested else None
+            ),
         }
         for layer, column in indices
     ]
 
-    def take_row(key: list[int]) -> None:
-        columns.take({"layer": key[0], "column": key[1]})
-
-    _table.draw(headings, rows, key="patch_table", take_row=take_row)
+    _table.draw(
+        headings,
+        rows,
+        key="patch_table",
+        take_row=lambda key: columns.take({"layer": key[0], "column": key[1]}),
+    )
 
 
 def _table_cells(
-    effects: MeanEffects, columns: Columns, layer: int, column: int, p_values: np.ndarray | None
+    effects: MeanEffects, columns: Columns, layer: int, column: int, p: float | None
 ) -> list[TableCell]:
-    spec = "#.3g" if p_values is None else "+#.3g"
-    mean, sd, low, high = (
-        format_number(float(numbers[layer, column]), spec if numbers is not effects.sd else "#.3g")
-        for numbers in (effects.mean, effects.sd, effects.low, effects.high)
+    index, spec = (layer, column), "#.3g" if p is None else "+#.3g"
+    mean, low, high = (
+        format_number(float(numbers[index]), spec) for numbers in (effects.mean, effects.low, effects.high)
     )
-    interval = "–" if effects.n < 2 else f"{low} to {high}"
-    cells: list[TableCell] = [
+    texts = {
+        "mean": mean,
+        "interval": "–" if effects.n < 2 else f"{low} to {high}",
+        "sd": format_number(float(effects.sd[index]), "#.3g"),
+        "n": f"{effects.n}",
+    }
+    if p is not None:
+        texts["result"] = "not tested" if np.isnan(p) else "clear" if p < SIGNIFICANT else "could be chance"
+    return [
         {"name": "part", "text": columns.name(layer, column), "is_header": True, "is_button": True},
-        {"name": "mean", "text": mean},
-        {"name": "interval", "text": interval},
-        {"name": "sd", "text": sd},
-        {"name": "n", "text": f"{effects.n}"},
+        *[TableCell(name=name, text=text) for name, text in texts.items()],
     ]
-    if p_values is not None:
-        p = p_values[layer, column]
-        result = "not tested" if np.isnan(p) else "clear" if p < SIGNIFICANT else "could be chance"
-        cells.append({"name": "result", "text": result})
-    return cells

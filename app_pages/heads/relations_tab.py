@@ -3,6 +3,7 @@ relation, and example sentences with its links.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -35,7 +36,7 @@ from app_pages.toolkit.markdown import counted, plain
 from model.atlas.linked_inputs import TO_HEAD, Link, LinkedText
 from model.atlas.parquet import DataSource
 from model.atlas.relations import FEWEST, left_out_clause, valid_relation_rows
-from model.atlas.results import RELATIONS, read_rows
+from model.atlas.results import RELATIONS, ResultTable, read_rows
 from model.atlas.strongest_words import link_cells, strongest_words
 from model.lenses import ATTENTION as WEIGHTS
 from viz.builders.number_format import format_number, head_name, percent
@@ -56,10 +57,11 @@ def draw_relations() -> None:
     """Draws the best heads, shares and examples of a chosen encoder; the tab needs no input."""
     controls, more = bar("controls")
     name, config, chosen = choose_head_of_encoder(controls)
-    rows, source = relation_table(name, config.n_layers, config.n_heads)
-    if source is None or not len(rows):
+    table = relation_table(name, config.n_layers, config.n_heads)
+    if table is None or not len(table.rows):
         st.info(_how_to_measure(name, config.is_text), icon=":material/database:")
         return
+    rows, source = table.rows, table.source
     with more.popover("View", key="more"):
         direction = DIRECTION.choose()
     shown_rows = rows if direction == EITHER else rows[rows["direction"] == direction]
@@ -72,47 +74,45 @@ def draw_relations() -> None:
         link_head()
     stored = results_expression(name, RELATIONS, read_rows).rows
     chosen_rows = f"n >= {fewest}" if direction == EITHER else f"n >= {fewest} and direction == {direction!r}"
-    table = call(call(valid_relation_rows, stored, config.n_layers, config.n_heads).query, chosen_rows)
-    written = named("best", call(best_heads, table), lambda: best)
-    _draw_best_heads(written, relation, chosen, source, rows["relation"].nunique())
+    shown_table = call(call(valid_relation_rows, stored, config.n_layers, config.n_heads).query, chosen_rows)
+    best_expression = named("best", call(best_heads, shown_table), lambda: best)
+    _draw_best_heads(best_expression, relation, chosen, source, rows["relation"].nunique())
     _say_shares(rows, chosen, relation)
     _draw_examples(name, shown_rows, chosen, relation)
 
 
-def relation_table(name: str, n_layers: int, n_heads: int) -> tuple[pd.DataFrame, DataSource | None]:
-    """The stored rows of the encoder's heads that have all their numbers, and the data they were measured on; no rows and None if
-    nothing is stored.
-    """
+def relation_table(name: str, n_layers: int, n_heads: int) -> ResultTable | None:
+    """The stored rows of the encoder's heads that have all their numbers; None if nothing is stored."""
     stored = table_of(name, RELATIONS)
     if stored is None:
-        return pd.DataFrame(), None
-    return valid_relation_rows(stored.rows, n_layers, n_heads), stored.source
+        return None
+    return replace(stored, rows=valid_relation_rows(stored.rows, n_layers, n_heads))
 
 
 def followed_relations(rows: pd.DataFrame) -> dict[tuple[int, int], list[BestHead]]:
     """The relations that each head (layer, head) follows more often than the best fixed offset does, largest share of links
     first. A relation that a head follows in both directions counts once.
     """
-    followed: dict[tuple[int, int], list[BestHead]] = {}
-    if not len(rows):
-        return followed
-    for index, own_rows in rows[rows["beyond"].astype(bool)].groupby(["layer", "head"]):
-        layer, head = index
-        relations = sorted(best_heads(own_rows), key=lambda best: -best.share)
-        followed[int(layer), int(head)] = relations
-    return followed
+    return {
+        (int(layer), int(head)): sorted(best_heads(own_rows), key=lambda best: -best.share)
+        for (layer, head), own_rows in rows[rows["beyond"].astype(bool)].groupby(["layer", "head"])
+    }
 
 
 def _draw_best_heads(
-    written: Expression, relation: str, chosen: HeadChoice, source: DataSource, n_relations: int
+    best_expression: Expression, relation: str, chosen: HeadChoice, source: DataSource, n_relations: int
 ) -> None:
     def take(clicked: dict) -> None:
         take_head(int(clicked["layer"]), int(clicked["head"]))
         RELATION.take(str(clicked["relation"]))
 
-    best: Sequence[BestHead] = written()
+    best: Sequence[BestHead] = best_expression()
     figure = call(
-        relation_dots, written, relation=relation, selected=(chosen.layer, chosen.head), source=over(source)
+        relation_dots,
+        best_expression,
+        relation=relation,
+        selected=(chosen.layer, chosen.head),
+        source=over(source),
     )
     chosen_dot = (relation, chosen.layer, chosen.head)
     clickable(figure, key="relation_dots", chosen=chosen_dot, selection="relation", take=take)

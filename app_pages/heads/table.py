@@ -3,10 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from app_pages.controls import heads_controls as controls
@@ -15,10 +13,9 @@ from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import (
     ABLATED,
+    Head,
     HeadNumbers,
     choose_numbers,
-    column_description,
-    column_unit,
     explain_numbers,
     numbers_expression,
     say_head,
@@ -32,7 +29,7 @@ from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import sentence
-from model.measures.head_roles import HeadRole, possible_roles
+from model.measures.head_roles import possible_roles
 from viz.builders.number_format import format_distinct, head_name, percent
 from viz.heads.head_scatter import head_scatter
 from viz.heads.relation_charts import BestHead, linked_words
@@ -56,27 +53,6 @@ _SIDES = "Gold: the head helps the answer; purple: it works against it."
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
 
-class Head(NamedTuple):
-    """A head as a row of the table, with its roles and the relations between words that it follows."""
-
-    layer: int
-    head: int
-    roles: tuple[HeadRole, ...]
-    relations: tuple[BestHead, ...] = ()  # which it follows beyond a fixed offset
-
-    @property
-    def name(self) -> str:
-        return head_name(self.layer, self.head)
-
-    @property
-    def role_names(self) -> list[str]:
-        return [role.name for role in self.roles]
-
-    @property
-    def relation_names(self) -> list[str]:
-        return [followed.relation for followed in self.relations]
-
-
 def draw_heads(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     """Draws the numbers of all heads as a table or a scatter plot; a click on a row or point chooses its head."""
     numbers = choose_numbers(subject, slots)
@@ -89,10 +65,10 @@ def draw_heads(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
 
 def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: HeadNumbers) -> None:
     """Draws a row for each head that matches the search box and the filters."""
-    relation_rows, relation_source = pd.DataFrame(), None
+    relations = None
     if isinstance(subject, LiveSubject):
-        relation_rows, relation_source = relation_table(subject.checkpoint, *numbers.record.pattern.shape[:2])
-    followed = followed_relations(relation_rows)
+        relations = relation_table(subject.checkpoint, *numbers.record.pattern.shape[:2])
+    followed = {} if relations is None else followed_relations(relations.rows)
     all_heads = [
         Head(layer, head, numbers.roles(layer, head), tuple(followed.get((layer, head), ())))
         for layer, head in numbers.heads
@@ -114,10 +90,9 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Hea
             choose_table_file(
                 TableFile(
                     numbers,
-                    [(row.layer, row.head) for row in rows],
+                    rows,
                     measures,
-                    None if relation_source is None else followed,
-                    "" if relation_source is None else over(relation_source),
+                    "" if relations is None else over(relations.source),
                     subject.checkpoint if isinstance(subject, LiveSubject) else "",
                 )
             )
@@ -131,7 +106,7 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Hea
                 change = numbers.as_text("zero", fall[index]).replace(" by ", " most, by ")
             st.markdown(f"Without **{head_name(*index)}** the answer {change}.", width="content")
     if rows:
-        headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
+        headings = _headings(numbers, measures, sort, has_relations=relations is not None)
         _table.draw(
             headings,
             [_table_row(numbers, row, chosen, headings) for row in rows],
@@ -143,7 +118,7 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Hea
         if any(map(numbers.is_signed, measures)):
             words.append(_SIDES)
         if words:
-            in_nats = any("nats" in column_unit(numbers, name) for name in measures)
+            in_nats = any("nats" in numbers.filled_in(name, COLUMNS[name].unit) for name in measures)
             halved = (
                 f"0.69 nats: {'odds' if numbers.answer.word is None else 'a probability'} doubled or halved."
             )
@@ -172,7 +147,7 @@ def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: H
     units = {
         COLUMNS[name].title: "nats; + the answer falls, − it rises"
         if name in ABLATED and numbers.is_signed(name)
-        else column_unit(numbers, name)
+        else numbers.filled_in(name, COLUMNS[name].unit)
         for name in values
         if not COLUMNS[name].is_share
     }
@@ -283,8 +258,8 @@ def _headings(
         },
         *([_RELATION_HEADING] if has_relations else []),
         *(
-            sortable(name, COLUMNS[name].title, column_description(numbers, name))
-            | {"small": column_unit(numbers, name)}
+            sortable(name, COLUMNS[name].title, numbers.filled_in(name, COLUMNS[name].words))
+            | {"small": numbers.filled_in(name, COLUMNS[name].unit)}
             for name in measures
         ),
     ]

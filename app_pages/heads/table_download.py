@@ -1,6 +1,6 @@
 """The table of heads as a file: CSV with all numbers, or LaTeX with the compared measures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,13 +9,12 @@ import streamlit as st
 
 from app_pages.controls.heads_controls import HERE
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.numbers import ABLATED, HeadNumbers
+from app_pages.heads.numbers import ABLATED, Head, HeadNumbers
 from app_pages.show.download import name_parts
 from app_pages.subject.stored_results import over
-from viz.builders.number_format import format_number, head_name, percent
+from viz.builders.number_format import format_number, percent
 from viz.export.safe_text import file_name
 from viz.export.save import MIME, frame_csv, latex_table
-from viz.heads.relation_charts import BestHead
 
 CSV, LATEX = "CSV", "LaTeX"
 _SUFFIXES = {CSV: "csv", LATEX: "tex"}
@@ -23,19 +22,16 @@ _SUFFIXES = {CSV: "csv", LATEX: "tex"}
 
 @dataclass(frozen=True)
 class TableFile:
-    """The content of a file of the table: a row for each of `heads` (layer, head), in this order; in LaTeX, a column for each of
-    `measures`.
+    """The content of a file of the table: a row for each of `heads`, in this order; in LaTeX, a column for each of `measures`.
 
-    `followed` are the relations that each head follows more often than any fixed offset, largest share first, measured on the
-    data that `measured_over` names; None, and no column, if they were not measured. `encoder` is its name, "" for a record from a
-    file.
+    `measured_over` names the data on which the relations of the heads were measured, such as "250 sentences of UD English PUD";
+    "" if they were not, and then there is no column of them. `encoder` is its name, "" for a record from a file.
     """
 
     numbers: HeadNumbers
-    heads: Sequence[tuple[int, int]]
+    heads: Sequence[Head]
     measures: Sequence[str]
-    followed: Mapping[tuple[int, int], Sequence[BestHead]] | None = None
-    measured_over: str = ""  # such as "250 sentences of UD English PUD"
+    measured_over: str = ""
     encoder: str = ""
 
     def csv(self) -> bytes:
@@ -53,7 +49,7 @@ class TableFile:
         if self.numbers.first != HERE and self.numbers.stored is not None:
             values = f"Means over {over(self.numbers.stored.source)}"
         note = f"{values}{f', encoder {self.encoder}' * bool(self.encoder)}."
-        if self.followed is not None:
+        if self.measured_over:
             note += f" Relation: share of its links that the head follows, over {self.measured_over}."
         return note
 
@@ -64,17 +60,17 @@ class TableFile:
         A relation stands with its direction and its share of links, from 0 to 1: "case to head 0.8812".
         """
         columns: dict[str, list] = {
-            "layer": [layer for layer, _ in self.heads],
-            "head": [head for _, head in self.heads],
-            "role": list(map(self._role, self.heads)),
+            "layer": [head.layer for head in self.heads],
+            "head": [head.head for head in self.heads],
+            "role": [", ".join(head.role_names) for head in self.heads],
         }
-        if self.followed is not None:
+        if self.measured_over:
             columns["relation"] = [
                 ", ".join(
                     f"{best.relation} {best.direction} {format_number(best.share, '.4f')}"
-                    for best in self.followed.get(index, ())
+                    for best in head.relations
                 )
-                for index in self.heads
+                for head in self.heads
             ]
         for name in COLUMNS:
             title, spread = self._title(name), self.numbers.spreads.get(name)
@@ -94,26 +90,22 @@ class TableFile:
         measures, on the data that the page shows.
         """
         columns: dict[str, list] = {
-            "head": [head_name(*index) for index in self.heads],
-            "role": [self._role(index).replace(" head", "") for index in self.heads],
+            "head": [head.name for head in self.heads],
+            "role": [", ".join(head.role_names).replace(" head", "") for head in self.heads],
         }
-        if self.followed is not None:
+        if self.measured_over:
             columns["relation"] = [
-                ", ".join(
-                    f"{best.relation} {percent(best.share, 0, brief=True)}"
-                    for best in list(self.followed.get(index, ()))[:1]
+                "".join(
+                    f"{best.relation} {percent(best.share, 0, brief=True)}" for best in head.relations[:1]
                 )
-                for index in self.heads
+                for head in self.heads
             ]
         for name in self.measures:
             columns[self._title(name)] = self._of_heads(self.numbers.values[name])
         return pd.DataFrame(columns)
 
     def _of_heads(self, values: np.ndarray) -> list[float]:
-        return [float(values[index]) for index in self.heads]
-
-    def _role(self, index: tuple[int, int]) -> str:
-        return ", ".join(role.name for role in self.numbers.roles(*index))
+        return [float(values[head.layer, head.head]) for head in self.heads]
 
     def _title(self, name: str) -> str:
         unit = f" ({self.numbers.record.units})" if name == "distance" else ""

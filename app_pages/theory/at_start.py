@@ -16,7 +16,7 @@ from app_pages.theory.over_seeds import (
     measure_over_seeds,
     spread_sentence,
 )
-from app_pages.toolkit.expression import call, named
+from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import counted
 from model.theory import gradients_at_start
 from model.theory.gradients_at_start import (
@@ -107,27 +107,26 @@ def draw_at_start(
         }
         written = {variant: call(combine_seeds, results) for variant, results in by_seed.items()}
         source = named("sweeps", written, lambda: sweeps)
-        norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
-        written = {variant: source[variant].last_gradient for variant in sweeps}
-        figure = call(last_layer_gradient, written, depths)
-        last_figure.draw(
-            figure, f"{last_layer_text(norms, depths)}\n\n{stored_verdict('last_depth')}", done=done
-        )
-        excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
-        concentration = concentration.markdown(f":material/help: {concentration_sentence(excess)}")
 
-        name = "gradient" if averaged == MEAN_OF_NORMS else "mean_gradient"
-        norms = {variant: getattr(sweep, name) for variant, sweep in sweeps.items()}
-        written = {variant: getattr(source[variant], name) for variant in sweeps}
-        words = f"{by_layer_text(norms)}\n\n{stored_verdict('toward_output')}"
-        by_layer.draw(call(layer_gradients, written), words, done=done)
+        def norms(field: str) -> tuple[dict[str, np.ndarray], dict[str, Expression]]:
+            """The field of the sweep of each variant, as arrays and as expressions."""
+            arrays = {variant: getattr(sweep, field) for variant, sweep in sweeps.items()}
+            return arrays, {variant: getattr(source[variant], field) for variant in sweeps}
 
-        norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
-        written = {variant: source[variant].hidden for variant in sweeps}
-        figure = call(hidden_norms, written, call(lemma_2, deepest, setting.d_model))
-        hidden_figure.draw(
-            figure, f"{hidden_norms_text(norms, lemma)}\n\n{stored_verdict('stream')}", done=done
-        )
+        arrays, expressions = norms("last_gradient")
+        words = f"{last_layer_text(arrays, depths)}\n\n{stored_verdict('last_depth')}"
+        last_figure.draw(call(last_layer_gradient, expressions, depths), words, done=done)
+        excess = concentration_sentence({variant: sweep.excess for variant, sweep in sweeps.items()})
+        concentration = concentration.markdown(f":material/help: {excess}")
+
+        arrays, expressions = norms("gradient" if averaged == MEAN_OF_NORMS else "mean_gradient")
+        words = f"{by_layer_text(arrays)}\n\n{stored_verdict('toward_output')}"
+        by_layer.draw(call(layer_gradients, expressions), words, done=done)
+
+        arrays, expressions = norms("hidden")
+        words = f"{hidden_norms_text(arrays, lemma)}\n\n{stored_verdict('stream')}"
+        figure = call(hidden_norms, expressions, call(lemma_2, deepest, setting.d_model))
+        hidden_figure.draw(figure, words, done=done)
 
     measure_over_seeds(
         variants,

@@ -169,14 +169,10 @@ def _widget_key(name: str) -> str:
 # Which encoders there are
 
 
+@st.cache_data(ttl=SECONDS, show_spinner="Looking through the folder …")
 def encoders_in_root() -> Listing:
     """Encoders in the folder given by `--models`."""
-    return _in_root(checkpoint.CHECKPOINTS, locations.root())
-
-
-@st.cache_data(ttl=SECONDS, show_spinner="Looking through the folder …")
-def _in_root(home: Path, _root: Path | None) -> Listing:
-    return locations.encoders_in_models_folder(home)
+    return locations.encoders_in_models_folder(checkpoint.CHECKPOINTS)
 
 
 @st.cache_data(ttl=SECONDS_OF_CACHE, show_spinner="Looking through the Hugging Face cache …")

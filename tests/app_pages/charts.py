@@ -49,3 +49,10 @@ def _described(app: AppTest, start: str) -> Iterator[dict]:
 def table(app: AppTest, start: str, *fields: str) -> pd.DataFrame:
     """The first table with these columns in the Altair chart whose description starts with `start`."""
     return next(rows for rows in described(app, start)["tables"] if set(fields) <= set(rows.columns))
+
+
+def component(app: AppTest, name: str) -> dict:
+    """What the script of the one component called `name` is told, such as the rows of a table."""
+    assert not app.exception
+    (made,) = (block.proto for block in app.get("bidi_component") if block.proto.component_name == name)
+    return json.loads(made.json)

@@ -15,10 +15,13 @@ from model import checkpoint
 from model.capture import capture
 from model.checkpoint import load
 from model.config import ModelConfig
+from model.experiments.query_attention import cross_pattern
+from model.inputs import Text
 from model.measures.head_matching import distance_matrix, match_heads
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import shown, table, weights
 from tests.app_pages.linked import charts, choose, linked, side_names
+from tests.app_pages.shown_text import explanations, page_text
 from tests.model import tiny
 from tests.tolerance import rounding
 
@@ -45,22 +48,6 @@ def assert_sides(app: AppTest, *names: str) -> None:
     actual = side_names(app)
     assert len(actual) == len(names)
     assert all(title.startswith(name) for title, name in zip(actual, names, strict=True)), actual
-
-
-def captions(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(caption.value for caption in app.caption)
-
-
-def words(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(block.value for block in app.markdown)
-
-
-def explanations(app: AppTest) -> str:
-    """What stands behind the question marks of the page's texts."""
-    assert not app.exception
-    return "\n".join(block.help or "" for block in app.markdown)
 
 
 def matched(text: str = TEXT, first: str = "imdb-pre-ln", second: str = "imdb-post-ln") -> np.ndarray:
@@ -144,7 +131,7 @@ def test_two_texts_of_different_length_are_compared_where_they_can_be(open_compa
     assert not any(message.startswith("head distance") for message in descriptions(app))
     assert not app.get("button") or all(button.key != "most_different" for button in app.button)
     app = open_compare(query="3 [SEP]", **query)
-    assert "no counterpart here" in captions(app)
+    assert "no counterpart here" in page_text(app)
 
 
 def test_an_empty_second_text_is_asked_for(open_compare):
@@ -156,7 +143,7 @@ def test_what_a_second_text_is_too_long_for_is_said(open_compare):
     app = open_compare(compare_what="two inputs", text="not", compare_text="great " * 15)
     assert (
         "second text is too long for the encoder, which leaves out the last 5 tokens: its tokenizer keeps the beginning."
-        in captions(app)
+        in page_text(app)
     )
 
 
@@ -182,16 +169,18 @@ def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare, check
     assert side_names(app)[1].startswith("imdb-pre-ln ")
     put(checkpoints, "another", replace(tiny.TEXT, class_names=()), seed=6)
     app = open_compare(checkpoint="headless", compare_with="another")
-    assert "Neither encoder has classes" in captions(app)
+    assert "Neither encoder has classes" in page_text(app)
 
 
 def test_cross_attention_stands_there_with_two_inputs_only(open_compare):
     app = open_compare(compare_part="Cross-attention", forgiven=["compare_part"])
     assert "Cross-attention" not in app.segmented_control(key="compare_part").options
     assert_sides(app, "imdb-pre-ln", "imdb-post-ln")
-    app = open_compare(compare_what="two inputs", compare_part="Cross-attention", compare_text="not film")
+    two = {"compare_what": "two inputs", "text": TEXT, "compare_text": "great plot"}
+    app = open_compare(compare_part="Cross-attention", layer="1", **two)
     assert app.segmented_control(key="compare_part").value == "Cross-attention"
-    assert len(app.get("plotly_chart")) == 1
+    queries, keys = (LiveSubject("imdb-pre-ln", Text(text)).record for text in (TEXT, "great plot"))
+    np.testing.assert_allclose(weights(shown(app, "cross")), cross_pattern(queries, keys, 1, 0), atol=1e-6)
 
 
 # Pairs of heads
@@ -207,7 +196,7 @@ def test_a_matched_head_stands_beside_its_partner(open_compare, head):
     assert [linked(app, key).name for key in charts(app)] == [f"L1 H{head}", other]
     partners = linked(app, "heads_first").data["partners"]
     assert "L{} H{}".format(*partners[2 + head]) == other
-    assert f"**L1 H{head}** ↔ **{other}**" in words(app)
+    assert f"**L1 H{head}** ↔ **{other}**" in page_text(app)
     assert "smallest sum of distances on this input" in explanations(app)
     assert not app.warning
     _, old_head, _ = linked(app, "heads_second").kept
@@ -236,7 +225,7 @@ def test_the_way_to_the_pair_that_differs_most(open_compare):
     furthest = int(distances[np.arange(4), matched()].argmax())
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == divmod(furthest, 2)
     distance = distances[furthest, matched()[furthest]]
-    assert f"{distance:.3f} apart (max 0.69)" in words(app)
+    assert f"{distance:.3f} apart (max 0.69)" in page_text(app)
     assert "Further apart: 0 of 4 pairs" in explanations(app)
 
 
@@ -245,18 +234,12 @@ def test_the_matrix_of_distances(open_compare):
     assert "Distances of the 4 heads of imdb-pre-ln from the 4 of imdb-post-ln" in description
 
 
-def test_the_difference_says_which_way_it_goes(open_compare):
-    app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", compare_view="difference")
-    other = "L{} H{}".format(*divmod(int(matched()[0]), 2))
-    assert titles(app) == [f"imdb-post-ln {other} minus imdb-pre-ln L0 H0"]
-
-
 def test_heads_beyond_those_of_the_other_stay_alone(open_compare, checkpoints):
     put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
     app = open_compare(checkpoint="imdb-post-ln")
-    assert "Without a partner in imdb-pre-ln: L" in captions(app)
+    assert "Without a partner in imdb-pre-ln: L" in page_text(app)
     app = open_compare(checkpoint="imdb-pre-ln", compare_pairing="of the same number", layer="2")
-    assert "**L2 H0** has no partner in imdb-post-ln" in words(app)
+    assert "**L2 H0** has no partner in imdb-post-ln" in page_text(app)
     assert app.info[0].value == "imdb-post-ln has no partner for L2 H0."
     app = open_compare(
         checkpoint="imdb-pre-ln", compare_pairing="of the same number", layer="2", compare_view="difference"
@@ -277,7 +260,7 @@ def test_other_patches_are_not_matched_nor_subtracted(open_compare, checkpoints)
         assert not open_compare(compare_part=part, **query).exception
     assert not open_compare(compare_part="Stream", compare_stream="representations", **query).exception
     app = open_compare(query="r1c0", **query)
-    assert "no counterpart here" in captions(app)
+    assert "no counterpart here" in page_text(app)
 
 
 @pytest.mark.rest_is_slow

@@ -15,6 +15,7 @@ from model import checkpoint
 from model.inputs import Picture
 from model.similarity.patch_similarity import patch_colours, patch_norms, patch_similarity
 from tests.app_pages.charts import described, table
+from tests.app_pages.shown_text import page_text
 from tests.model import tiny
 from viz.builders.number_format import format_number
 
@@ -31,11 +32,6 @@ ONE_PATCH, COLOURS, NORMS = ({"similarity_view": name} for name in ("one patch",
 
 def record(digit: int, name: str = "mnist-pre-ln") -> Any:
     return LiveSubject(name, Picture.of(shipped_inputs.test_digits()[0][digit])).record
-
-
-def shown_text(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(f"{block.value}\n{block.proto.help}" for block in (*app.markdown, *app.caption))
 
 
 def cosines(app: AppTest) -> np.ndarray:
@@ -65,7 +61,7 @@ def test_two_equal_pictures_are_drawn_once(open_compare):
         (NORMS, "The lengths"),
     ):
         app = open_compare(**DIGITS | {"compare_digit": "0"}, **view)
-        assert "The two inputs are the same picture." in shown_text(app)
+        assert "The two inputs are the same picture." in page_text(app)
         assert len(table(app, start, "left")) == 4
 
 
@@ -118,7 +114,7 @@ def test_lengths_are_those_of_both_pictures_and_outliers_are_counted(open_compar
     )
     length = format_number(float(results[digit].patches[patch]), "#.3g")
     picture = ("first", "second")[digit]
-    assert f"r{patch // 2}c{patch % 2} of the {picture} picture has length {length}; half" in shown_text(app)
+    assert f"r{patch // 2}c{patch % 2} of the {picture} picture has length {length}; half" in page_text(app)
 
 
 def test_lengths_begin_with_the_last_layer_that_has_a_frame(open_compare):
@@ -143,7 +139,7 @@ def test_one_patch_is_drawn(open_compare, checkpoints, view):
 
 def test_a_long_grid_says_that_a_click_shows_a_patch(open_compare, monkeypatch):
     monkeypatch.setattr(patch_views, "MOST_PATCHES", 7)
-    assert "more than 7 do not follow the pointer" in shown_text(open_compare(**DIGITS, **ONE_PATCH))
+    assert "more than 7 do not follow the pointer" in page_text(open_compare(**DIGITS, **ONE_PATCH))
 
 
 @pytest.mark.parametrize("patch", ["r9c9, first picture", "-1", "x" * 300])

@@ -13,6 +13,7 @@ from app_pages.subject.shipped_inputs import example_picture
 from model.checkpoint import load
 from model.similarity.text_on_picture import TextOnPicture, text_on_picture
 from tests.app_pages.charts import table
+from tests.app_pages.shown_text import page_text
 from tests.model.huggingface.folders import build
 from tests.model.similarity.test_text_on_picture import build_with_scale
 
@@ -32,11 +33,6 @@ def kind(request: pytest.FixtureRequest, checkpoints: Path) -> str:
 def clip(checkpoints: Path) -> Path:
     build_with_scale(checkpoints / "own", "CLIP")
     return checkpoints / "own"
-
-
-def shown_text(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(block.value for block in (*app.markdown, *app.caption)).replace("\\", "")
 
 
 def message(app: AppTest) -> str:
@@ -64,7 +60,7 @@ def test_each_text_has_a_map_that_adds_up_to_its_logit(open_compare, checkpoints
         spec_start = f"The picture over what each of 16 patches adds to the logit {parts.recorded[index]:.2f}"
         frame = table(app, spec_start.replace("-", "−"), "position", "share").sort_values("position")
         np.testing.assert_allclose(frame["share"], parts.maps[index], atol=1e-5, err_msg=text)
-    words = shown_text(app)
+    words = page_text(app)
     if kind == "CLIP":
         assert "**20** × cosine similarity of picture and text: the model's own scale" in words
         assert "softmax over these 3 texts" in words
@@ -114,7 +110,7 @@ def test_from_the_encoder_of_texts_it_goes_to_that_of_pictures_and_back(open_com
 @pytest.mark.usefixtures("clip")
 def test_a_link_that_names_the_encoder_of_texts_opens_that_of_pictures(open_compare):
     app = open_compare(**OWN | {"kind": "Text", "checkpoint": "own/text_model"})
-    assert "Logit = **20**" in shown_text(app)
+    assert "Logit = **20**" in page_text(app)
     assert app.selectbox(key="checkpoint").value == "own/vision_model"
 
 
@@ -134,7 +130,7 @@ def test_no_text_and_too_many_are_refused(open_compare, texts, expected_message)
 @pytest.mark.usefixtures("clip")
 def test_equal_texts_and_empty_lines_are_read_once(open_compare):
     app = open_compare(**OWN | {"compare_texts": " me\n\nme \nthe film"})
-    assert "softmax over these 2 texts" in shown_text(app)
+    assert "softmax over these 2 texts" in page_text(app)
 
 
 @pytest.mark.usefixtures("clip")
@@ -142,9 +138,9 @@ def test_a_text_longer_than_its_encoder_is_cut_and_said_to_be(open_compare):
     app = open_compare(**OWN | {"compare_texts": "the film " * 30})
     assert (
         "is too long for the encoder of texts, which leaves out the last 22 tokens: its tokenizer"
-        in shown_text(app)
+        in page_text(app)
     )
-    assert "softmax over this one text, and so 1" in shown_text(app)
+    assert "softmax over this one text, and so 1" in page_text(app)
 
 
 def test_weights_without_a_scale_are_said_to_have_none(open_compare, clip):
@@ -159,7 +155,7 @@ def test_weights_without_a_scale_are_said_to_have_none(open_compare, clip):
 def test_the_logit_of_a_chosen_text_falls_without_patches(open_compare):
     app = open_compare(**OWN | {"compare_checked": "me"})
     assert app.selectbox(key="compare_checked").value == "me"
-    assert "patches lower the logit of “me”" in shown_text(app)
+    assert "patches lower the logit of “me”" in page_text(app)
     frame = table(app, "Deletion: fall of the logit", "map", "random")
     assert frame["map"].iloc[0] == pytest.approx(0, abs=1e-5)
     assert frame["count"].tolist() == [0, 1, 3, 4, 6, 8, 10, 12, 13, 15, 16]
@@ -170,6 +166,6 @@ def test_the_logit_of_a_chosen_text_falls_without_patches(open_compare):
 def test_greying_that_takes_long_waits_for_a_button(open_compare, monkeypatch):
     monkeypatch.setattr(estimated_work, "AT_ONCE", 0)
     app = open_compare(**OWN)
-    assert "patches lower the logit" not in shown_text(app)
+    assert "patches lower the logit" not in page_text(app)
     app.button(key="text_falls_wanted").click().run()
-    assert "patches lower the logit" in shown_text(app)
+    assert "patches lower the logit" in page_text(app)

@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,22 +15,17 @@ from app_pages.inputs import parse_texts
 from app_pages.inputs.input_list import EnteredList
 from app_pages.subject import cache, encoders
 from app_pages.subject.shipped_inputs import sentences
-from model import checkpoint
 from model.similarity.ranked_texts import rank_texts, similarity_difference
 from model.similarity.similarity_parts import similarity_parts
 from tests.app_pages.charts import table
-from tests.model import tiny
-from tests.model.huggingface.sentence_folders import build_sentence_encoder
+from tests.app_pages.compare.test_similar_pairs import save_encoder_of_zeros
+from tests.app_pages.shown_text import page_text
 
 Open = Callable[..., AppTest]
+pytestmark = pytest.mark.usefixtures("own")
 VIEW = {"compare_part": "Similarity", "compare_what": "two inputs", "similarity_view": "several texts"}
 QUERY, TEXTS = "the film is not bad", ("a long slow story", "the film", "it is unbelievable", "it end", "all")
 FIRST, SECOND = "similarity_text", "similarity_with"
-
-
-@pytest.fixture
-def own(checkpoints: Path) -> None:
-    build_sentence_encoder(checkpoints / "own")
 
 
 @pytest.fixture
@@ -58,12 +51,6 @@ def ranked_texts(app: AppTest) -> list[str]:
     return [text for text, _ in ranking(app)]
 
 
-def on_page(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(block.value.replace("\\", "") for block in (*app.markdown, *app.caption, *app.info))
-
-
-@pytest.mark.usefixtures("own")
 def test_the_texts_of_the_list_are_ranked_by_the_cosines_of_the_library(open_ranking):
     app = open_ranking()
     expected = rank_texts(cache.loaded("own"), QUERY, TEXTS)
@@ -71,7 +58,6 @@ def test_the_texts_of_the_list_are_ranked_by_the_cosines_of_the_library(open_ran
     assert [cosine for _, cosine in ranking(app)] == pytest.approx(sorted(expected.cosines)[::-1], abs=1e-6)
 
 
-@pytest.mark.usefixtures("own")
 def test_without_a_list_the_second_text_and_the_examples_are_ranked(open_ranking):
     app = open_ranking(None, compare_text="a long story")
     texts = {"a long story", *sentences().values()}
@@ -81,7 +67,6 @@ def test_without_a_list_the_second_text_and_the_examples_are_ranked(open_ranking
 
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize("name", ["own", "imdb-pre-ln"])
-@pytest.mark.usefixtures("own")
 def test_the_words_of_the_query_add_up_to_the_difference_of_the_two_best(open_ranking, name):
     app = open_ranking(checkpoint=name)
     (one, first), (two, second), *_ = ranking(app)
@@ -89,34 +74,31 @@ def test_the_words_of_the_query_add_up_to_the_difference_of_the_two_best(open_ra
     expected = similarity_difference(*parts)
     values = table(app, f"The {len(expected.query)} ", "position", "value")
     assert values["value"].to_numpy() == pytest.approx(expected.values, abs=1e-6)
-    (sums,) = re.findall(r"is (\S+) − (\S+) = (\S+)\*\*", on_page(app).replace("−0.", "-0."))
+    (sums,) = re.findall(r"is (\S+) − (\S+) = (\S+)\*\*", page_text(app).replace("−0.", "-0."))
     assert [*map(float, sums)] == pytest.approx([first, second, first - second], abs=1e-4)
     assert Decimal(sums[0]) - Decimal(sums[1]) == Decimal(sums[2])  # as they are written
-    assert ("“its own state”" in on_page(app)) == (name == "imdb-pre-ln")
+    assert ("“its own state”" in page_text(app)) == (name == "imdb-pre-ln")
     assert first - second == pytest.approx(expected.total, abs=1e-6)
 
 
-@pytest.mark.usefixtures("own")
 def test_two_texts_are_chosen_and_the_best_two_begin(open_ranking):
     app = open_ranking()
     order = rank_texts(cache.loaded("own"), QUERY, TEXTS).order
     assert [app.selectbox(key=key).value for key in (FIRST, SECOND)] == [*order[:2]]
     app.selectbox(key=FIRST).set_value(order[3]).run()
-    assert "The cosine with text 4 minus that with text 2" in on_page(app)
+    assert "The cosine with text 4 minus that with text 2" in page_text(app)
     app.selectbox(key=FIRST).set_value(order[1]).run()  # the two differ
     assert [app.selectbox(key=key).value for key in (FIRST, SECOND)] == [order[1], order[0]]
 
 
-@pytest.mark.usefixtures("own")
 def test_the_second_text_is_compared_at_first_and_stays_when_it_is_changed(open_ranking):
     app = open_ranking(None, compare_text="a long story")
     for second in ("a long story", "the film"):
         app.text_area(key="compare_text").set_value(second).run()
         rank = ranked_texts(app).index(second) + 1
-        assert f"The cosine with text {rank} minus that with text" in on_page(app)
+        assert f"The cosine with text {rank} minus that with text" in page_text(app)
 
 
-@pytest.mark.usefixtures("own")
 def test_a_click_compares_a_text_with_the_one_that_was_chosen_last(open_ranking, monkeypatch):
     def as_buttons(*_figure: Any, take: Callable[[dict], None], **_options: Any) -> None:
         for rank in range(1, 6):
@@ -129,7 +111,7 @@ def test_a_click_compares_a_text_with_the_one_that_was_chosen_last(open_ranking,
         chosen = [order[number - 1] for number in ranks]
         next(button for button in app.button if button.label == f"click {rank}").click().run()
         assert [app.selectbox(key=key).value for key in (FIRST, SECOND)] == chosen
-    assert "The cosine with text 3 minus that with text 5" in on_page(app)
+    assert "The cosine with text 3 minus that with text 5" in page_text(app)
 
 
 @pytest.mark.rest_is_slow
@@ -144,30 +126,21 @@ def test_a_click_compares_a_text_with_the_one_that_was_chosen_last(open_ranking,
         ),
         ("the film\nit\nthe film", 2, "1 text left out that stands in the list already."),
         ("<script>alert(1)</script>\nthe film", 2, "adds to its cosine with text 1"),
-        (
-            "film " * 20_000 + "\nthe film",
-            2,
-            "1 text of more than 3,500 characters, of 99,999: the end is cut off",
-        ),
         ("film " * 20_000 + "\nthe film", 2, "1 text too long for this encoder"),
-        ("film\n\n \nthe film", 2, "2 empty lines left out."),
     ],
 )
-@pytest.mark.usefixtures("own")
 def test_what_is_left_out_is_said_in_one_sentence(open_ranking, pasted, n, sentence):
     app = open_ranking(pasted)
     assert len(ranking(app)) == n
-    assert sentence in on_page(app)
+    assert sentence in page_text(app)
 
 
-@pytest.mark.usefixtures("own")
 def test_of_twenty_long_texts_it_is_said_that_they_are_cut(open_ranking):
     app = open_ranking("\n".join("film story " * 250 + f"{'a ' * n}" for n in range(20)))
     assert len(ranking(app)) == 20
-    assert "20 texts too long for this encoder" in on_page(app)
+    assert "20 texts too long for this encoder" in page_text(app)
 
 
-@pytest.mark.usefixtures("own")
 def test_a_list_is_pasted_and_an_empty_one_is_refused(open_ranking):
     app = open_ranking(None)
     for pasted in ("it end\nthe film", " "):
@@ -177,7 +150,6 @@ def test_a_list_is_pasted_and_an_empty_one_is_refused(open_ranking):
     assert [warning.value for warning in app.warning] == ["What was pasted is empty."]
 
 
-@pytest.mark.usefixtures("own")
 def test_texts_in_which_there_is_no_token_are_left_out(open_ranking, monkeypatch):
     monkeypatch.setattr(several_texts, "readable_inputs", lambda *_: ({}, [], {}))
     app = open_ranking()
@@ -185,10 +157,7 @@ def test_texts_in_which_there_is_no_token_are_left_out(open_ranking, monkeypatch
 
 
 def test_a_vector_of_zeros_is_said_in_one_sentence(open_ranking, checkpoints):
-    loaded = tiny.loaded(replace(tiny.TEXT, class_names=()), 5)
-    for weights in loaded.model.final_norm.parameters():
-        weights.data.zero_()
-    checkpoint.save(checkpoints / "zero", loaded.model, {}, loaded.tokenizer)
+    save_encoder_of_zeros(checkpoints / "zero")
     app = open_ranking("film\nnot", checkpoint="zero")
     assert [info.value for info in app.info] == [
         "Zero makes a pooled state of length 0 of this input, which has no cosine."

@@ -17,6 +17,7 @@ from model.measures.head_matching import distance_matrix, match_heads
 from model.sources import locations
 from tests.app_pages.charts import numbers
 from tests.app_pages.linked import charts, choose, linked
+from tests.app_pages.shown_text import page_text
 from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]
@@ -71,10 +72,6 @@ def open_both(open_compare: Open, checkpoints: Path, folders: Path) -> Open:
     return opened
 
 
-def captions(app: AppTest) -> str:
-    return "\n".join(caption.value for caption in app.caption)
-
-
 def titles(app: AppTest) -> list[str]:
     return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")]
 
@@ -106,9 +103,9 @@ def of_the_bytes() -> np.ndarray:
 @pytest.mark.slow
 def test_all_heads_are_shown_by_words_and_matched_and_have_one_query(open_both):
     app = open_both(query="0 [CLS]")
-    assert "no counterpart" not in captions(app)
-    assert "The tokens differ: compared by words" in captions(app)
-    assert "; 6 words and special tokens." in captions(app)
+    assert "no counterpart" not in page_text(app)
+    assert "The tokens differ: compared by words" in page_text(app)
+    assert "; 6 words and special tokens." in page_text(app)
     one, other = (linked(app, key) for key in charts(app))
     np.testing.assert_allclose(one.weights.transpose(1, 2, 0, 3), of_pieces(), atol=1e-4)
     np.testing.assert_allclose(other.weights.transpose(1, 2, 0, 3), of_the_bytes(), atol=1e-4)
@@ -150,12 +147,12 @@ def test_the_maps_are_subtracted_by_words(open_both):
 def test_words_are_knocked_out_with_all_their_pieces(open_both):
     app = open_both(compare_part="Knock-out")
     text = "\n".join(block.value for block in app.markdown)
-    assert "Each word, with all its pieces, in turn" in captions(app)
+    assert "Each word, with all its pieces, in turn" in page_text(app)
     assert "of 6 words change the answer" in text
-    assert "bytes: the cosine distance of the pooled state" in captions(app)
+    assert "bytes: the cosine distance of the pooled state" in page_text(app)
     assert "**bytes**: without" in text
     assert "the pooled state moves by" in text
-    assert "the pieces of a word knocked out together" in captions(app)
+    assert "the pieces of a word knocked out together" in page_text(app)
 
 
 @pytest.mark.rest_is_slow
@@ -164,8 +161,8 @@ def test_each_part_of_the_stream_opens(open_both, part):
     app = open_both(compare_part="Stream", compare_stream=part)
     assert app.get("plotly_chart") or app.get("vega_lite_chart")
     is_of_tokens = part in ("shares", "answer by layer")
-    assert ("compared by words" in captions(app)) == (not is_of_tokens)
-    assert ("each side is read over its own tokens" in captions(app)) == is_of_tokens
+    assert ("compared by words" in page_text(app)) == (not is_of_tokens)
+    assert ("each side is read over its own tokens" in page_text(app)) == is_of_tokens
 
 
 def test_lengths_are_those_of_the_words_mean_states(open_both):
@@ -177,18 +174,10 @@ def test_lengths_are_those_of_the_words_mean_states(open_both):
     np.testing.assert_allclose(lengths[:, 2], expected, rtol=1e-3)
 
 
-def test_representations_are_compared_by_words(open_both):
-    app = open_both(compare_part="Stream", compare_stream="representations")
-    assert "compared by words" in captions(app)
-    assert "words and special tokens of the" in captions(app)
-    assert app.get("vega_lite_chart")
-    assert not app.info
-
-
 def test_what_only_one_encoder_reads_is_named(open_both):
     app = open_both(text="not bad " * 20, query="0 [CLS]")
-    assert "without a counterpart" in captions(app)
-    assert "of pieces" in captions(app)
+    assert "without a counterpart" in page_text(app)
+    assert "of pieces" in page_text(app)
     app = open_both(text="not bad " * 20, compare_view="difference")
     assert len(titles(app)) == 1
 

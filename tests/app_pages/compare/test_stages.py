@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from app_pages.subject.subject import LiveSubject
-from tests.app_pages.compare.test_page import TEXT, captions, descriptions, put
+from tests.app_pages.compare.test_page import TEXT, descriptions, put
+from tests.app_pages.shown_text import page_text
 from tests.model import tiny
 
 # The stream
@@ -30,15 +31,9 @@ def test_the_stream_of_both(open_compare, kind, shown, begins):
     assert any(message.startswith(begins) for message in descriptions(app))
 
 
-def test_the_last_logits_are_checked(open_compare):
-    message = captions(open_compare(compare_part="Stream", compare_stream="answer by layer"))
-    assert "Checked: no final norm, the last stage gives the true logits" in message
-    assert "Checked: through the final norm, the last stage gives the true logits" in message
-
-
 def test_one_answer_of_both_sides_is_said_once(open_compare):
     query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "answer by layer"}
-    message = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
+    message = page_text(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
     record = LiveSubject("imdb-pre-ln", TEXT).record
     assert f"Both predict **{record.class_names[record.logits.argmax()]}**" in message
 
@@ -55,12 +50,12 @@ def test_the_stream_of_encoders_of_other_depth(open_compare, checkpoints):
 def test_the_representations_say_what_was_used(open_compare):
     app = open_compare(kind="Digit", compare_part="Stream", compare_stream="representations")
     assert "CKA of 5 stages of mnist-pre-ln and 5 of mnist-post-ln" in descriptions(app)
-    assert "the first 300 test digits, the class token of each" in captions(app)
-    assert "A dash: all examples have the same state" in captions(app)  # the class token before any layer
+    assert "the first 300 test digits, the class token of each" in page_text(app)
+    assert "A dash: all examples have the same state" in page_text(app)  # the class token before any layer
     app = open_compare(text=TEXT, compare_part="Stream", compare_stream="representations")
     assert "CKA of 5 stages of imdb-pre-ln and 5 of imdb-post-ln" in descriptions(app)
-    assert "tokens of the 14 example sentences and of what was typed" in captions(app)
-    assert "A dash" not in captions(app)
+    assert "tokens of the 14 example sentences and of what was typed" in page_text(app)
+    assert "A dash" not in page_text(app)
 
 
 def test_of_texts_cut_differently_the_words_that_both_read_are_compared(open_compare, checkpoints):
@@ -73,6 +68,7 @@ def test_of_texts_cut_differently_the_words_that_both_read_are_compared(open_com
     )
     assert not app.exception
     assert not app.info
-    assert "The tokens differ: compared by words" in captions(app)
-    assert "words that only one encoder reads are left out" in captions(app)
+    assert "The tokens differ: compared by words" in page_text(app)
+    assert "words that only one encoder reads are left out" in page_text(app)
+    assert "words and special tokens of the 14 example sentences" in page_text(app)
     assert "CKA of 5 stages of imdb-pre-ln and 5 of short" in descriptions(app)

@@ -11,7 +11,8 @@ from model.atlas.results import LAYERS, comparison_file_name, write_comparison, 
 from model.atlas.running_moments import Spread
 from model.checkpoint import save, weights_hash
 from model.measures.head_matching import distance_matrix, match_heads
-from tests.app_pages.compare.test_page import TEXT, captions, descriptions, explanations, words
+from tests.app_pages.compare.test_page import TEXT, descriptions
+from tests.app_pages.shown_text import explanations, page_text
 from tests.model import tiny
 from tests.model.atlas.invented_results import against, layers
 
@@ -55,10 +56,10 @@ def test_heads_are_paired_over_the_data(open_compare, first, second):
         "alike on this input",
         "of the same number",
     ]
-    assert "**L0 H1** ↔ **L1 H0**" in words(app)
+    assert "**L0 H1** ↔ **L1 H0**" in page_text(app)
     here = distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (first, second)))[1, 2]
     mean = 0.12 if first == PRE else 0.13
-    assert f"{here:.3f} apart (max 0.69)" in words(app)
+    assert f"{here:.3f} apart (max 0.69)" in page_text(app)
     message = explanations(app)
     assert f"Over 30 films it is {mean:.3f} ± {mean / 10:.3f} (mean ± standard deviation)" in message
     assert "on average over 30 films" in message
@@ -70,7 +71,7 @@ def test_heads_can_be_paired_on_this_input(open_compare):
     partner = match_heads(distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (PRE, POST))))[
         0
     ]
-    assert "**L0 H0** ↔ **L{} H{}**".format(*divmod(int(partner), 2)) in words(app)
+    assert "**L0 H0** ↔ **L{} H{}**".format(*divmod(int(partner), 2)) in page_text(app)
     message = explanations(app)
     assert "smallest sum of distances on this input" in message
     assert (
@@ -82,8 +83,8 @@ def test_heads_can_be_paired_on_this_input(open_compare):
 def test_every_pair_stands_between_its_mean_and_this_input(open_compare):
     app = open_compare(text=TEXT, checkpoint=PRE, compare_view="distances of all heads")
     assert any(message.startswith("Head distances of 4 pairs") for message in descriptions(app))
-    assert "**Over 30 films**; the dot is this input" in words(app)
-    assert "No two seeds of such encoders were compared" in captions(app)
+    assert "**Over 30 films**; the dot is this input" in page_text(app)
+    assert "No two seeds of such encoders were compared" in page_text(app)
 
 
 def test_what_is_of_other_weights_is_not_used(open_compare, stored):
@@ -95,13 +96,13 @@ def test_what_is_of_other_weights_is_not_used(open_compare, stored):
         "alike on this input",
         "of the same number",
     ]
-    assert "standard deviation" not in captions(app)
+    assert "standard deviation" not in page_text(app)
 
 
 def test_a_damaged_file_is_one_sentence(open_compare, stored):
     (stored / PRE / comparison_file_name(POST)).write_text("{")
     app = open_compare(text=TEXT, checkpoint=PRE)
-    assert f"{PRE}/against-{POST}.json cannot be read" in captions(app)
+    assert f"{PRE}/against-{POST}.json cannot be read" in page_text(app)
     assert app.segmented_control(key="compare_pairing").options == [
         "alike on this input",
         "of the same number",
@@ -119,20 +120,20 @@ def test_a_damaged_file_is_one_sentence(open_compare, stored):
 def test_a_band_lies_behind_the_stream(open_compare, shown):
     app = open_compare(checkpoint=PRE, compare_part="Stream", compare_stream=shown)
     message = "Thick: this input. Dashed and shaded: mean ± standard deviation over 30 films."
-    assert captions(app).count(message) == 1
+    assert page_text(app).count(message) == 1
 
 
 @pytest.mark.usefixtures("stored")
 def test_two_inputs_on_one_encoder_have_no_band(open_compare):
     app = open_compare(checkpoint=PRE, compare_what="two inputs", compare_part="Stream")
-    assert "Dashed" not in captions(app)
+    assert "Dashed" not in page_text(app)
 
 
 def test_a_band_of_one_side_alone(open_compare, stored):
     (stored / POST / LAYERS).unlink()
-    assert "over 30 films" in captions(open_compare(checkpoint=PRE, compare_part="Stream"))
+    assert "over 30 films" in page_text(open_compare(checkpoint=PRE, compare_part="Stream"))
     (stored / PRE / LAYERS).write_text("PAR1")
-    message = captions(open_compare(checkpoint=PRE, compare_part="Stream"))
+    message = page_text(open_compare(checkpoint=PRE, compare_part="Stream"))
     assert f"{PRE}/layers.parquet cannot be read" in message
     assert "Dashed" not in message
 
@@ -145,8 +146,8 @@ def test_two_seeds_stand_beside_two_placements(open_compare, stored):
     app = open_compare(text=TEXT, checkpoint=PRE, compare_part="Stream", compare_stream="representations")
     names = [f"{PRE} against {POST}", "pre-LN, two seeds", "pre-LN against post-LN, one seed"]
     assert f"CKA, over 5 stages, of {' and '.join(names)}" in descriptions(app)
-    assert f"At the last stage: {'; '.join(f'{name} **0.40**' for name in names)}." in captions(app)
-    assert "began with the same random numbers" in captions(app)
+    assert f"At the last stage: {'; '.join(f'{name} **0.40**' for name in names)}." in page_text(app)
+    assert "began with the same random numbers" in page_text(app)
     app = open_compare(text=TEXT, checkpoint=PRE, compare_view="distances of all heads")
     assert f"head distance (nats), over 2 stages, of {' and '.join(names)}" in descriptions(app)
 
@@ -169,4 +170,4 @@ def test_digits_are_not_set_beside_seeds_of_texts(open_compare, stored):
         kind="Digit", checkpoint=names[0], compare_part="Stream", compare_stream="representations"
     )
     assert f"CKA, over 5 stages, of {names[0]} against {names[1]}" in descriptions(app)
-    assert "No two seeds of such encoders" in captions(app)
+    assert "No two seeds of such encoders" in page_text(app)

@@ -1,59 +1,76 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import special
+from streamlit.testing.v1 import AppTest
 
-from app_pages.compare.token_knock_out import Changes, largest_change_sentence
 from app_pages.subject import cache, shipped_inputs
-from app_pages.subject.answer import whole_answer
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side
-from app_pages.toolkit.expression import named
-from model.capture import capture
 from model.capture.intervention import without_keys
 from model.experiments.probabilities import probabilities
 from model.inputs import Picture
 from model.measures.changes import cosine_distance
-from tests.app_pages.compare.test_page import TEXT, captions, descriptions, put, words
+from tests.app_pages.compare.test_page import TEXT, descriptions, put
 from tests.app_pages.shown_subject import subject_of
+from tests.app_pages.shown_text import page_text
 from tests.model import tiny
 from viz.builders.number_format import format_number
+
+NAMES = ("imdb-pre-ln", "imdb-post-ln")
+
+
+def answers_without_each_token(name: str, text: str) -> np.ndarray:
+    """Probabilities [position, class] with one token hidden at a time."""
+    n = len(LiveSubject(name, text).record)
+    return probabilities(cache.loaded(name), [text], list(map(without_keys, range(n))))[0]
+
+
+def log_odds_changes(name: str, text: str, label: int) -> np.ndarray:
+    """Changes [position] of the log-odds of a class with one token hidden at a time."""
+    before = LiveSubject(name, text).record.probabilities[label]
+    after = answers_without_each_token(name, text)[:, label]
+    return special.logit(after.astype(float)) - special.logit(float(before))
+
+
+def predicted(name: str) -> int:
+    return int(LiveSubject(name, TEXT).record.logits.argmax())
+
+
+def assert_says_largest_distance(app: AppTest, subject: LiveSubject) -> str:
+    """The largest distance that the pooled state moves by without one token or patch, as it is written."""
+    record = subject.record
+    apart = [
+        float(cosine_distance(record.pooled, subject.under(without_keys(position)).record.pooled))
+        for position in range(len(record))
+    ]
+    assert f"the pooled state moves by {format_number(max(apart), '.2g')}" in page_text(app)
+    return format_number(max(apart), ".3g")
 
 
 @pytest.mark.parametrize("text", [TEXT, "film not great x y z"])
 def test_the_knock_out_is_said_in_numbers(open_compare, text):
-    app = open_compare(text=text, checkpoint="imdb-pre-ln", compare_part="Knock-out")
-    assert "hidden from every query" in captions(app)
-    label = int(LiveSubject("imdb-pre-ln", text).record.logits.argmax())
-    for name in ("imdb-pre-ln", "imdb-post-ln"):
+    app = open_compare(text=text, checkpoint=NAMES[0], compare_part="Knock-out")
+    assert "hidden from every query" in page_text(app)
+    label = int(LiveSubject(NAMES[0], text).record.logits.argmax())
+    for name in NAMES:
         record = LiveSubject(name, text).record
-        answers = probabilities(cache.loaded(name), [text], list(map(without_keys, range(len(record)))))[0]
-        without, before = answers[:, label], record.probabilities[label]
-        moved = special.logit(without.astype(float)) - special.logit(float(before))
+        answers = answers_without_each_token(name, text)
+        moved = log_odds_changes(name, text, label)
         strongest = int(np.abs(moved).argmax())
+        before, without = (100 * share for share in (record.probabilities[label], answers[strongest, label]))
         flips = sum(answer.argmax() != record.logits.argmax() for answer in answers)
-        line = next(block.value for block in app.markdown if block.value.startswith(f"**{name}**: P("))
         assert (
-            f"P({record.class_names[label]}) is {100 * before:.1f}\u2009%; without `{record.tokens[strongest]}` "
-            f"(position {strongest}) it is {100 * without[strongest]:.1f}\u2009% "
-            f"({format_number(moved[strongest], '+.2f')} in log-odds), the largest change. "
-        ) in line
-        assert line.endswith(f"Hidden alone, {flips} of {len(record)} tokens change the answer.")
+            f"**{name}**: P({record.class_names[label]}) is {before:.1f} %; without `{record.tokens[strongest]}` "
+            f"(position {strongest}) it is {without:.1f} % ({format_number(moved[strongest], '+.2f')} in log-odds), the largest "
+            f"change. Hidden alone, {flips} of {len(record)} tokens change the answer.\n"
+        ) in page_text(app)
 
 
 def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare):
-    names = ("imdb-pre-ln", "imdb-post-ln")
-    app = open_compare(text=TEXT, checkpoint=names[0], compare_part="Knock-out")
-    followed, every = int(LiveSubject(names[0], TEXT).record.logits.argmax()), []
-    for name in names:
-        result = probabilities(cache.loaded(name), [TEXT], list(map(without_keys, range(5))))[0]
-        answers = result[:, followed], LiveSubject(name, TEXT).record.probabilities[followed]
-        after, before = (special.logit(answer.astype(float)) for answer in answers)
-        every += (after - before).tolist()
-    reach = max(map(abs, every))
-    assert f"Both scales reach to {format_number(reach, '.3g')}." in captions(app)
+    app = open_compare(text=TEXT, checkpoint=NAMES[0], compare_part="Knock-out")
+    largest = max(np.abs(log_odds_changes(name, TEXT, predicted(NAMES[0]))).max() for name in NAMES)
+    assert f"Both scales reach to {format_number(largest, '.3g')}." in page_text(app)
 
 
 @pytest.mark.rest_is_slow
@@ -62,45 +79,26 @@ def test_without_classes_the_pooled_state_is_measured(open_compare, checkpoints,
     put(checkpoints, "headless", replace(config, class_names=()))
     query = {"kind": "Text" if config.is_text else "Digit", "checkpoint": "headless"}
     app = open_compare(compare_what="two inputs", compare_part="Knock-out", **query)
-    assert "cosine distance of the pooled state" in captions(app)
-    bars = [
-        message for message in descriptions(app) if "pooled state (cosine distance), with each" in message
-    ]
-    assert len(bars) == 2
-    selection = subject_of(app)
-    record = selection.record
-    apart = [
-        float(cosine_distance(record.pooled, selection.under(without_keys(position)).record.pooled))
-        for position in range(len(record))
-    ]
-    assert f"the pooled state moves by {format_number(max(apart), '.2g')}" in words(app)
+    assert "cosine distance of the pooled state" in page_text(app)
+    figures = [message for message in descriptions(app) if "pooled state (cosine distance), with" in message]
+    assert len(figures) == 2
+    assert_says_largest_distance(app, subject_of(app))
 
 
 def test_beside_a_side_with_classes_the_pooled_state_of_one_without_is_shown(open_compare, checkpoints):
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
-    app = open_compare(text=TEXT, checkpoint="headless", compare_with="imdb-pre-ln", compare_part="Knock-out")
+    app = open_compare(text=TEXT, checkpoint="headless", compare_with=NAMES[0], compare_part="Knock-out")
     assert not app.info
-    assert "headless: the cosine distance of the pooled state from what it was." in captions(app)
-    assert "**imdb-pre-ln**: P(" in words(app)
-    subject = LiveSubject("headless", TEXT)
-    record = subject.record
-    distances = [
-        float(cosine_distance(record.pooled, subject.under(without_keys(position)).record.pooled))
-        for position in range(len(record))
-    ]
-    assert f"the pooled state moves by {format_number(max(distances), '.2g')}" in words(app)
-    name, log_odds = "imdb-pre-ln", LiveSubject("imdb-pre-ln", TEXT).record
-    followed = int(log_odds.logits.argmax())
-    answers = probabilities(cache.loaded(name), [TEXT], list(map(without_keys, range(len(log_odds)))))[0]
-    moved = special.logit(answers[:, followed].astype(float)) - special.logit(
-        float(log_odds.probabilities[followed])
-    )
-    assert f"from what it was. The scale reaches to {format_number(max(distances), '.3g')}." in captions(app)
-    assert f"The scale reaches to {format_number(np.abs(moved).max(), '.3g')}." in captions(app)
+    assert "headless: the cosine distance of the pooled state from what it was." in page_text(app)
+    assert "**imdb-pre-ln**: P(" in page_text(app)
+    furthest = assert_says_largest_distance(app, LiveSubject("headless", TEXT))
+    assert f"from what it was. The scale reaches to {furthest}." in page_text(app)
+    largest = np.abs(log_odds_changes(NAMES[0], TEXT, predicted(NAMES[0]))).max()
+    assert f"The scale reaches to {format_number(largest, '.3g')}." in page_text(app)
 
 
 def test_a_token_of_markup_stays_a_token(open_compare):
-    assert "```" not in words(open_compare(text="` ` `", compare_part="Knock-out"))
+    assert "```" not in page_text(open_compare(text="` ` `", compare_part="Knock-out"))
 
 
 def test_of_two_answers_one_is_followed(open_compare):
@@ -114,8 +112,8 @@ def test_of_two_answers_one_is_followed(open_compare):
     )
     query = {"kind": "Digit", "checkpoint": names[0], "digit": str(digit), "compare_part": "Knock-out"}
     labels = [str(LiveSubject(name, Picture.of(images[digit])).record.logits.argmax()) for name in names]
-    assert f"P({labels[0]}) is" in words(open_compare(**query))
-    assert f"P({labels[1]}) is" in words(open_compare(compare_class="what the second says", **query))
+    assert f"P({labels[0]}) is" in page_text(open_compare(**query))
+    assert f"P({labels[1]}) is" in page_text(open_compare(compare_class="what the second says", **query))
 
 
 def test_a_class_that_one_side_does_not_know(open_compare, checkpoints):
@@ -123,23 +121,3 @@ def test_a_class_that_one_side_does_not_know(open_compare, checkpoints):
     app = open_compare(checkpoint="imdb-pre-ln", compare_with="stars", compare_part="Knock-out")
     assert not app.exception
     assert app.info[0].value.startswith("stars has no class ")
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ([0.0, 1e-7, 0.0], "**tiny**: hidden alone, none of the 3 tokens changes the answer."),
-        ([-0.5, 0.1, 0.5 + 1e-7], "without `[CLS]` (position 0) it is"),
-        ([-0.5, 0.1, 0.5 + 1e-7], "(−0.50 in log-odds), the largest change, and as large without 1 more."),
-        ([0.0, -0.5, 0.1], "(−0.50 in log-odds), the largest change."),
-    ],
-)
-def test_the_largest_change_is_that_of_all_that_are_equal_and_none_within_rounding(changes, words):
-    record = capture(tiny.loaded(tiny.TEXT), "film")
-    answer = whole_answer(record)
-    answers = np.tile(record.logits.astype(float), (3, 1))
-    answers[:, answer.followed] += changes  # of two classes the log-odds change as the logit does
-    side = Side(SimpleNamespace(record=record), "tiny")
-    changed = answer.changes(answers)
-    result = Changes(side, "keys", answer, range(3), answers, changed, named("falls", -changed))
-    assert words in largest_change_sentence(result)

@@ -131,9 +131,3 @@ def test_a_row_of_table_3_says_in_a_word_what_it_varies(open_app):
     assert groups == [
         *("base", "(A) heads", "(B) d_k", "(C) size", "(D) dropout", "(D) smoothing", "(E) positions", "big"),
     ]
-
-
-def test_table_1_has_a_row_for_each_kind_of_layer(open_app):
-    table = next(text.value for text in open_app(PAGE).markdown if "| Layer | Complexity" in text.value)
-    kinds = [line.split(" | ")[0].removeprefix("| ") for line in table.strip().splitlines()[2:6]]
-    assert kinds == ["self-attention", "restricted self-attention", "recurrent", "convolutional"]

@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 
 import numpy as np
@@ -19,9 +18,6 @@ from tests.app_pages.charts import shown, weights
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.heads.conftest import source
 from tests.app_pages.shown_text import headline, joined_captions
-from tests.model import tiny
-
-RECORD = capture(tiny.loaded(tiny.TEXT), "not great film")  # two layers of two heads, five tokens
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -37,12 +33,6 @@ def open_ablate(open_app: Open) -> Open:
 
 def grid(app: AppTest):
     return table_of(app, GRID, "layer", "column", "value").set_index("name")
-
-
-def map_of(app: AppTest, when: str) -> dict:
-    assert not app.exception
-    (chart,) = (item for item in app.get("plotly_chart") if item.key == f"ablate_map_{when}")
-    return json.loads(chart.proto.spec)
 
 
 def test_without_a_data_set_each_part_has_its_effect_at_zero(open_ablate):
@@ -63,38 +53,6 @@ def test_without_a_data_set_each_part_has_its_effect_at_zero(open_ablate):
     assert "Nothing is taken away" in headline(app)
     assert "ablate_how" not in [item.key for item in app.segmented_control]
     assert "--with ablation" in joined_captions(app)
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize("text", ["not great film", "great film"])
-def test_without_a_head_the_answer_falls_by_one_number_on_all_pages(open_app, open_ablate, text):
-    loaded = cache.loaded(ENCODER)
-    record = capture(loaded, text)
-    answer = int(record.logits.argmax())
-    logits = ablate_heads(loaded, [text], answer="logits")[0]
-    minus_other = record.logits[answer] - record.logits[1 - answer]
-    differences = minus_other - (logits[..., answer] - logits[..., 1 - answer])
-    assert differences.min() < 0 < differences.max()
-    names = [f"L{layer} H{head}" for layer, head in np.ndindex(2, 2)]
-    in_grid = grid(open_ablate(text=text)).loc[names, "value"]
-    np.testing.assert_allclose(in_grid, differences.ravel(), rtol=1e-4, atol=1e-6)
-
-    side_by_side = {"compare_part": "Stream", "compare_stream": "answer by part", "without_heads": "true"}
-    app = open_app("app_pages/compare/page.py", text=text, **side_by_side)
-    dots = table_of(app, "What each of ", "side", "part", "effect")
-    dots = dots[dots["side"] == ENCODER].set_index("part").loc[names, "effect"]
-    # there the number is the second class minus the first, whichever is the answer
-    np.testing.assert_allclose(dots, in_grid if answer == 1 else -in_grid, rtol=1e-4, atol=1e-5)
-
-    app = open_app(PAGE, text=text, checkpoint=ENCODER, heads_columns=["zeroed"])
-    (made,) = (item.proto for item in app.get("bidi_component") if item.proto.component_name == "heads_table")
-    table = json.loads(made.json)
-    (unit,) = (heading["small"] for heading in table["headings"] if heading["name"] == "zero")
-    assert unit == "the answer, nats"
-    in_table = [row["cells"][-1]["text"] for row in table["rows"]]
-    signs = {"falls by ": "+", "rises by ": "−"}
-    written = grid(open_ablate(text=text)).loc[names, "written"]
-    assert [signs[cell[:9]] + cell[9:] for cell in in_table] == [*written]
 
 
 def test_a_link_restores_what_is_taken_away(open_ablate):
@@ -131,12 +89,21 @@ def test_what_was_can_be_had_back(open_ablate):
     assert app.button(key="ablate_undo").disabled
 
 
-def test_the_list_takes_away_as_well(open_ablate):
+def test_the_list_takes_away_as_well_and_each_step_can_be_undone(open_ablate):
     app = open_ablate(ablated="h0-1")
-    chooser = app.multiselect(key="ablate_parts")
-    assert chooser.value == [("h", 0, 1)]
-    chooser.set_value([("h", 0, 1), ("p", 1)]).run()
-    assert app.query_params["ablated"] == "h0-1.p1"
+    assert app.multiselect(key="ablate_parts").value == [("h", 0, 1)]
+    steps = {
+        "h0-1": [("h", 0, 1)],
+        "a1.f0.h0-1.p3": [("h", 0, 1), ("f", 0), ("p", 3), ("a", 1)],
+        "a1.f0.p3": [("f", 0), ("p", 3), ("a", 1)],
+    }
+    for code, parts in steps.items():
+        app.multiselect(key="ablate_parts").set_value(parts).run()
+        assert app.query_params["ablated"] == code
+    for code in [*steps][1::-1]:
+        app.button(key="ablate_undo").click().run()
+        assert app.query_params["ablated"] == code
+    assert app.button(key="ablate_undo").disabled
 
 
 def test_the_map_before_and_after(open_ablate):
@@ -145,7 +112,7 @@ def test_the_map_before_and_after(open_ablate):
     for when, changed in (("before", ablated()), ("after", ablated(heads=((0, 0),), positions=(2,)))):
         record = capture(loaded, TEXT, changed)
         expected = np.where(record.mask[1, 1], record.pattern[1, 1], np.nan)
-        np.testing.assert_allclose(weights(map_of(app, when)), expected, rtol=1e-5)
+        np.testing.assert_allclose(weights(shown(app, f"ablate_map_{when}")), expected, rtol=1e-5)
 
 
 def test_another_text_puts_its_tokens_back_and_keeps_the_heads(open_ablate):
@@ -193,60 +160,3 @@ def test_of_many_positions_the_maps_show_those_around_the_query(open_ablate, mon
     for key in ("ablate_map_before", "ablate_map_after", "ablate_map_difference"):
         assert weights(shown(app, key)).shape == (2, 2)
     assert "Of 5 positions, 2 to 3 are drawn, around the query." in joined_captions(app)
-
-
-def run() -> None:
-    import streamlit as st
-
-    from app_pages.heads.ablate import (
-        ablated_parts,
-        can_undo,
-        restore_tokens_of_other_text,
-        set_ablated_parts,
-        undo,
-    )
-    from tests.app_pages.heads.test_ablate import RECORD
-
-    def toggle(part: tuple) -> None:
-        set_ablated_parts(ablated_parts(RECORD).parts ^ {part})
-
-    restore_tokens_of_other_text(RECORD)
-    for part in (("h", 0, 1), ("h", 1, 0), ("a", 1), ("f", 0), ("p", 3)):
-        name = "".join(map(str, part))
-        st.button(name, key=name, on_click=toggle, args=(part,))
-    st.button("undo", key="undo", on_click=undo, disabled=not can_undo())
-    st.button("reset", key="reset", on_click=set_ablated_parts, args=((),))
-    st.session_state["away"] = ablated_parts(RECORD)
-
-
-@pytest.fixture
-def app() -> AppTest:
-    return AppTest.from_function(run).run()
-
-
-def press(app: AppTest, *keys: str) -> str:
-    """What the address holds then."""
-    for key in keys:
-        app.button(key=key).click().run()
-        assert not app.exception
-    return app.query_params.get("ablated", "")
-
-
-def test_a_click_takes_away_and_a_second_one_puts_back(app):
-    assert press(app, "h01") == "h0-1"
-    assert press(app, "f0", "p3", "a1") == "a1.f0.h0-1.p3"
-    assert app.session_state["away"] == (((0, 1),), (1,), (0,), (3,))
-    assert press(app, "h01") == "a1.f0.p3"
-    assert app.session_state["away"].heads == ()
-
-
-def test_each_step_can_be_undone(app):
-    steps = [press(app, key) for key in ("h01", "h10", "h01", "reset")]
-    assert steps == ["h0-1", "h0-1.h1-0", "h1-0", ""]
-    assert [press(app, "undo") for _ in steps] == ["h1-0", "h0-1.h1-0", "h0-1", ""]
-    assert app.button(key="undo").disabled
-
-
-def test_what_changes_nothing_is_no_step(app):
-    press(app, "reset")
-    assert app.button(key="undo").disabled

@@ -83,34 +83,17 @@ def test_pairs_of_digits_are_two_columns_of_their_numbers(separator, header):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "1,2\n3,10000\n",
-            "Line 2 of “d.csv” has “10000” in place of the number of a test digit, from 0 to 9,999.",
-        ),
-        (
-            "1,2\n3,-4\n",
-            "Line 2 of “d.csv” has “-4” in place of the number of a test digit, from 0 to 9,999.",
-        ),
-        (
-            "1,2\n3,4.5\n",
-            "Line 2 of “d.csv” has “4.5” in place of the number of a test digit, from 0 to 9,999.",
-        ),
-        (
-            "1,2\n3,\n",
-            "Line 2 of “d.csv” has an empty cell in place of the number of a test digit, from 0 to 9,999.",
-        ),
-        (
-            "1,2\n3,four\n",
-            "Line 2 of “d.csv” has “four” in place of the number of a test digit, from 0 to 9,999.",
-        ),
-        (
-            "1,2\n３,4\n",
-            "Line 2 of “d.csv” has “３” in place of the number of a test digit, from 0 to 9,999.",
+        *(
+            (
+                f"1,2\n3,{cell}\n",
+                f"Line 2 of “d.csv” has {shown} in place of the number of a test digit, from 0 to 9,999.",
+            )
+            for cell in ("10000", "-4", "4.5", "", "four", "３")
+            for shown in [f"“{cell}”" if cell else "an empty cell"]
         ),
         ("1,2,3\n", "Line 1 of “d.csv” has 3 cells, not the numbers of two test digits."),
         ("12\n", "Line 1 of “d.csv” has one cell, not the numbers of two test digits."),
         ("first,second\n", "“d.csv” holds a header and no pair."),
-        ("", "“d.csv” is empty."),
     ],
 )
 def test_what_is_no_table_of_digits_is_refused_in_one_sentence(content, message):

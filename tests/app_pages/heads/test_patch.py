@@ -1,17 +1,15 @@
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache
-from model import checkpoint
 from model.capture import capture
 from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from model.measures.changes import class_changes
 from tests.app_pages.charts import table as table_of
-from tests.model import tiny
+from tests.app_pages.shown_text import page_text
 from viz.builders.number_format import stage_names
 
 Open = Callable[..., AppTest]
@@ -24,12 +22,6 @@ PARTS, STATES = "change of the log-odds", "Effect on"
 def open_patch(open_app: Open) -> Open:
     defaults = {"text": TEXT, "checkpoint": ENCODER, "heads_part": "Patch"}
     return lambda **query: open_app(PAGE, **defaults | query)
-
-
-def shown_text(app: AppTest) -> str:
-    assert not app.exception
-    bodies = [item.proto.body for item in app.get("html")]
-    return " ".join([*bodies, *(item.value for item in (*app.caption, *app.info))])
 
 
 def drawn_parts(app: AppTest) -> np.ndarray:
@@ -72,7 +64,7 @@ def test_parts_and_states_have_their_effects(open_patch, second):
 def test_it_begins_with_one_word_changed(open_patch):
     app = open_patch()
     assert app.text_area(key="patch_text").value == "very great film"
-    assert "5 tokens and 8" in shown_text(app)  # the tiny tokenizer has no piece for "very"
+    assert "5 tokens and 8" in page_text(app)  # the tiny tokenizer has no piece for "very"
     app.text_area(key="text").set_value("the best film").run()
     assert app.text_area(key="patch_text").value == "the worst film"
 
@@ -84,20 +76,14 @@ def test_a_second_text_of_ones_own_stays(open_patch):
     assert app.text_area(key="patch_text").value == "great"
 
 
-def test_other_lengths_are_said(open_patch):
-    app = open_patch(patch_text="great film")
-    assert "5 tokens and 4" in shown_text(app)
-    assert "left as they are: 1." in shown_text(app)
-
-
 def test_without_a_second_text_it_asks_for_one(open_patch):
     app = open_patch(patch_text=" ")
-    assert "Type a second text" in shown_text(app)
+    assert "Type a second text" in page_text(app)
 
 
 def test_digits(open_patch):
     app = open_patch(kind="Digit", checkpoint="mnist-pre-ln", patch_digit="3")
-    assert "paired one by one" in shown_text(app)
+    assert "paired one by one" in page_text(app)
     assert len(table_of(app, STATES, "stage", "position", "value")) == 5 * 5
 
 
@@ -106,7 +92,7 @@ def test_digits(open_patch):
 def test_queries_keys_and_values_can_be_taken(open_patch, taken, part):
     app = open_patch(patch_part=taken, patch_text="a great film")
     np.testing.assert_allclose(drawn_parts(app), expected_parts("a great film", part), rtol=1e-4, atol=1e-6)
-    assert f"its {taken.partition(' ')[0]} of the second text" in shown_text(app)
+    assert f"its {taken.partition(' ')[0]} of the second text" in page_text(app)
 
 
 def test_a_share_of_the_way_is_1_at_the_end(open_patch):
@@ -124,25 +110,7 @@ def test_a_share_of_the_way_is_1_at_the_end(open_patch):
     np.testing.assert_allclose(rows["value"], expected, rtol=1e-3, atol=1e-5)
 
 
-def test_without_classes_a_share_of_the_way_falls_where_the_similarity_falls(open_patch, checkpoints):
-    made = tiny.loaded(replace(tiny.TEXT, class_names=()))
-    checkpoint.save(checkpoints / "states", made.model, {}, made.tokenizer)
-    second = "a great film"
-    app = open_patch(checkpoint="states", patch_effect="share of the way", patch_text=second)
-    rows = table_of(app, "share of the way", "layer", "column", "value").sort_values(["layer", "column"])
-    clean, other = (capture(made, text).pooled.astype(float) for text in (TEXT, second))
-    heads = patch_heads(made, TEXT, second).astype(float)
-
-    def similarity(states: np.ndarray) -> np.ndarray:
-        return states @ other / np.linalg.norm(states, axis=-1) / np.linalg.norm(other)
-
-    expected = (similarity(heads) - similarity(clean)) / (1 - similarity(clean))
-    np.testing.assert_allclose(rows[rows["column"] < 2]["value"], expected.ravel(), atol=1e-4)
-    assert (expected < 0).any()
-    assert "(cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other))" in shown_text(app)
-
-
 def test_equal_answers_have_no_share_and_no_figure(open_patch):
     app = open_patch(patch_effect="share of the way", patch_text=TEXT)
-    assert "too little to divide by" in shown_text(app)
+    assert "too little to divide by" in page_text(app)
     assert not app.get("vega_lite_chart") + app.get("arrow_vega_lite_chart")

@@ -32,37 +32,15 @@ def test_a_click_chooses_the_first_head_of_a_part_and_none_of_a_feed_forward(mon
     assert taken == [(1, 2)]
 
 
-def test_the_largest_effect_is_named_with_its_digits():
-    columns, signed = Columns(("H0", "FF"), 1), Quantity("a", True, ("falls", "rises"))
-    assert (
-        signed.largest_sentence(np.array([[0.1, -0.00234]]) / 100, columns)
-        == "Largest effect of one head or feed-forward: L0 H0 (+0.00100)."
-    )
-    for rounding in (0.0, 1e-8, -9e-6):
-        assert signed.largest_sentence(np.array([[0.0, rounding]]), columns) == "No part has an effect."
-    distances = Quantity("a", False, ("as before", "furthest"))
-    assert (
-        distances.largest_sentence(np.array([[0.0, 9e-6]]), columns)
-        == "Largest effect of one head or feed-forward: L0 FF (9.00 × 10⁻⁶)."
-    )
-
-
-def test_equal_effects_are_named_together():
+def test_the_largest_effect_is_named_with_its_digits_and_of_many_equal_ones_three():
     columns, signed = Columns(("H0", "H1", "FF"), 1), Quantity("a", True, ("falls", "rises"))
-    effects = np.array([[0.5, -0.2, 0.0], [0.5 + 1e-7, -0.5, 0.1]])
-    assert (
-        signed.largest_sentence(effects[:1], columns)
-        == "Largest effect of one head or feed-forward: L0 H0 (+0.500)."
-    )
-    assert (
-        signed.largest_sentence(effects, columns)
-        == "Largest effect of one head or feed-forward: L0 H0, L1 H0, L1 H1 (+0.500)."
-    )
+    small = np.array([[0.001, 0.0, -0.0000234]])
+    assert signed.largest_sentence(small, columns).endswith(": L0 H0 (+0.00100).")
     equal = np.full((2, 3), 0.25)
-    assert (
-        signed.largest_sentence(equal, columns)
-        == "Largest effect of one head or feed-forward: L0 H0, L0 H1, L0 FF, … (+0.250)."
-    )
+    assert signed.largest_sentence(equal, columns).endswith(": L0 H0, L0 H1, L0 FF, … (+0.250).")
+    distances = Quantity("a", False, ("as before", "furthest"))
+    near = np.array([[0.0, 0.0, 9e-6]])
+    assert distances.largest_sentence(near, columns).endswith(": L0 FF (9.00 × 10⁻⁶).")
 
 
 @pytest.mark.parametrize("n_classes", [2, 0])

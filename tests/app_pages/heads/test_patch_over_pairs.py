@@ -1,5 +1,5 @@
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,29 +14,30 @@ from app_pages.subject import cache
 from app_pages.subject.shipped_inputs import test_digits as digits
 from model.checkpoint import load
 from model.experiments import patching_over_pairs
-from model.experiments.patching_over_pairs import MeanEffects, mean_effects, patch_pairs
+from model.experiments.patching_over_pairs import mean_effects, patch_pairs
+from model.inputs import InputLike
 from tests.app_pages.charts import table as table_of
+from tests.app_pages.shown_text import page_text
 
 Open = Callable[..., AppTest]
 PAGE, ENCODER = "app_pages/heads/page.py", "imdb-pre-ln"
 TEXTS = [("not great film", "a great film"), ("great film", "not a film"), ("a film", "great b c")]
-MEAN = "change of the log-odds of the predicted class"
-
-
-def held(texts: list[tuple[str, str]]) -> PairList:
-    return PairList("“a.csv”", tuple(Pair(*pair, line) for line, pair in enumerate(texts, 2)))
+DIGITS = {"kind": "Digit", "checkpoint": "mnist-pre-ln"}
+NUMBERS = [(0, 1), (2, 5), (7, 3)]
 
 
 @pytest.fixture
 def open_pairs(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Opens the tab with these pairs, of texts or of the numbers of digits, as those of a file."""
     # the answers of a tiny encoder with random weights are all nearer than 1 nat
     monkeypatch.setattr(patching_over_pairs, "LEAST_NATS_OF_MEAN", 0.01)
 
-    def opened(texts: list[tuple[str, str]] | None = None, **query: str) -> AppTest:
+    def opened(pairs: Sequence[tuple] | None = None, **query: str) -> AppTest:
         defaults = {"text": "not great film", "checkpoint": ENCODER, "heads_part": "Patch"}
         app = open_app(PAGE, **defaults | {"patch_pairs": "pairs of a file"} | query)
-        if texts is not None:
-            app.session_state["pairs_held"] = held(texts)
+        if pairs is not None:
+            held = PairList("“a.csv”", tuple(Pair(*pair, line) for line, pair in enumerate(pairs, 2)))
+            app.session_state["pairs_held" if isinstance(pairs[0][0], str) else "digit_pairs_held"] = held
             app.run()
         assert not app.exception
         return app
@@ -44,10 +45,23 @@ def open_pairs(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     return opened
 
 
-def shown_text(app: AppTest) -> str:
-    bodies = [item.proto.body for item in app.get("html")]
-    texts = [item.value for item in (*app.caption, *app.info, *app.warning, *app.markdown)]
-    return " ".join([*bodies, *texts])
+def assert_means_of_library(
+    app: AppTest, name: str, pairs: Sequence[tuple[InputLike, InputLike]], part: str, *, normalised: bool
+) -> None:
+    """The grid shows the means, deviations and intervals of `patch_pairs`, and whether 0 is inside each interval."""
+    start = "share of the way" if normalised else "change of the log-odds of the predicted class"
+    rows = table_of(app, start, "layer", "column", "value", "sd", "low", "high", "n", "result")
+    rows = rows.sort_values(["layer", "column"])
+    heads, feed_forwards = (
+        patch_pairs(cache.loaded(name), pairs, kind, normalised=normalised) for kind in (part, "feed-forward")
+    )
+    for field, column in (("mean", "value"), ("sd", "sd"), ("low", "low"), ("high", "high")):
+        expected = np.concatenate((getattr(heads, field), getattr(feed_forwards, field)), axis=1)
+        np.testing.assert_allclose(rows[column], expected.ravel(), rtol=1e-3, atol=1e-4)
+    assert set(rows["n"]) == {heads.n}
+    assert (rows["result"] != "not tested").all()
+    contains_0 = (rows["low"] <= 0) & (rows["high"] >= 0)
+    assert not (contains_0 & (rows["result"] != "no clear effect")).any()
 
 
 @pytest.mark.rest_is_slow
@@ -55,30 +69,41 @@ def shown_text(app: AppTest) -> str:
 @pytest.mark.parametrize(("taken", "part"), [("output z", "z"), ("values v", "v")])
 def test_means_are_those_of_the_library(open_pairs, taken, part, normalised):
     app = open_pairs(TEXTS, patch_part=taken, patch_effect="share of the way" if normalised else "change")
-    start = "share of the way" if normalised else MEAN
-    rows = table_of(app, start, "layer", "column", "value", "sd", "low", "high", "n", "result")
-    rows = rows.sort_values(["layer", "column"])
-    loaded = cache.loaded(ENCODER)
-    heads, feed_forwards = (
-        patch_pairs(loaded, TEXTS, kind, normalised=normalised) for kind in (part, "feed-forward")
-    )
-    for name, column in (("mean", "value"), ("sd", "sd"), ("low", "low"), ("high", "high")):
-        expected = np.concatenate((getattr(heads, name), getattr(feed_forwards, name)), axis=1)
-        np.testing.assert_allclose(rows[column], expected.ravel(), rtol=1e-3, atol=1e-4)
-    assert set(rows["n"]) == {heads.n}
-    assert (rows["result"] != "not tested").all()
-    contains_0 = (rows["low"] <= 0) & (rows["high"] >= 0)
-    assert (contains_0 == (rows["result"] == "no clear effect")).all()
+    assert_means_of_library(app, ENCODER, TEXTS, part, normalised=normalised)
 
 
-def test_without_pairs_it_asks_for_a_file_and_offers_examples(open_pairs):
-    app = open_pairs()
-    assert app.get("file_uploader")
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("normalised", [False, True])
+def test_of_pairs_of_digits_the_means_are_those_of_the_library(open_pairs, normalised):
+    app = open_pairs(NUMBERS, **DIGITS, patch_effect="share of the way" if normalised else "change")
+    images, _ = digits()
+    pairs = [(images[first], images[second]) for first, second in NUMBERS]
+    assert_means_of_library(app, "mnist-pre-ln", pairs, "z", normalised=normalised)
+    assert "3 pairs of digits from “a.csv”." in page_text(app)
+    assert "taken from the second digit: mean over pairs" in page_text(app)
+    assert "second text" not in page_text(app)
+
+
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize(
+    ("query", "noun", "examples"),
+    [
+        ({}, "texts", "the examples, each with one word replaced"),
+        (DIGITS, "digits", "the first test digits, each with the next one of another class"),
+    ],
+)
+def test_without_pairs_it_asks_for_a_file_and_offers_examples(open_pairs, query, noun, examples):
+    app = open_pairs(**query)
+    (upload,) = app.get("file_uploader")
+    assert upload.proto.label == f"Pairs of {noun} (CSV or TSV, two columns)"
     app.button(key="pairs_examples").click().run()
-    assert not app.exception
-    assert "the examples, each with one word replaced" in shown_text(app)
+    assert examples in page_text(app)
     app.button(key="pairs_other").click().run()
     assert app.get("file_uploader")
+
+
+def test_pairs_of_texts_and_of_digits_are_held_apart(open_pairs):
+    assert open_pairs(TEXTS, **DIGITS).get("file_uploader")
 
 
 def test_the_examples_differ_in_one_word():
@@ -90,19 +115,14 @@ def test_the_examples_differ_in_one_word():
 
 
 def test_equal_answers_are_left_out_of_shares_and_counted(open_pairs):
-    app = open_pairs([*TEXTS, ("a film", "a film")], patch_effect="share of the way")
-    expected = patch_pairs(cache.loaded(ENCODER), [*TEXTS, ("a film", "a film")], normalised=True)
+    pairs = [*TEXTS, ("a film", "a film")]
+    app = open_pairs(pairs, patch_effect="share of the way")
+    expected = patch_pairs(cache.loaded(ENCODER), pairs, normalised=True)
     assert expected.n_equal >= 1
-    assert f"Over {expected.n} pairs" in shown_text(app)
-    assert re.search(rf"Left out: {expected.n_equal} pairs? whose two answers are too close", shown_text(app))
-    app = open_pairs([("a film", "a film")], patch_effect="share of the way")
-    assert "too close to divide by their difference in the only pair" in shown_text(app)
-
-
-def test_one_pair_shows_nothing(open_pairs):
-    app = open_pairs(TEXTS[:1])
-    assert "at least two pairs are needed to tell an effect from chance" in shown_text(app)
-    assert set(table_of(app, MEAN, "interval")["interval"]) == {"not known: one pair"}
+    assert f"Over {expected.n} pairs" in page_text(app)
+    assert re.search(rf"Left out: {expected.n_equal} pairs? whose two answers are too close", page_text(app))
+    app = open_pairs(pairs[-1:], patch_effect="share of the way")
+    assert "too close to divide by their difference in the only pair" in page_text(app)
 
 
 def test_a_headline_names_the_largest_effect_with_n_and_interval(open_pairs):
@@ -110,106 +130,44 @@ def test_a_headline_names_the_largest_effect_with_n_and_interval(open_pairs):
     rows = table_of(app, "share of the way", "name", "value", "interval", "n", "result")
     is_shown = rows["result"] != "no clear effect"
     largest = rows.sort_values("value", key=abs).iloc[-1]
-    assert f"Over {largest['n']} pairs, {largest['name']} has the largest mean effect" in shown_text(app)
-    assert f"95 % interval {largest['interval']}" in shown_text(app)
-    assert f"{is_shown.sum()} of 6 parts" in shown_text(app)
-    assert "after Holm's correction for all 6 parts that are tested" in shown_text(app)
-
-
-def test_where_no_effect_is_clear_no_part_is_named(open_pairs):
-    """A text patched by itself changes nothing."""
-    app = open_pairs([("great film", "great film"), ("a b", "a b")])
-    assert "Over 2 pairs, no part has an effect." in shown_text(app)
+    assert f"Over {largest['n']} pairs, {largest['name']} has the largest mean effect" in page_text(app)
+    assert f"95 % interval {largest['interval']}" in page_text(app)
+    assert f"{is_shown.sum()} of 6 parts" in page_text(app)
+    assert "after Holm's correction for all 6 parts that are tested" in page_text(app)
 
 
 def test_a_pair_given_again_counts_once(open_pairs):
     app = open_pairs([TEXTS[0], TEXTS[0]])
-    assert "Over 1 pair: at least two pairs are needed to tell an effect from chance." in shown_text(app)
-    assert (
-        "Left out: 1 pair that the encoder reads like an earlier one: equal pairs count once."
-        in shown_text(app)
-    )
-    app = open_pairs([*TEXTS, TEXTS[1]])
-    assert "Over 3 pairs" in shown_text(app)
-
-
-COLUMNS = Columns(("H0", "FF"), 1)
-SIGNED, UNSIGNED = Quantity("a", True, ("falls", "rises")), Quantity("a", False, ("as before", "furthest"))
+    assert "Over 1 pair: at least two pairs are needed to tell an effect from chance." in page_text(app)
+    left_out = "Left out: 1 pair that the encoder reads like an earlier one: equal pairs count once."
+    assert left_out in page_text(app)
+    assert "Over 3 pairs" in page_text(open_pairs([*TEXTS, TEXTS[1]]))
 
 
 @pytest.mark.parametrize(
-    ("effects", "shown", "sentence"),
+    ("effects", "signed", "sentence"),
     [
         # the largest mean could be chance: it is named all the same
         (
             [[3.0, 0.1], [-1.0, 0.11], [1.0, 0.09]],
-            SIGNED,
+            True,
             "Over 3 pairs, L0 H0 has the largest mean effect: +1.00, 95 % interval −3.97 to +5.97, which could be chance. Of the parts "
             "with a clear effect, L0 FF has the largest: +0.100, 95 % interval +0.0752 to +0.125. 1 of 2 parts have a clear "
             "effect.",
         ),
-        (
-            [[-2.0, 0.1], [-2.1, 0.11], [-1.9, 0.09]],
-            SIGNED,
-            "Over 3 pairs, L0 H0 has the largest mean effect: −2.00, 95 % interval −2.25 to −1.75. 2 of 2 parts have a clear "
-            "effect.",
-        ),
-        (
-            [[3.0, 0.0], [-2.0, 0.0]],
-            SIGNED,
-            "Over 2 pairs, no part has a clear effect; L0 H0 has the largest mean effect: +0.500, 95 % interval −31.3 to +32.3.",
-        ),
-        # equal in size
-        (
-            [[3.0, -3.0], [-2.0, 2.0]],
-            SIGNED,
-            "Over 2 pairs, no part has a clear effect; L0 H0, L0 FF have the largest mean effect: +0.500.",
-        ),
-        # no variance, no test
-        (
-            [[2.0, 0.0], [2.0, 0.0]],
-            SIGNED,
-            "Over 2 pairs, no part has a clear effect; L0 H0 has the largest mean effect: +2.00, 95 % interval +2.00 to +2.00.",
-        ),
-        ([[0.0, 0.0], [1e-8, 0.0]], SIGNED, "Over 2 pairs, no part has an effect."),
-        ([[0.0, 0.0], [1e-8, 0.0]], UNSIGNED, "Over 2 pairs, no part has an effect."),
-        (
-            [[0.3, 0.1], [0.3, 0.2]],
-            UNSIGNED,
-            "Over 2 pairs, L0 H0 has the largest mean effect: 0.300, 95 % interval 0.300 to 0.300.",
-        ),
-        ([[1.0, 2.0]], SIGNED, "Over 1 pair: at least two pairs are needed to tell an effect from chance."),
+        ([[0.0, 0.0], [1e-8, 0.0]], False, "Over 2 pairs, no part has an effect."),
     ],
 )
-def test_the_headline_follows_from_the_numbers(effects, shown, sentence):
-    means = mean_effects([np.array([effect]) for effect in effects], signed=shown.signed)
-    assert headline(means, COLUMNS, shown) == sentence
+def test_the_headline_follows_from_the_numbers(effects, signed, sentence):
+    means = mean_effects([np.array([effect]) for effect in effects], signed=signed)
+    shown = Quantity("a", signed, ("falls", "rises"))
+    assert headline(means, Columns(("H0", "FF"), 1), shown) == sentence
 
 
-@pytest.fixture(scope="module")
-def of_examples() -> dict[str, MeanEffects]:
-    """Shares of the way in the encoder that comes with the project, over the examples, by part."""
-    loaded = load(Path("checkpoints/imdb-pre-ln"))
-    pairs = [(pair.first, pair.second) for pair in example_pairs().pairs]
-    return {part: patch_pairs(loaded, pairs, part, normalised=True) for part in ("z", "q", "feed-forward")}
-
-
-@pytest.mark.slow
-def test_the_largest_effect_over_the_examples_is_named_though_it_could_be_chance(of_examples):
-    heads, feed_forwards = of_examples["q"], of_examples["feed-forward"]
-    names = ("mean", "sd", "low", "high")
-    means = [np.concatenate((getattr(heads, name), getattr(feed_forwards, name)), axis=1) for name in names]
-    columns = Columns(("H0", "H1", "H2", "H3", "FF"), 1)
-    sentence = headline(MeanEffects(*means, heads.n), columns, SIGNED)
-    assert sentence.startswith("Over 5 pairs, L0 FF has the largest mean effect: +0.248")
-    assert (
-        "which could be chance. Of the parts with a clear effect, L3 FF has the largest: −0.0545" in sentence
-    )
-
-
-def test_examples_of_nearly_equal_answers_do_not_decide_the_mean_share(of_examples):
+def test_examples_of_nearly_equal_answers_do_not_decide_the_mean_share():
     """With the pairs that differ by 0.21, −0.61 and −0.39 nats, whose shares are above 0.85, L1 H0 had 0.47."""
-    heads = of_examples["z"]
+    pairs = [(pair.first, pair.second) for pair in example_pairs().pairs]
+    heads = patch_pairs(load(Path("checkpoints/imdb-pre-ln")), pairs, normalised=True)
     assert (heads.n, heads.n_equal) == (5, 4)
     assert heads.mean[1, 0] < 0.1
 
@@ -219,65 +177,17 @@ def test_long_work_waits_for_a_button_that_says_how_long_it_takes(open_pairs, mo
     app = open_pairs(TEXTS)
     button = app.button(key="patch_pairs_all")
     assert button.label == "Patch each part in 3 pairs, about 1 s"
-    assert "Over 3 pairs" not in shown_text(app)
+    assert "Over 3 pairs" not in page_text(app)
     button.click().run()
-    assert "Over 3 pairs" in shown_text(app)
+    assert "Over 3 pairs" in page_text(app)
     app.run()
-    assert "Over 3 pairs" in shown_text(app)
+    assert "Over 3 pairs" in page_text(app)
 
 
 def test_a_pair_without_a_masked_word_is_named_by_its_line(open_pairs):
     texts = [("a [MASK] film", "not [MASK] film"), ("great film", "a film")]
     app = open_pairs(texts, text="not [MASK] film", answer_of="masked word")
-    assert "The pair in line 3 cannot be read: the text has no [MASK]" in shown_text(app).replace("\\", "")
-
-
-DIGITS = {"kind": "Digit", "checkpoint": "mnist-pre-ln", "text": "not great film"}
-NUMBERS = [(0, 1), (2, 5), (7, 3)]
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize("normalised", [False, True])
-def test_of_pairs_of_digits_the_means_are_those_of_the_library(open_pairs, normalised):
-    app = open_pairs(**DIGITS, patch_effect="share of the way" if normalised else "change")
-    listed = tuple(Pair(*pair, line) for line, pair in enumerate(NUMBERS, 1))
-    app.session_state["digit_pairs_held"] = PairList("“d.csv”", listed)
-    app.run()
-    assert "3 pairs of digits from “d.csv”." in shown_text(app)
-    start = "share of the way" if normalised else MEAN
-    rows = table_of(app, start, "layer", "column", "value", "sd", "low", "high", "n")
-    rows = rows.sort_values(["layer", "column"])
-    loaded, (images, _) = cache.loaded("mnist-pre-ln"), digits()
-    pairs = [(images[first], images[second]) for first, second in NUMBERS]
-    heads, feed_forwards = (
-        patch_pairs(loaded, pairs, kind, normalised=normalised) for kind in ("z", "feed-forward")
-    )
-    for name, column in (("mean", "value"), ("sd", "sd"), ("low", "low"), ("high", "high")):
-        expected = np.concatenate((getattr(heads, name), getattr(feed_forwards, name)), axis=1)
-        np.testing.assert_allclose(rows[column], expected.ravel(), rtol=1e-3, atol=1e-4)
-    assert set(rows["n"]) == {heads.n}
-    assert "taken from the second digit: mean over pairs" in shown_text(app)
-    assert "text" not in shown_text(app).split("mean over pairs")[1].split("What")[0]
-
-
-@pytest.mark.slow
-def test_without_pairs_of_digits_it_asks_for_a_file_and_offers_examples(open_pairs):
-    app = open_pairs(**DIGITS)
-    (upload,) = app.get("file_uploader")
-    assert upload.proto.label == "Pairs of digits (CSV or TSV, two columns)"
-    app.button(key="pairs_examples").click().run()
-    assert not app.exception
-    assert "the first test digits, each with the next one of another class" in shown_text(app)
-    app.button(key="pairs_other").click().run()
-    assert app.get("file_uploader")
-
-
-def test_pairs_of_texts_and_of_digits_are_held_apart(open_pairs):
-    app = open_pairs(**DIGITS)
-    app.session_state["pairs_held"] = held(TEXTS)
-    app.run()
-    assert not app.exception
-    assert app.get("file_uploader")
+    assert "The pair in line 3 cannot be read: the text has no [MASK]" in page_text(app)
 
 
 def test_the_example_digits_differ_in_their_class():

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model.atlas.results import PRUNING, ResultTable, write_results
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.heads.conftest import source
+from tests.app_pages.shown_text import page_text
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -46,12 +47,6 @@ def write(folder: Path, name: str, **ways: Turned) -> None:
     write_results(folder / name / PRUNING, ResultTable(source=made, rows=rows))
 
 
-def shown_text(app: AppTest) -> str:
-    assert not app.exception
-    values = (item.value for item in (*app.markdown, *app.caption, *app.info))
-    return " ".join(values).replace("\u2009", " ")
-
-
 def test_both_placements_and_when_accuracy_is_lower(open_prune, checkpoints):
     write(checkpoints, "imdb-pre-ln", zero=[(0, 0), (9, 12), (12, 9), (40, 10), (90, 10)])
     write(checkpoints, "imdb-post-ln", zero=[(0, 0), (20, 5), (40, 5), (60, 5), (90, 5)])
@@ -60,14 +55,12 @@ def test_both_placements_and_when_accuracy_is_lower(open_prune, checkpoints):
         "**imdb-pre-ln**, judged on 1,000 sentences of our own: with 2 of 4 heads gone accuracy is not clearly lower, accuracy 90.0 % → "
         "89.7 %, a change of −0.3 ± 0.5 points. With one more gone it is, accuracy 90.0 % → 87.0 %, a change of "
         "−3.0 ± 0.7 points (L1 H1)."
-    ) in shown_text(app)
+    ) in page_text(app)
     assert (
         "**imdb-post-ln**, judged on 1,000 sentences of our own: accuracy is lower as soon as the first head is gone, accuracy 90.0 % → "
         "88.5 %, a change of −1.5 ± 0.5 points (L0 H1). With 2 gone: accuracy 90.0 % → 86.5 %, a change of −3.5 ± 0.7 points."
-    ) in shown_text(app)
-    assert "128 of 1,128 sentences of our own choose the head; accuracy is of 1,000 others." in shown_text(
-        app
-    )
+    ) in page_text(app)
+    assert "128 of 1,128 sentences of our own choose the head; accuracy is of 1,000 others." in page_text(app)
     rows = table_of(app, "Accuracy of", "encoder", "step", "accuracy")
     assert rows["encoder"].nunique() == 2
     assert rows["went"].tolist()[:3] == ["", "L0 H1", "L1 H0"]
@@ -78,13 +71,13 @@ def test_zeros_or_means(open_prune, checkpoints):
     nothing = [(0, 0)] * 5
     write(checkpoints, "imdb-pre-ln", zero=nothing, mean=[*nothing[:4], (400, 0)])
     app = open_prune(prune_how="means")
-    assert "with 3 of 4 heads gone accuracy is not clearly lower" in shown_text(app)
-    assert "imdb-post-ln: " in shown_text(app)  # which was not measured
-    assert "accuracy is not clearly lower even with all 4 heads gone" in shown_text(open_prune())
+    assert "with 3 of 4 heads gone accuracy is not clearly lower" in page_text(app)
+    assert "imdb-post-ln: " in page_text(app)  # which was not measured
+    assert "accuracy is not clearly lower even with all 4 heads gone" in page_text(open_prune())
 
 
 def test_without_a_file_it_says_how_to_make_one(open_prune):
-    assert "--with pruning" in shown_text(open_prune())
+    assert "--with pruning" in page_text(open_prune())
 
 
 def test_it_has_no_controls_of_an_input_until_it_goes_back_to_one(open_prune):

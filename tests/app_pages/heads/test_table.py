@@ -3,7 +3,8 @@ import pytest
 
 from app_pages.controls.heads_controls import ANY, NONE
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.table import Head, matching_heads, next_sort, sorted_heads
+from app_pages.heads.numbers import Head
+from app_pages.heads.table import matching_heads, next_sort, sorted_heads
 from model.measures.head_roles import possible_roles
 from model.measures.head_statistics import STATISTICS
 from model.record.from_arrays import from_arrays

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from app_pages.controls.heads_controls import HERE, OVER
-from app_pages.heads.numbers import HeadNumbers
+from app_pages.heads.numbers import Head, HeadNumbers
 from app_pages.heads.table_download import TableFile
 from app_pages.subject.answer import whole_answer
 from model.atlas.parquet import DataSource
@@ -17,7 +17,7 @@ from viz.heads.relation_charts import BestHead
 
 RECORD = from_arrays(np.full((1, 2, 2, 2), 0.5), ["a", "film"])
 ENTROPY, DISTANCE = np.array([[0.25, 0.125]]), np.array([[1.5, 12.0]])
-HEADS = [(0, 1), (0, 0)]
+HEADS = [Head(0, 1, ()), Head(0, 0, ())]
 MEASURES = ["entropy", "distance"]
 
 
@@ -98,8 +98,9 @@ def followed(relation: str, share: float, direction: str = "to head") -> BestHea
 
 
 def test_where_relations_were_measured_the_files_have_a_column_for_them():
-    relations = {(0, 1): [followed("case", 0.875), followed("obl", 0.5, "to dependent")]}
-    file = TableFile(numbers(), HEADS, MEASURES, relations, "250 sentences")
+    relations = followed("case", 0.875), followed("obl", 0.5, "to dependent")
+    heads = [Head(0, 1, (), relations), HEADS[1]]
+    file = TableFile(numbers(), heads, MEASURES, "250 sentences")
     table = pd.read_csv(io.BytesIO(file.csv()), keep_default_na=False)
     assert list(table.columns)[:4] == ["layer", "head", "role", "relation"]
     assert table["relation"].tolist() == ["case to head 0.8750, obl to dependent 0.5000", ""]
@@ -111,5 +112,5 @@ def test_below_the_table_in_latex_stands_what_was_measured():
     assert TableFile(numbers(), HEADS, MEASURES).note == "Numbers of one input."
     over_data = TableFile(numbers(OVER, stored=True), HEADS, MEASURES, encoder="imdb-pre-ln")
     assert over_data.note == "Means over 40 40 texts, encoder imdb-pre-ln."
-    with_relations = TableFile(numbers(), HEADS, MEASURES, {}, "250 sentences").note
+    with_relations = TableFile(numbers(), HEADS, MEASURES, "250 sentences").note
     assert with_relations.endswith("share of its links that the head follows, over 250 sentences.")
