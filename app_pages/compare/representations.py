@@ -53,12 +53,8 @@ def draw_representations(first: Side, second: Side) -> None:
     in_steps(reads, "Reading the states of the examples …", work_key)  # from here on they are cached
     similarities, chance_cka, n = _cka_and_chance(first.checkpoint, second.checkpoint, examples, by_words)
     states = [
-        call(
-            np.concatenate,
-            [_states_expression(side, other, example, by_words) for example in examples],
-            axis=1,
-        )
-        for side, other in ((first, second), (second, first))
+        _all_states(*names, examples, by_words)
+        for names in ((first.checkpoint, second.checkpoint), (second.checkpoint, first.checkpoint))
     ]
     chart = call(
         stage_similarity,
@@ -87,16 +83,22 @@ def _example_states(name: Checkpoint, example: Text | int) -> np.ndarray:
     return digit_states(cache.loaded(name), images[example : example + AT_ONCE])
 
 
-def _states_expression(side: Side, other: Side, example: Text | int, by_words: bool) -> Expression:
-    """One side's states for `example`, as `_states_of_both` computes them, as an expression."""
-    loaded = encoder(side.checkpoint)
-    if not isinstance(example, Text):
-        images = named("images", call(digits.examples)[0])
-        return call(digit_states, loaded, images[example : example + AT_ONCE])
-    states = call(residual_stream, loaded, [example])[:, 0]
-    if not by_words:
-        return states
-    return call(shared_words(side.checkpoint, other.checkpoint, example)[0].matched_states, states)
+def _all_states(
+    name: Checkpoint, other_name: Checkpoint, examples: tuple[Text | int, ...], by_words: bool
+) -> Expression:
+    """States [stage, example, d_model] of the encoder `name`, where example i is the same token, word or digit in both encoders."""
+    images = named("images", call(digits.examples)[0])
+    states = []
+    for example in examples:
+        if isinstance(example, Text):
+            of_example = call(residual_stream, encoder(name), [example])[:, 0]
+        else:
+            of_example = call(digit_states, encoder(name), images[example : example + AT_ONCE])
+        of_example = of_example.with_value(partial(_example_states, name, example))
+        if by_words and isinstance(example, Text):
+            of_example = call(shared_words(name, other_name, example)[0].matched_states, of_example)
+        states.append(of_example)
+    return call(np.concatenate, states, axis=1)
 
 
 @cached(spinner="Comparing the stages …")
@@ -107,20 +109,9 @@ def _cka_and_chance(
 
     With `by_words` an example is a word that both encoders read, with the mean state of its tokens; otherwise a token or a digit.
     """
-    pairs = [_states_of_both(name, other_name, example, by_words) for example in examples]
-    first, second = (np.concatenate(states, axis=1) for states in zip(*pairs, strict=True))
+    first = _all_states(name, other_name, examples, by_words)()
+    second = _all_states(other_name, name, examples, by_words)()
     return linear_cka(first, second), cka_by_chance(first, second), first.shape[1]
-
-
-def _states_of_both(
-    name: Checkpoint, other_name: Checkpoint, example: Text | int, by_words: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """States [stage, example, d_model] of each encoder, where example i is the same token, word or digit in both."""
-    first, second = _example_states(name, example), _example_states(other_name, example)
-    if by_words and isinstance(example, Text):
-        first_words, second_words = shared_words(name, other_name, example)
-        return first_words.matched_states(first), second_words.matched_states(second)
-    return first, second
 
 
 @cached

@@ -44,8 +44,6 @@ HISTORY = "ablated_history"  # in the session: earlier codes of ABLATED, the las
 MOST_STEPS_BACK = 50
 _PART_CODE = re.compile("(h)([0-9]{1,4})-([0-9]{1,4})|([afp])([0-9]{1,6})")
 
-Part = tuple[int | str, ...]  # ("h", layer, head), ("a", layer), ("f", layer) or ("p", position)
-
 
 class AblatedParts(NamedTuple):
     """The ablated parts of the encoder and tokens of the input, each kind sorted: heads (layer, head), layers whose attention is
@@ -58,11 +56,13 @@ class AblatedParts(NamedTuple):
     positions: tuple[int, ...]
 
     @property
-    def parts(self) -> set[Part]:
-        """All ablated parts as one set."""
-        heads: set[Part] = {("h", *head) for head in self.heads}
+    def codes(self) -> set[str]:
+        """Codes of all ablated parts, as in the address: "h0-3" is a head, "a0" all heads of a layer, "f0" its feed-forward, "p0" a
+        position.
+        """
         others = zip("afp", (self.layers, self.feed_forwards, self.positions), strict=True)
-        return heads | {(kind, index) for kind, indices in others for index in indices}
+        heads = {f"h{layer}-{head}" for layer, head in self.heads}
+        return heads | {f"{kind}{index}" for kind, indices in others for index in indices}
 
 
 def ablated_parts(record: ForwardRecord) -> AblatedParts:
@@ -79,13 +79,9 @@ def ablated_parts(record: ForwardRecord) -> AblatedParts:
     return AblatedParts(*(tuple(sorted(by_kind[kind])) for kind in ends))
 
 
-def set_ablated_parts(parts: Iterable[Part]) -> None:
-    """Callback: ablates exactly these `parts`; `undo` restores those that were ablated before."""
-    old_code = ABLATED.read()
-    code = ".".join(
-        "".join(map(str, part[:2])) + "".join(f"-{number}" for number in part[2:])
-        for part in sorted(parts, key=str)
-    )
+def set_ablated_parts(codes: Iterable[str]) -> None:
+    """Callback: ablates exactly the parts with these `codes`; `undo` restores those that were ablated before."""
+    old_code, code = ABLATED.read(), ".".join(sorted(codes))
     if code != old_code:
         st.session_state[HISTORY] = [*st.session_state.get(HISTORY, ()), old_code][-MOST_STEPS_BACK:]
         ABLATED.take(code)
@@ -103,7 +99,7 @@ def restore_tokens_of_other_text(record: ForwardRecord) -> None:
     if ABLATED.is_of_other_text(record.tokens):
         remaining = ablated_parts(record)._replace(positions=())
         if remaining != ablated_parts(record):
-            set_ablated_parts(remaining.parts)
+            set_ablated_parts(remaining.codes)
 
 
 MEASURE = "ablation"
@@ -173,23 +169,21 @@ def _choose_means(slots: Slots, stored: HeadResults | None, record: ForwardRecor
 def _choose_parts(record: ForwardRecord, ablated_now: AblatedParts) -> None:
     """Draws the list of all parts that can be ablated, and the buttons Undo and Reset."""
     n_layers, n_heads, *_ = record.pattern.shape
-    names: dict[Part, str] = {
-        ("h", layer, head): head_name(layer, head) for layer, head in np.ndindex(n_layers, n_heads)
-    }
-    names |= {("a", layer): f"L{layer}, all heads" for layer in range(n_layers)}
-    names |= {("f", layer): f"L{layer} feed-forward" for layer in range(n_layers)}
-    names |= {("p", index): label for index, label in enumerate(record.labels)}
-    st.session_state["ablate_parts"] = sorted(ablated_now.parts, key=str)
+    names = {f"h{layer}-{head}": head_name(layer, head) for layer, head in np.ndindex(n_layers, n_heads)}
+    names |= {f"a{layer}": f"L{layer}, all heads" for layer in range(n_layers)}
+    names |= {f"f{layer}": f"L{layer} feed-forward" for layer in range(n_layers)}
+    names |= {f"p{index}": label for index, label in enumerate(record.labels)}
+    st.session_state["ablate_parts"] = sorted(ablated_now.codes)
     with st.popover("Parts", key="ablate_choose"):
         st.multiselect(
             f"Taken away: heads, layers, feed-forwards, {record.units}",
             list(names),
-            format_func=lambda part: names.get(part, ""),
+            format_func=lambda code: names.get(code, ""),
             key="ablate_parts",
             placeholder="choose here, or click below",
             select_all=False,
             wrap=True,
-            on_change=lambda: set_ablated_parts(set(st.session_state["ablate_parts"])),
+            on_change=lambda: set_ablated_parts(st.session_state["ablate_parts"]),
         )
     icon, has_history = ":material/undo:", bool(st.session_state.get(HISTORY))
     st.button("Undo", key="ablate_undo", on_click=undo, disabled=not has_history, type="tertiary", icon=icon)
@@ -250,21 +244,21 @@ def _draw_effects(
     over_data = None
     if spread is not None and spread.mean.shape == (n_layers, n_heads):
         over_data = np.pad(spread.mean, ((0, 0), (0, 2)), constant_values=np.nan)
-    parts: list[Part] = [
-        {n_heads: ("a", layer), n_heads + 1: ("f", layer)}.get(column, ("h", layer, column))
+    codes = [
+        {n_heads: f"a{layer}", n_heads + 1: f"f{layer}"}.get(column, f"h{layer}-{column}")
         for layer, column in np.ndindex(shape)
     ]
-    is_gone = np.array([part in ablated_now.parts for part in parts]).reshape(shape)
+    is_gone = np.array([code in ablated_now.codes for code in codes]).reshape(shape)
 
     def take(marks: set[int]) -> None:
-        set_ablated_parts(ablated_parts(record).parts - {*parts} | {parts[mark] for mark in marks})
+        set_ablated_parts(ablated_parts(record).codes - {*codes} | {codes[mark] for mark in marks})
 
     figure = call(ablation_grid, effects, is_gone, what=answer.fall, signed=answer.signed, over=over_data)
     toggled(
         figure,
         key="ablate_grid",
         on=np.flatnonzero(is_gone).tolist(),
-        n=len(parts),
+        n=len(codes),
         take=take,
         stamp=subject.checkpoint,
         width="content",
@@ -299,8 +293,8 @@ def _draw_input(chosen: HeadChoice, before: Side, after: Side, ablated_now: Abla
     allowed[list(ablated_now.positions)] = False
 
     def take(positions: set[int]) -> None:
-        others = {part for part in ablated_parts(record).parts if part[0] != "p"}
-        set_ablated_parts(others | {("p", position) for position in positions})
+        others = ablated_parts(record)._replace(positions=()).codes
+        set_ablated_parts(others | {f"p{position}" for position in positions})
 
     input_in_colours(
         None if unit == "token" else as_python.seen_picture(after.subject),

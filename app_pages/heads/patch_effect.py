@@ -36,7 +36,7 @@ class Columns:
     """
 
     names: tuple[str, ...]
-    n_heads_of_part: int
+    n_heads_of_part: int  # 1, or how many heads share keys and values
 
     @classmethod
     def of(cls, config: ModelConfig, part: HeadPart) -> "Columns":
@@ -82,7 +82,7 @@ class Columns:
 class Quantity:
     """The quantity that the colours of a figure of effects show: name with unit, sign, ends of the scale, and formula."""
 
-    what: str  # with its unit
+    what: str  # its name with the unit, such as "change of the log-odds of good, in nats"
     signed: bool
     ends: tuple[str, str]  # names of the ends of the colours
     formula: str = ""  # of a share of the way, as a sentence

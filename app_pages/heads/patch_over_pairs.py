@@ -20,7 +20,7 @@ from app_pages.heads.parse_pairs import (
 )
 from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
 from app_pages.inputs.text_input import OPPOSITES, one_word_changed
-from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
+from app_pages.show.html_table import HtmlTable, TableCell, TableRow
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, tell
 from app_pages.subject.answer import Answer
@@ -52,9 +52,9 @@ class _Kind:
     """A kind of pairs, texts or digits, with the words and functions for entering a list of them."""
 
     noun: str
-    held: str  # key in the session
+    held: str  # session key of the pairs
     columns: str  # what the file holds, behind "a table with two columns: "
-    read: Callable[[str, bytes], PairList]
+    read: Callable[[str, bytes], PairList]  # from a file: its name and content
     examples: Callable[[], PairList]
 
     @property
@@ -256,7 +256,13 @@ def _draw_effects(
         )
     with table:
         st.markdown("**The same numbers, the largest first**")
-        draw_effects_table(effects, columns, head, is_tested=shown.signed)
+        titles = _TITLES | (_RESULT if shown.signed else {})
+        _table.draw(
+            [{"name": name, "title": title} for name, title in titles.items()],
+            effect_rows(effects, columns, head, is_tested=shown.signed),
+            key="patch_table",
+            take_row=lambda key: columns.take({"layer": key[0], "column": key[1]}),
+        )
     st.caption(" ".join(filter(None, (shown.formula, reading_sentences(effects, shown, noun)))))
 
 
@@ -329,20 +335,17 @@ def reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
     return " ".join(sentences_read)
 
 
-def draw_effects_table(
+def effect_rows(
     effects: MeanEffects, columns: Columns, head: tuple[int, int], *, is_tested: bool
-) -> None:
-    """Draws the effects as a table with the row of `head` (layer, head) marked; a click on a row chooses its head.
+) -> list[TableRow]:
+    """Rows of the table of effects, the largest mean first, with the row of `head` (layer, head) as the current one.
 
-    If `is_tested`, a column says whether an effect is clearly not 0, which cannot be tested for cosine distances.
+    If `is_tested`, a last cell says whether an effect is clearly not 0, which cannot be tested for cosine distances.
     """
-    titles = _TITLES | (_RESULT if is_tested else {})
-    headings: list[TableHeading] = [{"name": name, "title": title} for name, title in titles.items()]
     order = np.argsort(-np.abs(effects.mean), axis=None, kind="stable")
     indices = [divmod(int(number), len(columns.names)) for number in order]
-    current = head[0], columns.of_head(head[1])
-    p_values = effects.p
-    rows: list[TableRow] = [
+    current, p_values = (head[0], columns.of_head(head[1])), effects.p
+    return [
         {
             "key": [layer, column],
             "current": (layer, column) == current,
@@ -352,13 +355,6 @@ def draw_effects_table(
         }
         for layer, column in indices
     ]
-
-    _table.draw(
-        headings,
-        rows,
-        key="patch_table",
-        take_row=lambda key: columns.take({"layer": key[0], "column": key[1]}),
-    )
 
 
 def _table_cells(

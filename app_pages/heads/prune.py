@@ -42,15 +42,11 @@ def draw_pruning(controls: DeltaGenerator) -> None:
     if not stored:
         st.info(measuring_sentence(chosen, f"--with {MEASURE}"), icon=":material/database:")
         return
-    methods = [
-        method
-        for method in PRUNED_BY
-        if any((table.rows["how"] == method).any() for table in stored.values())
-    ]
+    measured = {how for table in stored.values() for how in table.rows["how"]}
+    options = {label: how for how, label in PRUNED_BY.items() if how in measured}
     with controls:
-        method = PRUNED.choose([PRUNED_BY[option] for option in methods])
-    steps = {name: _pruning_steps(table, method) for name, table in stored.items()}
-    by_encoder = {name: curve for name, curve in steps.items() if curve}
+        how = options[PRUNED.choose(options)]
+    by_encoder = {name: curve for name, table in stored.items() if (curve := _pruning_steps(table, how))}
     for name, curve in by_encoder.items():
         st.markdown(_removal_sentences(name, stored[name], curve))
     curves = {
@@ -96,7 +92,8 @@ def _examples_sentence(tables: Iterable[ResultTable]) -> str:
 
 
 def _pruning_steps(table: ResultTable, how: str) -> list[PruningStep]:
-    rows = table.rows[table.rows["how"] == next(name for name, label in PRUNED_BY.items() if label == how)]
+    """The steps of the removal of heads whose output is replaced as `how`, a key of `PRUNED_BY`, says; [] if it was not measured."""
+    rows = table.rows[table.rows["how"] == how].sort_values("step")
     return [
         PruningStep(
             step=int(row.step),
@@ -108,7 +105,7 @@ def _pruning_steps(table: ResultTable, how: str) -> list[PruningStep]:
             turned_wrong=int(row.turned_wrong),
             turned_right=int(row.turned_right),
         )
-        for row in rows.sort_values("step").itertuples()
+        for row in rows.itertuples()
     ]
 
 

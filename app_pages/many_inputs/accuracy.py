@@ -91,18 +91,10 @@ def _class_table(counts: np.ndarray, names: tuple[str, ...]) -> str:
     lines = [("all", sum(right), sum(all_of)), *zip(map(plain, names), right, all_of, strict=True)]
     for name, n_right, n in lines:
         if n:
-            shares = (
-                "too few | "
-                if n < FEWEST
-                else f"{percent(n_right / n, brief=True)} | {_interval_text(n_right, n, brief=True)}"
-            )
-            rows.append(f"| {name} | {n_right:,} of {n:,} | {shares} |")
+            low, high = map(float, wilson_interval(np.array(n_right), np.array(n)))
+            shares = f"{percent(n_right / n, brief=True)} | {format_number(100 * low, '.1f')} to {percent(high, brief=True)}"
+            rows.append(f"| {name} | {n_right:,} of {n:,} | {'too few | ' if n < FEWEST else shares} |")
     return "\n".join(rows)
-
-
-def _interval_text(n_right: int, n: int, *, brief: bool = False) -> str:
-    low, high = wilson_interval(np.array(n_right), np.array(n))
-    return f"{format_number(100 * float(low), '.1f')} to {percent(float(high), brief=brief)}"
 
 
 @dataclass(frozen=True, kw_only=True)

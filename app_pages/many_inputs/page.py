@@ -35,7 +35,7 @@ _ITEMS = (
 _COMMAND = "Many inputs: Measure all heads over these inputs"
 
 
-def write_summary(kind: str, listed: InputList, predictions: Predictions) -> None:
+def say_summary(kind: str, listed: InputList, predictions: Predictions) -> None:
     """Writes on the page how many inputs the list has, of the `kind` text or picture, and how many are classified correctly."""
     what = "examples, chosen to be hard" if listed.is_ours and kind == encoders.TEXT else "inputs"
     sentence = f"{len(predictions.lines):,} {what}"
@@ -46,7 +46,7 @@ def write_summary(kind: str, listed: InputList, predictions: Predictions) -> Non
     st.markdown(sentence, width="content")
 
 
-def write_notes(listed: InputList, predictions: Predictions) -> None:
+def say_notes(listed: InputList, predictions: Predictions) -> None:
     """Writes what was left out of the list."""
     if notes := (*listed.notes, *predictions.notes):
         st.caption(plain(" ".join(notes)))
@@ -63,8 +63,8 @@ def draw() -> None:
         draw_list_entry(kind, classes)
     predictions: Predictions = predict(name, listed.items)
     if not predictions.lines:
-        write_summary(kind, listed, predictions)
-        write_notes(listed, predictions)
+        say_summary(kind, listed, predictions)
+        say_notes(listed, predictions)
         stop("The encoder can read none of these inputs.")
     with controls:
         orders = [WRONG] * bool(predictions.n_labelled) + [HARDEST] * bool(predictions.surprise) + [AS_GIVEN]
@@ -83,7 +83,7 @@ def draw() -> None:
         go_to(ATTENTION, *input_list.open_item(kind, number, name))
 
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="many_summary"):
-        write_summary(kind, listed, predictions)
+        say_summary(kind, listed, predictions)
         say_filter(row_filter, len(lines), predictions)
     if predictions.n_labelled:
         with st.container(horizontal=True, gap="medium"):
@@ -110,7 +110,7 @@ def draw() -> None:
             icon=":material/download:",
             on_click="ignore",
         )
-    write_notes(listed, predictions)
+    say_notes(listed, predictions)
     draw_measuring(name, listed.items, predictions)
 
 

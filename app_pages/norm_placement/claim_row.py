@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from statistics import fmean
+from urllib.parse import parse_qsl
 
 import streamlit as st
 
@@ -10,64 +11,43 @@ from app_pages.controls.pages import read_link
 from app_pages.show.show import show
 from app_pages.show.verdicts import verdict_html, verdict_lines
 from app_pages.toolkit.expression import call
-from app_pages.toolkit.markdown import counted
+from app_pages.toolkit.markdown import counted, table
 from model.claims.catalogue import Claim
 from model.claims.verdict import Beyond, ClaimOutcome, Judgement, Measurement
 from viz.builders.number_format import format_number, percent, standard_error
 from viz.norm_placement.seed_strip import ACROSS, SeedLine, seed_strip
 
-_TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
-_PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
-_AT_START = {"theory_part": "Before training"}
-_AS_TRAINED = _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}
-# By the key of a claim: the page that shows what it is about, and the options in its address.
-LINKS: dict[str, tuple[str, dict[str, str]]] = {
-    "last_depth": ("theory", _AT_START | {"figure": "theory_last"}),
-    "last": ("theory", _AS_TRAINED | {"figure": "theory_last"}),
-    "whole": ("training", {"training": "Training history", "figure": "shown_history_gradient_norm"} | _TEXT),
-    "toward_output": ("theory", _AS_TRAINED | {"figure": "theory_by_layer"}),
-    "early_update": (
-        "theory",
-        {
-            "theory_part": "First steps",
-            "theory_start": "Xavier",
-            "theory_ff": "4 d",
-            "theory_depth": "18",
-            "theory_seeds": "3",
-            "figure": "theory_updates",
-        },
-    ),
-    "warm_up": ("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
-    "warm_up_gain": ("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
-    "rate": ("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
-    "speed": ("training", {"training": "Training history", "figure": "shown_history_loss"} | _TEXT),
-    "stream": ("compare", _PAIR | {"compare_part": "Stream", "figure": "shown_stream_mean"}),
-    "branches": (
-        "compare",
-        _PAIR | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
-    ),
-    "early_parts": (
-        "compare",
-        _PAIR
-        | {"compare_part": "Stream", "compare_stream": "answer by part", "figure": "shown_answer_parts"},
-    ),
-    "early_layers": (
-        "training",
-        {
-            "training": "Recording",
-            "training_curves": "gradient norms",
-            "kind": "Digit",
-            "figure": "shown_curves",
-        },
-    ),
-    "entropy": ("attention", _TEXT | {"figure": "all_heads"}),
-    "roles": (
-        "compare",
-        _PAIR | {"compare_part": "Heads", "compare_view": "distances of all heads", "figure": "distances"},
-    ),
-    "accuracy": ("compare", _PAIR),
+_ENCODERS = "kind=Text&checkpoint=sentences-pre-ln-seed0"
+_COMPARED = f"compare?{_ENCODERS}&compare_with=sentences-post-ln-seed0"
+_STREAM = f"{_COMPARED}&compare_part=Stream"
+_AS_TRAINED = "theory?theory_part=Before training&theory_start=Xavier&theory_ff=4 d"
+_STORED_RUNS = "theory?theory_part=First steps&figure=theory_stored_runs"
+# By the key of a claim: the address that shows what it is about.
+_ADDRESSES = {
+    "last_depth": "theory?theory_part=Before training&figure=theory_last",
+    "last": f"{_AS_TRAINED}&figure=theory_last",
+    "whole": f"training?training=Training history&figure=shown_history_gradient_norm&{_ENCODERS}",
+    "toward_output": f"{_AS_TRAINED}&figure=theory_by_layer",
+    "early_update": "theory?theory_part=First steps&theory_start=Xavier&theory_ff=4 d&theory_depth=18&theory_seeds=3&figure=theory_updates",
+    "warm_up": _STORED_RUNS,
+    "warm_up_gain": _STORED_RUNS,
+    "rate": _STORED_RUNS,
+    "speed": f"training?training=Training history&figure=shown_history_loss&{_ENCODERS}",
+    "stream": f"{_STREAM}&figure=shown_stream_mean",
+    "branches": f"{_STREAM}&compare_stream=shares&figure=shown_stream_shares",
+    "early_parts": f"{_STREAM}&compare_stream=answer by part&figure=shown_answer_parts",
+    "early_layers": "training?training=Recording&training_curves=gradient norms&kind=Digit&figure=shown_curves",
+    "entropy": f"attention?{_ENCODERS}&figure=all_heads",
+    "roles": f"{_COMPARED}&compare_part=Heads&compare_view=distances of all heads&figure=distances",
+    "accuracy": _COMPARED,
 }
 WIDTHS = (3.6, 5.4, 2.3, 1.8)  # claim, what was measured, verdict, numbers and link
+
+
+def link_of(key: str) -> tuple[str, dict[str, str]]:
+    """Name of the page that shows what the claim `key` is about, and the options in its address."""
+    page, _, query = _ADDRESSES[key].partition("?")
+    return page, dict(parse_qsl(query))
 
 
 def draw_row(claim: Claim, measured: Sequence[Measurement]) -> None:
@@ -77,12 +57,18 @@ def draw_row(claim: Claim, measured: Sequence[Measurement]) -> None:
         words, values, verdict, more = st.columns(WIDTHS, gap="small", vertical_alignment="center")
         with more:
             is_open = VALUES[claim.key].choose()
-            page, query = read_link(*LINKS[claim.key])
+            page, query = read_link(*link_of(claim.key))
             st.page_link(page.script, label=f"{page.title} →", query_params=query)
         words.markdown(f"{claim.says} :small[:gray[{claim.by or 'Our own question.'}]]")
         verdict.html(verdict_html(judgements))
         with values:
-            if shown := shown_measurements(judgements, are_all_shown=is_open):
+            # unopened, only what the verdict rests on
+            shown = [
+                judgement.measured
+                for judgement in judgements
+                if is_open or judgement.outcome not in (ClaimOutcome.TOO_FEW, ClaimOutcome.LEFT_OUT)
+            ]
+            if shown:
                 _draw_strip(claim, shown, is_open=is_open)
             else:
                 st.caption(
@@ -92,16 +78,6 @@ def draw_row(claim: Claim, measured: Sequence[Measurement]) -> None:
                 )
         if is_open:
             _draw_numbers(claim, judgements)
-
-
-def shown_measurements(judgements: Sequence[Judgement], *, are_all_shown: bool) -> list[Measurement]:
-    """The measurements on which the verdict rests, or all."""
-    without_verdict = (ClaimOutcome.TOO_FEW, ClaimOutcome.LEFT_OUT)
-    return [
-        judgement.measured
-        for judgement in judgements
-        if are_all_shown or judgement.outcome not in without_verdict
-    ]
 
 
 def _draw_strip(claim: Claim, shown: Sequence[Measurement], *, is_open: bool) -> None:
@@ -163,7 +139,7 @@ def values_table(measured: Sequence[Measurement]) -> str:
         titles.append(ACROSS)
         for row, measurement in zip(rows, measured, strict=True):
             row.append(_over_seeds(measurement.across or ()))
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, ["---"] * len(titles), *rows))
+    return table(titles, rows)
 
 
 def _over_seeds(values: Sequence[float]) -> str:

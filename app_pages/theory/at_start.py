@@ -17,7 +17,7 @@ from app_pages.theory.over_seeds import (
     spread_sentence,
 )
 from app_pages.toolkit.expression import Expression, call, named
-from app_pages.toolkit.markdown import counted
+from app_pages.toolkit.markdown import counted, table
 from model.theory import gradients_at_start
 from model.theory.gradients_at_start import (
     InitialNorms,
@@ -162,26 +162,17 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
     """
     if len(depths) < 2:
         return "One depth has no slope: choose more layers."
-    n_seeds = len(next(iter(norms.values())))
-    lines = [
-        f"{spread_sentence(n_seeds)} Dotted: how the pull would fall like 1/√L, to a "
-        "half with 4 times the layers.",
-        "",
-        f"| | {depths[-1]} layers ÷ {depths[0]} | power of L |",
-        "|---|---|---|",
-    ]
+    rows = []
     for variant, by_seed in norms.items():
         mean, smallest, largest = (
             format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
         )
         first, *_, last = by_seed.mean(axis=0)
-        lines.append(f"| {variant} | {last / first:.2f} | **{mean}** ({smallest} to {largest}) |")
-    return "\n".join(
-        [
-            *lines,
-            "",
-            "Power 0: the same pull in deeper encoders; −0.5: like 1/√L. In brackets: over the seeds.",
-        ]
+        rows.append((variant, f"{last / first:.2f}", f"**{mean}** ({smallest} to {largest})"))
+    return (
+        f"{spread_sentence(norms)} Dotted: how the pull would fall like 1/√L, to a half with 4 times the layers.\n\n"
+        f"{table(('', f'{depths[-1]} layers ÷ {depths[0]}', 'power of L'), rows)}\n\n"
+        "Power 0: the same pull in deeper encoders; −0.5: like 1/√L. In brackets: over the seeds."
     )
 
 
@@ -189,27 +180,18 @@ def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
     """Markdown table of the ratio of last to first layer in the norms [seed, layer] for each variant, and a sentence on post-LN
     over all seeds.
     """
-    lines = [
-        spread_sentence(len(next(iter(norms.values())))),
-        "",
-        "| | first layer | last layer | last ÷ first (over seeds) |",
-        "|---|---|---|---|",
-    ]
-    remark = ""
+    rows, remark = [], ""
     for variant, by_seed in norms.items():
         first, last, ratio = gradients_at_start.first_and_last(by_seed)
         ratios = by_seed[:, -1] / by_seed[:, 0]
-        cells = [
-            variant,
-            format_number(first, ".3g"),
-            format_number(last, ".3g"),
-            f"**{ratio:.2f}** ({ratios.min():.2f} to {ratios.max():.2f})",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+        ends = f"({ratios.min():.2f} to {ratios.max():.2f})"
+        cells = format_number(first, ".3g"), format_number(last, ".3g"), f"**{ratio:.2f}** {ends}"
+        rows.append((variant, *cells))
         if variant == "post-LN":
             n_grows = int((ratios > 1).sum())
             remark = f"\n\nIn post-LN it grows from the first layer to the last in {n_grows} of {counted(len(ratios), 'seed')}."
-    return "\n".join(lines) + remark
+    headings = "", "first layer", "last layer", "last ÷ first (over seeds)"
+    return f"{spread_sentence(norms)}\n\n{table(headings, rows)}{remark}"
 
 
 def hidden_norms_text(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:

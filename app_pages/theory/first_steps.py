@@ -19,7 +19,7 @@ from app_pages.theory.over_seeds import (
     spread_sentence,
 )
 from app_pages.toolkit.expression import call, named
-from app_pages.toolkit.markdown import PLACEMENTS, plain
+from app_pages.toolkit.markdown import PLACEMENTS, plain, table
 from model import checkpoint
 from model.theory.digit_training import (
     GRID_BATCH_SIZE,
@@ -94,12 +94,7 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
 
 def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
     """Text beside the figure: how far one step and all steps move the output, from `updates` [seed, step]."""
-    lines = [
-        spread_sentence(len(next(iter(updates.values())))),
-        "",
-        f"| | after 1 step (over seeds) | after {n_steps} |",
-        "|---|---|---|",
-    ]
+    rows = []
     for variant, by_seed in updates.items():
         cells = [
             f"{emphasis}{mean:.2f}{emphasis} ({ends.min():.2f} to {ends.max():.2f})"
@@ -107,12 +102,13 @@ def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) 
                 ("**", ""), mean_first_and_last(by_seed), (by_seed[:, 1], by_seed[:, -1]), strict=True
             )
         ]
-        lines.append(f"| {variant} | {' | '.join(cells)} |")
+        rows.append((variant, *cells))
     scale = (
         rf"To compare: before training the output of a position is a vector of length $\sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "
         rf"ones are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."
     )
-    return "\n".join([*lines, "", scale])
+    headings = "", "after 1 step (over seeds)", f"after {n_steps}"
+    return f"{spread_sentence(updates)}\n\n{table(headings, rows)}\n\n{scale}"
 
 
 def draw_warm_up() -> None:

@@ -1,9 +1,10 @@
 """Measurements that run seed by seed under a progress bar, with figures that are redrawn as results come in."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from time import monotonic
 from typing import TypeVar
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -34,8 +35,9 @@ class FigureWithText:
         self._words = self._words.markdown(words)
 
 
-def spread_sentence(n_seeds: int) -> str:
-    """Sentence on what lines and bands are, over this number of seeds."""
+def spread_sentence(by_variant: Mapping[str, np.ndarray]) -> str:
+    """Sentence on what lines and bands are, of numbers [seed, ...] for each variant."""
+    n_seeds = len(next(iter(by_variant.values())))
     return f"Line: mean over {counted(n_seeds, 'seed')}; band: from the least to the largest."
 
 

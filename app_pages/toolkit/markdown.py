@@ -1,7 +1,7 @@
 """Text for pages: names of norm placements, escaped user input, counts, lists and error messages."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 PLACEMENTS = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t": "B2T"}  # by norm_placement
 
@@ -29,3 +29,9 @@ def beginning(names: Sequence[str], most: int) -> str:
 def sentence(words: object) -> str:
     """A text, such as an error message, as a sentence with a capital letter and a full stop."""
     return f"{str(words)[:1].upper()}{str(words)[1:]}."
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown, of cells in Markdown."""
+    lines = (headings, ["---"] * len(headings), *rows)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -43,9 +43,9 @@ CURVES = (  # value, its list in the history, whether it is smoothed, axis title
 _OTHERS = "The encoders of this project brought recordings of their training along: choose one of them above."
 
 
-def pair() -> tuple[Checkpoint, ...]:
-    """The chosen encoder and the other one of its pre-LN/post-LN pair; only the chosen one if it has no pair, () if there is
-    none.
+def choose_pair() -> tuple[Checkpoint, ...]:
+    """Draws the list of encoders; returns the chosen one and the other of its pre-LN/post-LN pair, only the chosen one if it has no
+    pair, () if there is none.
     """
     name = choose_encoder()
     names = (encoders.pair(name) or (name,)) if name is not None else ()
@@ -59,7 +59,7 @@ def draw() -> None:
     part = PART.choose()
     controls, more = bar("controls")
     with controls:
-        names = pair()
+        names = choose_pair()
     try:
         if not names:
             st.info("There is no encoder of this kind to show.")
@@ -117,6 +117,7 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
             log_x=log_x,
             log_y=value == "gradient_norm",
             title=title,
+            is_share=value == "accuracy",
         )
         with column:
             show(chart, key=f"history_{value}")

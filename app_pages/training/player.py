@@ -259,6 +259,7 @@ def _draw_curves(recordings: dict[Checkpoint, TrainingRecording], probe: int) ->
             x_title="recorded moment",
             log_y=log_y,
             title=name,
+            is_share=measure == ACCURACY,
         )
         with column:
             show(chart, key=f"curves_{name}")

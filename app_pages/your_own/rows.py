@@ -62,7 +62,8 @@ def shown_name(name: str) -> str:
 
 def _draw_row(name: str) -> None:
     info = description(name)
-    with st.container(horizontal=True, vertical_alignment="center", key=f"row_{_widget_key(name)}"):
+    key = re.sub(r"\W", "_", locations.printable_name(name))
+    with st.container(horizontal=True, vertical_alignment="center", key=f"row_{key}"):
         st.html(_as_html(name, info))
         if info.summary or info.left_out:
             with st.popover("Details", type="tertiary"):
@@ -107,13 +108,9 @@ def _as_html(name: str, info: Description) -> str:
         ]
         facts.append(summary.get("output", "").partition(":")[0])
     lines = [" · ".join(escape(fact) for fact in facts if fact), *map(escape, info.notes)]
-    problem = f'<p class="wrong">{escape(_with_period(info.problem))}</p>' if info.problem else ""
+    problem = f'<p class="wrong">{escape(info.problem.removesuffix("."))}.</p>' if info.problem else ""
     paragraphs = "".join(f"<p>{line}</p>" for line in lines if line)
     return f'<div class="encoder"><b>{escape(shown_name(name))}</b>{paragraphs}{problem}</div>'
-
-
-def _with_period(sentence: str) -> str:
-    return sentence if sentence.endswith(".") else f"{sentence}."
 
 
 def _draw_details(info: Description) -> None:
@@ -133,7 +130,7 @@ def _open(name: str) -> None:
             checkpoint.fingerprint(name)  # hashes them, once
         cache.loaded(name)
     except (ValueError, OSError) as error:
-        st.error(f"{shown_name(name)} cannot be opened: {plain(_with_period(str(error)))}")
+        st.error(f"{shown_name(name)} cannot be opened: {plain(str(error).removesuffix('.'))}.")
         return
     session_encoders.open_(name)
     _open_in_attention(name)
@@ -160,10 +157,6 @@ def _open_both_encoders(name: str, text_encoder: str) -> None:
     CHECKPOINT.take(name)
     choices = CHECKPOINT.to(name), KIND.to(encoders.PICTURE), COMPARED.to(TEXTS_ON_PICTURE)
     go_to(COMPARE, *choices)
-
-
-def _widget_key(name: str) -> str:
-    return "".join(character if character.isalnum() else "_" for character in locations.printable_name(name))
 
 
 # Which encoders there are

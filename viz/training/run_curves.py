@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..builders.chart import Column, chart, encodings_by_kind, layer
 from ..builders.figure import Kwargs, VegaFigure, tip
-from ..builders.number_format import percent, standard_error
+from ..builders.number_format import THIN_PERCENT, percent, standard_error
 from ..builders.palette import NEUTRAL
 from ..builders.theme import INK, SMALL, heading
 
@@ -29,6 +29,7 @@ def run_curves(
     log_x: bool = False,
     log_y: bool = False,
     title: str = "",
+    is_share: bool = False,
 ) -> VegaFigure:
     """Curves of the data frame `table`, which has the columns step, value, run and, with `line_title`, line: a number
     that orders the curves of one run.
@@ -37,8 +38,11 @@ def run_curves(
     several curves, the lines have different colours instead. A curve is broken where the column "task" changes; if it
     changes at the same steps in all runs, a band for each task shows its number and, if there is room, its name; narrow
     bands share a label such as "6–9".
-    Further columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1.
+    Further columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1. With `is_share` the
+    values are shares from 0 to 1, written as percentages.
     """
+    form = ".4~%" if is_share else ".4~g"
+    y_axis: Kwargs = {"format": form, "tickCount": 5} | ({"labelExpr": THIN_PERCENT} if is_share else {})
     tooltip_columns = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
     run_names = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
     lines = tuple(np.unique(table["line"]).tolist()) if line_title else ()
@@ -59,7 +63,7 @@ def run_curves(
             "value:Q",
             title=y_title,
             scale=alt.Scale(type="log" if log_y else "linear", zero=False),
-            axis=alt.Axis(format=".4~g", tickCount=5),
+            axis=alt.Axis(**y_axis),
         ),
         **encodings_by_kind(*kinds[:2], color=kinds[2], legend=legend),
         "tooltip": [
@@ -67,7 +71,7 @@ def run_curves(
             *([tip("line:O", title=line_title)] if line_title else []),
             tip("step:Q", ",", x_title),
             *(alt.Tooltip(field=name, type="nominal") for name in tooltip_columns),
-            tip("value:Q", ".4~g", y_title),
+            tip("value:Q", form, y_title),
         ],
     }
     drawing = {"shown": table["step"] + log_x}

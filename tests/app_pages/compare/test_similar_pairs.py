@@ -70,7 +70,7 @@ def test_an_encoder_with_classes_is_said_to_be_compared_by_its_pooled_states(ope
         LiveSubject("imdb-pre-ln", Text("not great")).loaded, "not great", "not great film"
     ).by_word()
     np.testing.assert_allclose(cells(app), parts.values.ravel(), atol=1e-6)
-    assert "what [CLS] read in the last layer" in page_text(app)
+    assert "what [CLS] read in the last layer" in explanations(app)
     of_words = parts.values[: len(parts.a), : len(parts.b)].sum()
     rest = parts.values.sum() - of_words
     words, others = (format_number(float(number), "+.4f") for number in (of_words, rest))

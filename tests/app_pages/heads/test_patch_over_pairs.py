@@ -9,12 +9,12 @@ from streamlit.testing.v1 import AppTest
 from app_pages.heads import patch_over_pairs
 from app_pages.heads.parse_pairs import Pair, PairList
 from app_pages.heads.patch_effect import Columns, Quantity
-from app_pages.heads.patch_over_pairs import draw_effects_table, example_digit_pairs, example_pairs, headline
+from app_pages.heads.patch_over_pairs import effect_rows, example_digit_pairs, example_pairs, headline
 from app_pages.subject import cache
 from app_pages.subject.shipped_inputs import test_digits as digits
 from model.checkpoint import load
 from model.experiments import patching_over_pairs
-from model.experiments.patching_over_pairs import mean_effects, patch_pairs
+from model.experiments.patching_over_pairs import MeanEffects, mean_effects, patch_pairs
 from model.inputs import InputLike
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.shown_text import page_text
@@ -203,48 +203,32 @@ TABLE_EFFECTS = mean_effects(
 )
 
 
-class Drawn:
-    """In place of the table: what it was given."""
-
-    def draw(self, headings, rows, **options):
-        self.titles, self.rows = [heading["title"] for heading in headings], rows
-        self.take_row = options["take_row"]
-
-    @property
-    def texts(self) -> list[list[str]]:
-        return [[cell["text"] for cell in row["cells"]] for row in self.rows]
+def table_texts(effects: MeanEffects, *, is_tested: bool = True) -> list[list[str]]:
+    """The texts of the cells, by row."""
+    rows = effect_rows(effects, TABLE_COLUMNS, (0, 0), is_tested=is_tested)
+    return [[cell["text"] for cell in row["cells"]] for row in rows]
 
 
-@pytest.fixture
-def drawn(monkeypatch) -> Drawn:
-    table = Drawn()
-    monkeypatch.setattr(patch_over_pairs, "_table", table)
-    return table
-
-
-def test_the_largest_mean_comes_first_with_its_interval(drawn):
-    draw_effects_table(TABLE_EFFECTS, TABLE_COLUMNS, (0, 0), is_tested=True)
-    assert drawn.titles == ["part", "mean", "95 % interval", "sd", "pairs", "effect"]
-    assert drawn.texts == [
+def test_the_largest_mean_comes_first_with_its_interval():
+    assert table_texts(TABLE_EFFECTS) == [
         ["L0 H1", "−2.00", "−2.25 to −1.75", "0.100", "3", "clear"],
         ["L0 FF", "+1.00", "+0.752 to +1.25", "0.100", "3", "clear"],
         ["L0 H0", "+0.100", "−2.38 to +2.58", "1.00", "3", "could be chance"],
     ]
-    assert [row["current"] for row in drawn.rows] == [False, False, True]
+    rows = effect_rows(TABLE_EFFECTS, TABLE_COLUMNS, (0, 0), is_tested=True)
+    assert [row["current"] for row in rows] == [False, False, True]
 
 
-def test_what_does_not_vary_is_not_tested(drawn):
+def test_what_does_not_vary_is_not_tested():
     effects = mean_effects([np.array([[2.0, 0.5, 0.0]]), np.array([[2.0, 0.5 + 1e-7, 1.0]])])
-    draw_effects_table(effects, TABLE_COLUMNS, (0, 0), is_tested=True)
-    assert [texts[-1] for texts in drawn.texts] == ["not tested", "not tested", "could be chance"]
+    results = [texts[-1] for texts in table_texts(effects)]
+    assert results == ["not tested", "not tested", "could be chance"]
 
 
-def test_distances_have_no_test_and_no_sign(drawn):
-    draw_effects_table(TABLE_EFFECTS, TABLE_COLUMNS, (0, 0), is_tested=False)
-    assert "effect" not in drawn.titles
-    assert drawn.texts[1][:2] == ["L0 FF", "1.00"]
+def test_distances_have_no_test_and_no_sign():
+    assert table_texts(TABLE_EFFECTS, is_tested=False)[1] == ["L0 FF", "1.00", "0.752 to 1.25", "0.100", "3"]
 
 
-def test_of_one_pair_there_is_no_interval(drawn):
-    draw_effects_table(mean_effects([np.ones((1, 3))]), TABLE_COLUMNS, (0, 0), is_tested=True)
-    assert drawn.texts[0] == ["L0 H0", "+1.00", "–", "–", "1", "not tested"]
+def test_of_one_pair_there_is_no_interval():
+    texts = table_texts(mean_effects([np.ones((1, 3))]))
+    assert texts[0] == ["L0 H0", "+1.00", "–", "–", "1", "not tested"]

@@ -5,7 +5,7 @@ from statistics import fmean
 
 import pytest
 
-from app_pages.norm_placement.claim_row import LINKS
+from app_pages.norm_placement.claim_row import link_of
 from model.claims.catalogue import CLAIMS
 from model.claims.verdict import CLAIMS_FILE as STORED
 from model.claims.verdict import COMMAND, read_measurements, write_measurements
@@ -48,7 +48,7 @@ def test_every_claim_has_its_row(open_app, checkpoints):
     assert len(app.get("vega_lite_chart")) == BLOCKS + len(CLAIMS)
     links = app.get("page_link")
     pages = [link.proto.page or "attention" for link in links]  # the first page has no name in the address
-    assert pages[-len(CLAIMS) :] == [LINKS[claim.key][0] for claim in CLAIMS]  # after the navigation
+    assert pages[-len(CLAIMS) :] == [link_of(claim.key)[0] for claim in CLAIMS]  # after the navigation
     assert "in 1 of 10 comparisons" in text  # what chance alone would do
     assert text.count("Standard error: up to ") == 1
 
@@ -95,7 +95,7 @@ def test_the_link_of_a_claim_opens_its_figure(open_app, checkpoints, monkeypatch
         shutil.copytree(checkpoints / f"imdb-{pre}-ln", checkpoints / name)
     write_runs(checkpoints / RUNS, [RUN])
     monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
-    page, query = LINKS[claim.key]
+    page, query = link_of(claim.key)
     smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" else {}
     assert not open_app(f"app_pages/{page}/page.py", **query | smaller).exception
 

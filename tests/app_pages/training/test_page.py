@@ -15,7 +15,7 @@ from model import checkpoint
 from model.train.task_digits import Digits
 from model.train.task_reviews import Sentiment, TrueLabels
 from model.train.task_sentences import CombinedTask
-from tests.app_pages.charts import component
+from tests.app_pages.charts import component, described
 from tests.app_pages.shown_text import page_text
 from tests.model import tiny
 
@@ -147,6 +147,8 @@ def test_histories_are_drawn_for_both(open_training):
     assert "**mnist-post-ln** 99.51 ± 0.07 % of 10,000 MNIST test digits" in page_text(app)
     assert page_text(app).count("Tasks: 1 digits · 2 gently changed digits") == 1  # of both
     assert len(app.get("vega_lite_chart")) == 4
+    axis = described(app, "accuracy on held-out data")["layer"][1]["encoding"]["y"]["axis"]
+    assert axis["format"].endswith("%")
 
 
 def test_a_curve_that_is_the_same_in_both_runs_is_drawn_once(open_training, checkpoints, monkeypatch):
