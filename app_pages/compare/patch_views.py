@@ -212,7 +212,7 @@ def _most_alike(cosines: np.ndarray, patch: int, layer: int, names: Sequence[str
     if np.isnan(row).all():
         return ""
     phrases = (
-        f"{_in_words(names[index])} ({format_number(float(row[index]), '.2f')})"
+        f"{_in_words(names[int(index)])} ({format_number(float(row[index]), '.2f')})"
         for index in (np.nanargmax(row), np.nanargmin(row))
     )
     return f" Most alike after layer {layer}: {'; least: '.join(phrases)}."
