@@ -26,7 +26,7 @@ from app_pages.compare.similar_words import draw_hidden_words, draw_input_tokens
 from app_pages.compare.stream import draw_stream
 from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
-from app_pages.controls.control_bar import Slots, bar
+from app_pages.controls.control_bar import Slots, bar, beside
 from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
 from app_pages.controls.lens import choose_lens, draw_lens_description
 from app_pages.inputs.row import choose_input, say_unknown, stop
@@ -134,23 +134,25 @@ def draw_cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: 
         f"**What would the {first.title} look at in the {second.title}?** This encoder was never trained for it: the map shows the "
         "formula and not a skill."
     )
-    with st.container(key="matrix_cross_place"):
+    map_column, formula_column = beside("cross", "cross_formula")
+    with map_column, st.container(key="matrix_cross_place"):
         sources = record(first.subject), record(second.subject)
         weights = call(cross_pattern, *sources, chosen.layer, chosen.head)
         figure = call(
             cross_heatmap, weights, *(source.tokens for source in sources), query=query, scale=scale
         )
         show(figure, key="cross", height="stretch")
-    st.latex(
-        r"A = \mathrm{softmax}\!\left( \frac{Q_1 K_2^{\top}}{\sqrt{d_k}} \right), \qquad \mathrm{out} = A V_2"
-    )
-    st.caption(
-        f"$Q_1$ are the queries of {head_name(chosen.layer, chosen.head)} on the {first.title}, $K_2$ and $V_2$ its keys and values on "
-        f"the {second.title}. In a decoder the queries come from what was written so far and the keys from the encoder "
-        "(Vaswani et al. 2017, section 3.2.3)."
-        + (
-            " What it adds to its scores by relative positions is left out: between two texts there are none."
-            if first.record.config.has_distance_bias or first.record.config.family.parts.disentangled
-            else ""
+    with formula_column:
+        st.latex(
+            r"A = \mathrm{softmax}\!\left( \frac{Q_1 K_2^{\top}}{\sqrt{d_k}} \right), \qquad \mathrm{out} = A V_2"
         )
-    )
+        st.caption(
+            f"$Q_1$ are the queries of {head_name(chosen.layer, chosen.head)} on the {first.title}, $K_2$ and $V_2$ its keys and values on "
+            f"the {second.title}. In a decoder the queries come from what was written so far and the keys from the encoder "
+            "(Vaswani et al. 2017, section 3.2.3)."
+            + (
+                " What it adds to its scores by relative positions is left out: between two texts there are none."
+                if first.record.config.has_distance_bias or first.record.config.family.parts.disentangled
+                else ""
+            )
+        )
