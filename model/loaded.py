@@ -23,9 +23,7 @@ class Loaded:
     history: dict
     device: torch.device
     folder: Path | None = None  # where it was read; None where it comes from elsewhere
-    notes: tuple[
-        str, ...
-    ] = ()  # sentences: where it differs from what its own library makes of the same files
+    notes: tuple[str, ...] = ()  # sentences: where its own library makes something else of the same files
     n_stored: int | None = None  # parameters in the files of an encoder of another family
 
     def __repr__(self) -> str:

@@ -42,13 +42,8 @@ from ..transformer import Transformer
 from .training_history import check_history
 
 OWN_FILES = (CONFIG, WEIGHTS, TOKENIZER, HISTORY, RECORDING, PREDICTIONS)
-FOREIGN_FILES = (
-    "*.json",
-    "*.txt",
-    "*.safetensors",
-    "*/*.json",
-    "*/*.safetensors",
-)  # of Hugging Face's layout
+# of Hugging Face's layout
+FOREIGN_FILES = ("*.json", "*.txt", "*.safetensors", "*/*.json", "*/*.safetensors")
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 LARGEST_RECORDING = 2**28  # bytes
 # numbers; a few bytes of config.json could ask for all the memory there is
@@ -145,32 +140,27 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
 
 
 def fingerprint(name_or_path: str | Path) -> str:
-    """A hash of all files of a checkpoint that may be read, including the recording of its training and the predictions.
+    """SHA-256, in hexadecimal, of all files of a checkpoint that may be read, including training recording and predictions.
 
     The hash of a file is cached until its state changes (`model.files.content.file_state`). Raises FileNotFoundError if
     there is no such checkpoint.
     """
     folder, inner = split_path(_find_folder(name_or_path))
-    hashes = {name: _cached_file_hash(folder / name, state) for name, state in _file_states(folder).items()}
-    return hashlib.sha256(json.dumps([hashes, inner] if inner else hashes).encode()).hexdigest()
-
-
-def _file_states(folder: Path) -> dict[str, tuple[int, ...]]:
     names = list(OWN_FILES)
     if huggingface.is_foreign(folder):
         names = sorted(
             str(path.relative_to(folder)) for pattern in FOREIGN_FILES for path in folder.glob(pattern)
         )
-    states: dict[str, tuple[int, ...]] = {}
+    hashes: dict[str, str] = {}
     for name in names:
         with suppress(FileNotFoundError):  # it may be deleted at this moment
             if (folder / name).is_file():
-                states[name] = file_state(folder / name)
-    return states
+                hashes[name] = _cached_file_hash(folder / name, file_state(folder / name))
+    return hashlib.sha256(json.dumps([hashes, inner] if inner else hashes).encode()).hexdigest()
 
 
 def weights_hash(name_or_path: str | Path) -> str:
-    """A hash of a checkpoint's weights alone; stored results hold it to show with which weights they were measured.
+    """SHA-256, in hexadecimal, of a checkpoint's weights alone; stored results hold it to show with which weights they were measured.
 
     Raises FileNotFoundError if there is no such checkpoint.
     """
@@ -178,12 +168,9 @@ def weights_hash(name_or_path: str | Path) -> str:
     paths = [path for path in sorted(folder.glob("*.safetensors")) if path.name != PREDICTIONS]
     if not paths:
         raise FileNotFoundError(f"{name_or_path!r} has no weights")
-    hashes = [*map(_file_hash, paths), *([inner] if inner else ())]  # two encoders have one file
+    hashes = [_cached_file_hash(path, file_state(path)) for path in paths]
+    hashes += [inner] if inner else []  # two encoders have one file
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
-
-
-def _file_hash(path: Path) -> str:
-    return _cached_file_hash(path, file_state(path))
 
 
 @lru_cache(maxsize=1024)
@@ -207,7 +194,8 @@ def save(
 ) -> None:
     """Writes a checkpoint to a temporary folder and then moves it to `folder`, so that a crash never leaves an incomplete one.
 
-    Raises OSError if it cannot be written.
+    `history` is the content of history.json, `recording` the snapshots of the training by name (`model.train.snapshot`). Raises
+    OSError if the checkpoint cannot be written.
     """
     with new_folder(folder) as new_path:
         save_model(model, str(new_path / WEIGHTS))
@@ -248,16 +236,10 @@ def record_figures(
     if first_figures.get("data") == figures.get("data"):
         first_figures = figures
     else:
-        other_figures = [entry for entry in other_figures if entry.get("data") != figures.get("data")] + [
-            figures
-        ]
+        of_other_data = [entry for entry in other_figures if entry.get("data") != figures.get("data")]
+        history["also_measured"] = [*of_other_data, figures]
     with replacement_file(folder / HISTORY) as new_path:
-        _write_json(
-            new_path,
-            history
-            | {"figures": first_figures}
-            | ({"also_measured": other_figures} if other_figures else {}),
-        )
+        _write_json(new_path, history | {"figures": first_figures})
 
 
 def _backup_folder(folder: Path) -> Path:

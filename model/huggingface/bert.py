@@ -5,12 +5,11 @@ With rotary positions: NomicBERT (Nussbaum et al. 2024), GTE (Zhang et al. 2024)
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from reprlib import repr as shortened
 from typing import Any
 
 from ..family_options import NO_PARTS, LinearMap, Parts
-from .family_table import FamilyTable, read_by_table, read_text, refuse_decoder, rotary
+from .family_table import FamilyTable, read_text, refuse_decoder, rotary
 from .output_layers import BERT_OUTPUTS, PREDICTIONS, ROBERTA_OUTPUTS, MaskedTokenLayers, OutputNames
 from .tensor_map import FULLY_CONNECTED, GATED, QKV, Layout, Reading, fused_rows
 from .weights import Stored
@@ -207,7 +206,9 @@ def read_roberta(values: Mapping[str, Any], stored: Stored) -> Reading:
     return _read_bert_blocks(layout, replace(ROBERTA, name=name, first_position=first_position))
 
 
-read_distilbert = partial(read_by_table, DISTILBERT)
+def read_distilbert(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of a DistilBERT, from the `values` in its config.json."""
+    return read_text(DISTILBERT.layout(values, stored), DISTILBERT)
 
 
 def read_electra(values: Mapping[str, Any], stored: Stored) -> Reading:

@@ -14,7 +14,7 @@ from ..family_options import Parts, TokenChoice
 from .family_table import FamilyTable, read_text
 from .output_layers import read_classifier
 from .tensor_map import FULLY_CONNECTED, Layout, Reading, fused_rows
-from .vit import read_picture_encoder, read_picture_sizes
+from .vit import Preprocessor, read_picture_encoder, read_picture_sizes
 from .weights import Stored
 
 PATCHES, TOKENS = "embeddings.patch_embedding.weight", "embeddings.token_embedding.weight"
@@ -41,7 +41,7 @@ SIGLIP_DEFAULTS = {
 }
 CLIP_PICTURES = FamilyTable(
     name="CLIP vision",
-    known=PATCHES,
+    known_tensor=PATCHES,
     defaults={**CLIP_DEFAULTS, **PICTURE_SIZES},
     positions="embeddings.position_embedding.weight",
     embedding_norm="pre_layrnorm",  # so it is spelled
@@ -70,7 +70,7 @@ SIGLIP_PICTURES = replace(
 CLIP_TEXTS = replace(
     CLIP_PICTURES,
     name="CLIP text",
-    known=TOKENS,
+    known_tensor=TOKENS,
     padding_id=None,
     defaults={
         **CLIP_DEFAULTS,
@@ -97,9 +97,7 @@ SIGLIP_PREPROCESSOR = {"resample": 3, "size": {"height": 224, "width": 224}}
 FORMER_END = 2
 
 
-def read_clip_picture_encoder(
-    values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None = None
-) -> Reading:
+def read_clip_pictures(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor) -> Reading:
     """Configuration and tensor map of the encoder of pictures; `preprocessor` is the content of preprocessor_config.json."""
     is_siglip = _is_siglip(values)
     table = SIGLIP_PICTURES if is_siglip else CLIP_PICTURES

@@ -24,14 +24,13 @@ from .bert import (
     read_nomic,
     read_roberta,
 )
-from .clip import read_clip_picture_encoder, read_clip_texts
+from .clip import read_clip_pictures, read_clip_texts
 from .inner_encoders import TWO_ENCODERS
 from .modernbert import read_esm, read_eurobert, read_modernbert
 from .relative_families import read_deberta, read_mpnet, read_t5
 from .tensor_map import Reading
 from .torch_encoder import MODEL_TYPE, read_torch_encoder
 from .vit import read_beit, read_dinov2, read_dinov3, read_vit
-from .weights import Stored
 
 InputKind = Literal["text", "pictures", "proteins"]
 MERGE = "merge them first, model.merge_and_unload().save_pretrained(FOLDER)"
@@ -54,22 +53,13 @@ RELATIVE_KEYS = "distance_embedding.weight"
 class KnownFamily:
     """A family of encoders that can be opened: its name, and the function that reads its configuration.
 
-    The functions of families that read pictures also take the content of preprocessor_config.json, or None.
+    The function is called with the values of config.json and the stored tensors, and if it reads pictures with the content of
+    preprocessor_config.json, or None, as well.
     """
 
     name: str  # as its authors write it; the same name may stand at several model types
     read: Callable[..., Reading]
     input_kind: InputKind = "text"
-
-    def reading(
-        self, values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None
-    ) -> Reading:
-        """Configuration and tensor map of an encoder of this family. Raises ValueError if it cannot be read."""
-        return (
-            self.read(values, stored, preprocessor)
-            if self.input_kind == "pictures"
-            else self.read(values, stored)
-        )
 
 
 FAMILIES: dict[str, KnownFamily] = {
@@ -105,8 +95,8 @@ FAMILIES: dict[str, KnownFamily] = {
     "dinov3_vit": KnownFamily("DINOv3", read_dinov3, "pictures"),
     "beit": KnownFamily("BEiT", read_beit, "pictures"),
     "data2vec-vision": KnownFamily("data2vec-vision", read_beit, "pictures"),
-    "clip_vision_model": KnownFamily("CLIP vision", read_clip_picture_encoder, "pictures"),
-    "siglip_vision_model": KnownFamily("SigLIP vision", read_clip_picture_encoder, "pictures"),
+    "clip_vision_model": KnownFamily("CLIP vision", read_clip_pictures, "pictures"),
+    "siglip_vision_model": KnownFamily("SigLIP vision", read_clip_pictures, "pictures"),
     "clip_text_model": KnownFamily("CLIP text", read_clip_texts),
     "siglip_text_model": KnownFamily("SigLIP text", read_clip_texts),
     MODEL_TYPE: KnownFamily(MODEL_TYPE, read_torch_encoder),

@@ -10,10 +10,8 @@ from typing import Any
 from ..config import ModelConfig
 from ..family_options import Family, Rotary
 from .output_layers import OutputNames, read_outputs
-from .tensor_map import Layout, Reading, Rows, Sizes, has_norm_bias
+from .tensor_map import MOST_LAYERS, Layout, Reading, Rows, Sizes, has_norm_bias, json_object
 from .weights import Stored
-
-LARGEST_BASE = 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +22,7 @@ class FamilyTable:
     """
 
     name: str
-    known: str = "embeddings.word_embeddings.weight"  # a tensor that every encoder of the family has
+    known_tensor: str = "embeddings.word_embeddings.weight"  # a tensor that every encoder of the family has
     # settings in config.json
     d_model: str = "hidden_size"
     n_layers: str = "num_hidden_layers"
@@ -58,12 +56,24 @@ class FamilyTable:
     squares: tuple[str, ...] = ()  # the sizes of which the family's own library knows squares alone
 
     def layout(self, values: Mapping[str, Any], stored: Stored) -> Layout:
-        """A layout for the values of config.json and the tensors of a folder. Raises ValueError if `known` is missing."""
-        return Layout.find(values, stored, self.known, self.defaults)
+        """A layout for the values of config.json and for tensors with the prefix, such as "bert.", of the stored tensor `known_tensor`.
+
+        Raises ValueError if that tensor is missing.
+        """
+        names = sorted(
+            (name for name in stored.shapes if f".{name}".endswith(f".{self.known_tensor}")), key=len
+        )
+        if not names:
+            raise ValueError(f"{self.known_tensor} is missing from the weights")
+        return Layout(values, stored, names[0].removesuffix(self.known_tensor), self.defaults)
 
     def sizes(self, layout: Layout) -> Sizes:
         """Width, layers and heads by config.json. Raises ValueError if they contradict each other or the weights."""
-        n_layers = layout.n_layers(self.n_layers, shared=self.shares_layers)
+        n_layers, max_layers = layout.whole_number(self.n_layers), MOST_LAYERS
+        if not self.shares_layers:
+            max_layers = min(max_layers, len(layout.stored.shapes))
+        if not 1 <= n_layers <= max_layers:
+            raise ValueError(f"config.json has {self.n_layers} {n_layers}, which does not fit the weights")
         d_model, n_heads = layout.whole_number(self.d_model), layout.whole_number(self.n_heads)
         return Sizes(d_model, n_layers, n_heads, layout.head_width(d_model, n_heads, self.d_head))
 
@@ -72,11 +82,6 @@ class FamilyTable:
         if isinstance(self.blocks, str):
             return [f"{self.blocks}.{layer}" for layer in range(n_layers)]
         return self.blocks
-
-
-def read_by_table(table: FamilyTable, values: Mapping[str, Any], stored: Stored) -> Reading:
-    """Configuration and tensor map of an encoder of texts whose family needs nothing but its table."""
-    return read_text(table.layout(values, stored), table)
 
 
 def read_text(layout: Layout, table: FamilyTable) -> Reading:
@@ -166,7 +171,7 @@ def refuse_decoder(layout: Layout) -> None:
 def rotary(layout: Layout, sizes: Sizes, bases: Sequence[float] = (), **options: Any) -> Rotary:
     """Rotary positions; `bases` holds the base of each layer, by default config.json's one base for all layers.
 
-    Raises ValueError for heads of an odd width.
+    `options` are further fields of `Rotary`. Raises ValueError for heads of an odd width.
     """
     if sizes.d_head % 2 or not sizes.d_head:
         raise ValueError(f"rotary positions turn pairs of numbers, but each head is {sizes.d_head} wide")
@@ -179,10 +184,10 @@ def rotary_base(layout: Layout, name: str = "rope_theta", layer_type: str | None
     With a `layer_type`, `rope_parameters` holds an object for each type of layer. Raises ValueError for scaled frequencies
     (such as YaRN), and for a base that is no number of 1 or more.
     """
-    parameters = _json_object(layout.values, "rope_parameters")
-    scaling = _json_object(layout.values, "rope_scaling")
+    parameters = json_object(layout.values, "rope_parameters")
+    scaling = json_object(layout.values, "rope_scaling")
     if layer_type is not None:
-        parameters = _json_object(parameters, layer_type) | scaling
+        parameters = json_object(parameters, layer_type) | scaling
     elif scaling:
         parameters = scaling
     for key in ("rope_type", "type"):  # today's name and the older one
@@ -192,16 +197,6 @@ def rotary_base(layout: Layout, name: str = "rope_theta", layer_type: str | None
             )
     base = parameters.get("rope_theta", layout.value(name))
     is_number = isinstance(base, int | float) and not isinstance(base, bool)
-    if not is_number or not 1 <= base <= LARGEST_BASE:
+    if not is_number or not 1 <= base <= 1e12:
         raise ValueError(f"config.json has {name} {shortened(base)}, which must be a number from 1 to 10^12")
     return float(base)
-
-
-def _json_object(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The JSON object that `values` holds under `name`; {} if it holds nothing. Raises ValueError for any other value."""
-    value = values.get(name)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise ValueError(f"config.json has {name} {shortened(value)}, which must be an object")
-    return value

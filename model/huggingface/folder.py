@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
@@ -43,9 +43,8 @@ from .sentence_transformers import (
     apply_tokenizer_settings,
     read_modules,
     with_sentence_modules,
-    with_text_length,
 )
-from .tensor_map import Reading
+from .tensor_map import LONGEST_TEXT, Reading
 from .tokenizer import read_tokenizer
 from .tokenizer_settings import read_settings
 from .weights import Shape, Stored, stored_weights
@@ -55,15 +54,8 @@ OTHERWISE = (
     'transformers, and the file of loupe.save_record(record, "record.npz", {}) opens as the input “Record”'
 )
 # Stored by some versions of `transformers`, and computed rather than learned.
-BUFFERS = (
-    "position_ids",
-    "token_type_ids",
-    "rotary_embeddings.inv_freq",
-    "relative_position_index",
-)
+BUFFERS = ("position_ids", "token_type_ids", "rotary_embeddings.inv_freq", "relative_position_index")
 DECODER = ("decoder.", "lm_head.")  # beginnings of what stands behind the encoder of T5
-
-
 NO_FILES = ("canine", "perceiver")  # families whose tokenizers need none
 
 
@@ -89,15 +81,6 @@ class EncoderFolder:
         left_out = {name for name in self.left_out if not name.startswith(DECODER)}
         names = _used_tensor_names(self.reading) | (left_out & set(self.stored.shapes))
         return sum(math.prod(self.stored.shapes[name]) for name in names if not _ends_in(name, BUFFERS))
-
-
-class OpenedEncoder(NamedTuple):
-    """An encoder with its weights, in float32 on the CPU, its tokenizer, and how it differs from its own library."""
-
-    model: ImportedEncoder
-    tokenizer: Tokenizer | None
-    n_parameters: int  # `EncoderFolder.n_parameters`
-    differences: tuple[str, ...]  # sentences: where its answer is not that of its own library
 
 
 def is_foreign(folder: Path) -> bool:
@@ -153,14 +136,14 @@ def find(folder: Path) -> EncoderFolder:
     if model_type in TWO_ENCODERS:
         values, tensors = select_encoder(values, tensors, inner)
     family = FAMILIES[values["model_type"]]
-    preprocessor = _read_preprocessor(encoder_folder) if family.input_kind == "pictures" else None
-    if sentence_modules is None:
-        reading = family.reading(values, tensors, preprocessor)
-    else:
-        reading = family.reading(with_text_length(values, sentence_modules), tensors, preprocessor)
+    if sentence_modules is not None and sentence_modules.longest is not None:
+        values = {**values, LONGEST_TEXT: sentence_modules.longest}
+    preprocessor = [_read_preprocessor(encoder_folder)] if family.input_kind == "pictures" else []
+    reading = family.read(values, tensors, *preprocessor)
+    if sentence_modules is not None:
         reading = with_sentence_modules(reading, sentence_modules)
         if sentence_modules.weights is not None:
-            tensors = tensors.with_others(sentence_modules.weights)
+            tensors = tensors.joined_with(sentence_modules.weights)
     _check_shapes(reading, tensors, values)
     unused_tensors = _unused_tensors(reading, tensors, bool(values.get("tie_word_embeddings", True)))
     return EncoderFolder(reading, tensors, encoder_folder, unused_tensors, sentence_modules)
@@ -184,17 +167,19 @@ def find_with_tokenizer(folder: Path) -> tuple[EncoderFolder, Tokenizer | None]:
 
 
 @errors_in_one_sentence()
-def open_encoder(folder: Path) -> OpenedEncoder:
-    """The encoder in a folder with its weights. Raises ValueError if it cannot be shown."""
+def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None, int, tuple[str, ...]]:
+    """The encoder in a folder with its weights, in float32 on the CPU, its tokenizer, its number of parameters
+    (`EncoderFolder.n_parameters`), and sentences on where its answer is not that of its own library.
+
+    Raises ValueError if it cannot be shown.
+    """
     encoder, tokenizer = find_with_tokenizer(folder)
     model = ImportedEncoder(encoder.config)
     parameters = dict(model.named_parameters(remove_duplicate=False))
-    names_by_tensor: dict[str, list[str]] = {}
+    scale_names = {source.name for source in encoder.reading.scales.values()}
+    names_by_tensor: dict[str, list[str]] = {name: [] for name in scale_names}
     for name, source in encoder.reading.sources.items():
         names_by_tensor.setdefault(source.name, []).append(name)
-    scale_names = {source.name for source in encoder.reading.scales.values()}
-    for scale_name in scale_names:
-        names_by_tensor.setdefault(scale_name, [])
     tensors_by_name: dict[str, torch.Tensor] = {}
     scales: dict[str, torch.Tensor] = {}
     for stored_name, tensor in encoder.stored.tensors(names_by_tensor):
@@ -219,7 +204,7 @@ def open_encoder(folder: Path) -> OpenedEncoder:
     if unset_names := [name for name, value in model.named_parameters() if value.is_meta]:
         raise ValueError(f"nothing is stored for {unset_names[0]}")
     model.requires_grad_(False).eval()
-    return OpenedEncoder(model, tokenizer, encoder.n_parameters, tuple(encoder.reading.differences))
+    return model, tokenizer, encoder.n_parameters, tuple(encoder.reading.differences)
 
 
 def _read_preprocessor(folder: Path) -> dict[str, Any] | None:

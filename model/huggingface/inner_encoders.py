@@ -7,12 +7,12 @@ on disk; the functions here split such a path or name into the folder and the en
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from reprlib import repr as shortened
 from typing import Any
 
 from ..files.content import file_state, read_object
 from ..files.encoder_files import CONFIG, INDEX, WEIGHTS
 from .clip import PATCHES, TOKENS
+from .tensor_map import json_object
 from .weights import Stored, stored_weights
 
 # by model_type; what the two are called behind the folder's name, with a tensor that tells that one is there
@@ -84,9 +84,9 @@ def select_encoder(
             raise ValueError(BOTH)
         inner = names[0] if names else VISION
     (other,) = set(INNER_NAMES) - {inner}
-    own_values = _inner_settings(values, inner) | {
-        name: values[name] for name in OF_THE_WHOLE if name in values
-    }
+    # older files have the part about an encoder twice, and the one whose key ends in "_dict" counts
+    key = f"{SETTINGS[inner]}_dict" if values.get(f"{SETTINGS[inner]}_dict") is not None else SETTINGS[inner]
+    own_values = json_object(values, key) | {name: values[name] for name in OF_THE_WHOLE if name in values}
     own_values["model_type"] = f"{values['model_type']}_{inner}"
     # what is the other one's is not left out here, but read there
     others = (f"{other}.", "text_projection." if inner == VISION else "visual_projection.")
@@ -102,15 +102,3 @@ def _stored_encoders(stored: Stored) -> tuple[str, ...]:
         for inner, tensor in INNER_NAMES.items()
         if any(name.endswith(f"{inner}.{tensor}") for name in stored.shapes)
     )
-
-
-def _inner_settings(values: Mapping[str, Any], inner: str) -> dict[str, Any]:
-    """The part of config.json about the encoder `inner`; older files have it twice, and the key that ends in "_dict" counts."""
-    for name in (f"{SETTINGS[inner]}_dict", SETTINGS[inner]):
-        settings = values.get(name)
-        if settings is None:
-            continue
-        if not isinstance(settings, dict):
-            raise ValueError(f"config.json has {name} {shortened(settings)}, which must be an object")
-        return settings
-    return {}

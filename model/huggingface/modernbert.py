@@ -17,7 +17,7 @@ from .weights import Stored
 
 MODERNBERT = FamilyTable(
     name="ModernBERT",
-    known="embeddings.tok_embeddings.weight",
+    known_tensor="embeddings.tok_embeddings.weight",
     d_head="head_dim",
     activation="hidden_activation",
     layer_norm_eps="norm_eps",
@@ -46,7 +46,7 @@ BASES = {"full_attention": "global_rope_theta", "sliding_attention": "local_rope
 MODERNBERT_POOLINGS: dict[str, Pooling] = {"cls": "class", "mean": "mean"}
 EUROBERT = FamilyTable(
     name="EuroBERT",
-    known="embed_tokens.weight",
+    known_tensor="embed_tokens.weight",
     d_head="head_dim",
     layer_norm_eps="rms_norm_eps",
     defaults={
@@ -181,8 +181,8 @@ def _read_decoder(layout: Layout, layer: str = "decoder", *, is_tied: bool, has_
 
 
 def read_eurobert(values: Mapping[str, Any], stored: Stored) -> Reading:
-    # the older name of a setting
     """Configuration and tensor map of a EuroBERT, from the `values` in its config.json."""
+    # clf_pooling is the older name of the setting
     layout = EUROBERT.layout({"classifier_pooling": values.get("clf_pooling"), **values}, stored)
     sizes = EUROBERT.sizes(layout)
     n_heads, n_key_heads = sizes.n_heads, layout.whole_number("num_key_value_heads", sizes.n_heads)

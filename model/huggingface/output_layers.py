@@ -24,7 +24,8 @@ class OutputNames:
     """Names of the output layers that encoders of a family can have."""
 
     pooler: str | None = None  # a linear layer of the encoder, before a tanh
-    hidden: tuple[str, Act] | None = None  # that of a classifier of whole texts, and the activation after it
+    # a linear layer in a classifier of whole texts, and the activation after it
+    hidden: tuple[str, Act] | None = None
     masked: MaskedTokenLayers | None = None
 
 
@@ -40,7 +41,7 @@ BERT_OUTPUTS = OutputNames(pooler="pooler.dense", masked=PREDICTIONS)
 ROBERTA_OUTPUTS = OutputNames(pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=LM_HEAD)
 
 
-def read_outputs(layout: Layout, names: OutputNames, act: Act = "gelu") -> None:
+def read_outputs(layout: Layout, names: OutputNames, act: Act) -> None:
     """Maps the tensors of all stored output layers, and sets the fields of the configuration that say which the encoder has.
 
     `act` is the activation of the blocks.
@@ -72,7 +73,14 @@ def read_classifier(layout: Layout, layer_name: str = "classifier") -> None:
     classifies_pairs = layer_name in _next_sentence_classifiers(layout) and n_classes == 2
     labels = ("follows", "does not follow") if classifies_pairs else layout.class_labels(n_classes)
     layout.fields["class_names"] = labels
-    layout.family["answers"] = answer_kind(layout, n_classes)
+    # by the rules of `transformers`
+    problem_type = layout.values.get("problem_type")
+    answers: Answers = "choice"  # a softmax over the classes
+    if problem_type == "multi_label_classification":
+        answers = "each"  # a sigmoid for each class
+    elif problem_type == "regression" or n_classes == 1:
+        answers = "numbers"
+    layout.family["answers"] = answers
 
 
 def read_token_classifier(layout: Layout) -> None:
@@ -92,24 +100,8 @@ def _next_sentence_classifiers(layout: Layout) -> tuple[str, ...]:
     return ("cls.seq_relationship", "sop_classifier.classifier") if was_trained else ()
 
 
-def answer_kind(layout: Layout, n_classes: int) -> Answers:
-    """How the logits of `n_classes` classes are to be read, by the rules of `transformers`.
-
-    "choice" is a softmax over classes, "each" a sigmoid for each class, and "numbers" a regression.
-    """
-    problem_type = layout.values.get("problem_type")
-    if problem_type == "multi_label_classification":
-        return "each"
-    if problem_type == "regression" or n_classes == 1:
-        return "numbers"
-    return "choice"
-
-
 def _read_masked_token_output(layout: Layout, names: MaskedTokenLayers, act: Act) -> None:
-    """Enters in `layout` the stored tensors of the layers that predict masked tokens, if the checkpoint has them.
-
-    `act` is the activation between the two layers unless `names` has its own.
-    """
+    """Maps the tensors of the layers that predict masked tokens, if they are stored; `act` is the activation between the two."""
     if not all(layout.output_tensor_name(f"{layer}.weight") for layer in (names.transform, names.norm)):
         return
     layout.map_output_linear("masked_token_output.transform", names.transform)
@@ -117,15 +109,11 @@ def _read_masked_token_output(layout: Layout, names: MaskedTokenLayers, act: Act
     is_tied = layout.flag("tie_word_embeddings", True)
     # untied, the decoder's own bias is the one that is added
     layout.map_output_tensor("masked_token_output.bias", *(names.biases if is_tied else names.biases[::-1]))
-    decoder_name = (
-        None if is_tied else next(filter(None, (_stored_name_ending(layout, name) for name in TIED)), None)
+    candidates = (
+        name for ending in TIED for name in layout.stored.shapes if f".{name}".endswith(f".{ending}")
     )
+    decoder_name = None if is_tied else next(candidates, None)
     if decoder_name is not None:
         layout.sources["masked_token_output.decoder.weight"] = Source(decoder_name)
     layout.fields["masked_token_output"] = True
     layout.family |= {"masked_token_act": act, "tied_output": decoder_name is None}
-
-
-def _stored_name_ending(layout: Layout, ending: str) -> str | None:
-    """Name of the first stored tensor that ends in `ending`; None if there is none."""
-    return next((name for name in layout.stored.shapes if f".{name}".endswith(f".{ending}")), None)

@@ -13,13 +13,7 @@ from typing import Any
 from ..family_options import Act, Activation, Disentangled, LinearMap, Parts
 from .bert import BERT, BLOCK
 from .family_table import FamilyTable, read_text
-from .output_layers import (
-    PREDICTIONS,
-    ROBERTA_OUTPUTS,
-    MaskedTokenLayers,
-    OutputNames,
-    read_outputs,
-)
+from .output_layers import PREDICTIONS, ROBERTA_OUTPUTS, MaskedTokenLayers, OutputNames, read_outputs
 from .tensor_map import ACTIVATIONS, Layout, Reading
 from .weights import Stored
 
@@ -38,7 +32,7 @@ MPNET = replace(
 )
 T5 = FamilyTable(
     name="T5",
-    known="encoder.final_layer_norm.weight",
+    known_tensor="encoder.final_layer_norm.weight",
     d_model="d_model",
     n_layers="num_layers",
     n_heads="num_heads",
@@ -64,7 +58,7 @@ T5 = FamilyTable(
     outputs=OutputNames(),
 )
 T5_NAMES = {"mt5": "mT5", "umt5": "UMT5"}
-GATED = {
+T5_GATED = {
     "feed_forward.expand": "layer.1.DenseReluDense.wi_0",
     "feed_forward.gate": "layer.1.DenseReluDense.wi_1",
 }
@@ -110,7 +104,7 @@ def read_t5(values: Mapping[str, Any], stored: Stored) -> Reading:
     by_layer = model_type == "umt5"
     is_gated, layout.fields["activation"] = _feed_forward(layout, "gated-gelu" if by_layer else "relu")
     if is_gated:
-        table = replace(table, block={**T5.block, **GATED})
+        table = replace(table, block={**T5.block, **T5_GATED})
     # the same tensor under two names, of which files hold either or both
     if not layout.has_tensor(table.tokens):
         table = replace(table, tokens="encoder.embed_tokens.weight")

@@ -4,7 +4,6 @@
 or said in a note (https://sbert.net/docs/package_reference/sentence_transformer/modules.html).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from reprlib import repr as shortened
@@ -17,7 +16,7 @@ from ..family_options import Act, SentenceLayer, SentencePooling
 from ..files.content import folder_and_name, read_json, read_object
 from ..files.encoder_files import CONFIG, MODULES, SENTENCE_SETTINGS, TOKENIZER_SETTINGS
 from ..files.errors import single_line
-from .tensor_map import LONGEST_TEXT, Reading, Source
+from .tensor_map import Reading, Source
 from .weights import Stored, stored_weights
 
 LIBRARY = "sentence_transformers."
@@ -91,7 +90,10 @@ def read_modules(folder: Path) -> SentenceModules | None:
     if not path.is_file():
         return None
     modules, include_prompt = SentenceModules(), True
-    for index, module in enumerate(_read_module_list(path)):
+    module_list = read_json(path, MODULES)
+    if not isinstance(module_list, list) or not all(isinstance(module, dict) for module in module_list):
+        raise ValueError(f"{MODULES} must hold a list of modules")
+    for index, module in enumerate(module_list):
         module_type, name = str(module.get("type", "")), str(module.get("path", ""))
         if Path(name).is_absolute() or ".." in Path(name).parts or len(Path(name).parts) > 1:
             raise ValueError(f"{MODULES} names the folder {shortened(name)}, which is not inside this folder")
@@ -110,13 +112,6 @@ def read_modules(folder: Path) -> SentenceModules | None:
             raise UnsupportedModuleError(_unsupported_message(kind, name, is_own, index))
     if modules.poolings and (folder / SENTENCE_SETTINGS).is_file():
         _read_sentence_settings(modules, folder / SENTENCE_SETTINGS, include_prompt)
-    return modules
-
-
-def _read_module_list(path: Path) -> list[dict[str, Any]]:
-    modules = read_json(path, MODULES)
-    if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
-        raise ValueError(f"{MODULES} must hold a list of modules")
     return modules
 
 
@@ -158,13 +153,8 @@ def _find_poolings(values: dict[str, Any]) -> tuple[SentencePooling, ...]:
     """
     modes = values.get("pooling_mode")
     if modes is None:
-        modes = [
-            name for name, is_enabled in values.items() if "pooling_mode_" in name and is_enabled is True
-        ]
-        modes = [
-            *(name for name in POOLINGS if name in modes),
-            *(name for name in modes if name not in POOLINGS),
-        ]
+        modes = [name for name, is_on in values.items() if "pooling_mode_" in name and is_on is True]
+        modes.sort(key=lambda name: [*POOLINGS, name].index(name))
     modes = modes if isinstance(modes, list) else [modes]
     known = POOLINGS | MODES
     if unknown := [mode for mode in modes if not isinstance(mode, str) or mode not in known]:
@@ -201,7 +191,7 @@ def _add_layer(modules: SentenceModules, kind: str, folder: Path, name: str) -> 
         prefix, stored_prefix, parameters = f"{prefix}.0", "linear", ["weight", "bias"][: 1 + has_bias]
     modules.sources |= {f"{prefix}.{end}": Source(f"{name}.{stored_prefix}.{end}") for end in parameters}
     weights = stored_weights(folder / name).renamed(lambda stored: f"{name}.{stored}")
-    modules.weights = weights if modules.weights is None else modules.weights.with_others(weights)
+    modules.weights = weights if modules.weights is None else modules.weights.joined_with(weights)
 
 
 def _layer_width(path: Path, values: dict[str, Any], key: str) -> int:
@@ -278,11 +268,6 @@ def apply_tokenizer_settings(tokenizer: Tokenizer, modules: SentenceModules, n_p
     if modules.longest is not None:
         direction = (tokenizer.truncation or {}).get("direction", "right")
         tokenizer.enable_truncation(min(modules.longest, n_positions), direction=direction)
-
-
-def with_text_length(values: Mapping[str, Any], modules: SentenceModules) -> dict[str, Any]:
-    """The `values` of the encoder's config.json, with the modules' length of texts under `LONGEST_TEXT` if they have one."""
-    return dict(values) if modules.longest is None else {**values, LONGEST_TEXT: modules.longest}
 
 
 def with_sentence_modules(reading: Reading, modules: SentenceModules) -> Reading:

@@ -56,44 +56,42 @@ class PositionTable(NamedTuple):
     """How a stored table of position vectors is interpolated from its own grid of patches to that of the pictures that are read."""
 
     n_special: int  # rows before those of the patches, which stay as they are
-    stored: Grid  # for which the table was learned
-    read: Grid
+    stored_grid: Grid  # for which the table was learned
+    read_grid: Grid
     n_registers: int = 0  # for which zeros are put behind the special rows: nothing is added to them
     antialias: bool = False
 
     def fit(self, table: torch.Tensor) -> torch.Tensor:
         """The stored `table`, interpolated (bicubic, as in `transformers`): [position, d_model] of the pictures that are read."""
-        table = table.reshape(self.n_special + self.stored.n_patches, -1)
+        table = table.reshape(self.n_special + self.stored_grid.n_patches, -1)
         special, patches = table[: self.n_special], table[self.n_special :]
-        if self.read != self.stored:
-            grid = patches.T.unflatten(1, self.stored)
-            patches = functional.interpolate(grid[None], self.read, mode="bicubic", antialias=self.antialias)[
-                0
-            ]
-            patches = patches.flatten(1).T
+        if self.read_grid != self.stored_grid:
+            grid = patches.T.unflatten(1, self.stored_grid)[None]
+            grid = functional.interpolate(grid, self.read_grid, mode="bicubic", antialias=self.antialias)
+            patches = grid[0].flatten(1).T
         return torch.cat((special, table.new_zeros(self.n_registers, table.shape[1]), patches))
 
 
 class OffsetTable(NamedTuple):
     """How a stored table of biases by the offset between two patches is interpolated to another grid of patches."""
 
-    stored: Grid  # for which the table was learned
-    read: Grid
+    stored_grid: Grid  # for which the table was learned
+    read_grid: Grid
     n_special: int = 3  # rows behind those of the offsets, which stay as they are
 
     @property
     def n_stored_offsets(self) -> int:
-        return (2 * self.stored.rows - 1) * (2 * self.stored.columns - 1)
+        return (2 * self.stored_grid.rows - 1) * (2 * self.stored_grid.columns - 1)
 
     def fit(self, table: torch.Tensor) -> torch.Tensor:
-        """The stored `table` [offset, head], interpolated to the grid `read` (bilinear, as in `transformers`)."""
-        rows, columns = self.stored
-        if self.read == self.stored and rows == columns:
+        """The stored `table` [offset, head], interpolated to `read_grid` (bilinear, as in `transformers`)."""
+        rows, columns = self.stored_grid
+        if self.read_grid == self.stored_grid and rows == columns:
             return table
         offsets, special = table[: -self.n_special], table[-self.n_special :]
         # columns before rows, though they are stored the other way round: so it interpolates every table that is no square
         grid = offsets.T.unflatten(1, (2 * columns - 1, 2 * rows - 1))
-        size = (2 * self.read.rows - 1, 2 * self.read.columns - 1)
+        size = (2 * self.read_grid.rows - 1, 2 * self.read_grid.columns - 1)
         return torch.cat((functional.interpolate(grid[None], size, mode="bilinear")[0].flatten(1).T, special))
 
 
@@ -168,20 +166,6 @@ class Layout:
     zeros: list[str] = field(default_factory=list)
     scales: dict[str, Source] = field(default_factory=dict)
 
-    @classmethod
-    def find(
-        cls, values: Mapping[str, Any], stored: Stored, known: str, defaults: Mapping[str, Any]
-    ) -> "Layout":
-        """A layout for tensors with the prefix, such as "bert.", that the stored tensor `known` has.
-
-        Every encoder of the family has a tensor `known`; `defaults` are the values of settings that config.json lacks. Raises
-        ValueError if the tensor is missing.
-        """
-        names = sorted((name for name in stored.shapes if f".{name}".endswith(f".{known}")), key=len)
-        if not names:
-            raise ValueError(f"{known} is missing from the weights")
-        return cls(values, stored, names[0].removesuffix(known), defaults)
-
     # Settings
 
     def value(self, name: str, default: Any = None) -> Any:
@@ -242,16 +226,6 @@ class Layout:
                     f"config.json has {name} {shortened(value)}, but only {allowed[0]!r} is supported"
                 )
 
-    def n_layers(self, name: str, *, shared: bool = False) -> int:
-        """The number of layers, which config.json has under `name`; `shared` if several layers share their weights.
-
-        Raises ValueError if the stored weights cannot have that many layers.
-        """
-        n_layers, max_layers = self.whole_number(name), MOST_LAYERS if shared else len(self.stored.shapes)
-        if not 1 <= n_layers <= min(max_layers, MOST_LAYERS):
-            raise ValueError(f"config.json has {name} {n_layers}, which does not fit the weights")
-        return n_layers
-
     def head_width(self, d_model: int, n_heads: int, name: str | None = None) -> int:
         """The width of each head: `name` in config.json, else `d_model` / `n_heads`. Raises ValueError if that is not whole."""
         if name is not None and self.value(name) is not None:
@@ -260,13 +234,13 @@ class Layout:
             raise ValueError(f"a width of {d_model} cannot be divided among {n_heads} heads")
         return d_model // n_heads
 
-    def n_positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
-        """The number of positions that are read, of a table with `stored` rows from row `first_row` on.
+    def n_positions(self, n_stored: int, n_layers: int, n_heads: int, first_row: int = 0) -> int:
+        """The number of positions that are read, of a table with `n_stored` rows, from row `first_row` on.
 
         It is limited by the length in sentence-transformers' settings (`LONGEST_TEXT`), and by the memory for the attention
         patterns, which a note then says.
         """
-        n_available = min(stored - first, self.values.get(LONGEST_TEXT, stored))
+        n_available = min(n_stored - first_row, self.values.get(LONGEST_TEXT, n_stored))
         n_shown = isqrt(MOST_PATTERNS // max(n_layers * n_heads, 1))
         if n_available > n_shown:
             self.notes.append(
@@ -281,13 +255,18 @@ class Layout:
         return self.prefix + name in self.stored.shapes
 
     def map_tensor(
-        self, parameter: str, stored_name: str, shape: Shape | None = None, first_row: int = 0
+        self,
+        parameter: str,
+        stored_name: str,
+        shape: Shape | None = None,
+        first_row: int = 0,
+        table: PositionTable | OffsetTable | None = None,
     ) -> None:
         """Maps a parameter of `ImportedEncoder` to the tensor `stored_name`, given without prefix, from row `first_row` on.
 
-        `shape` is that of the stored tensor; None if it is the parameter's.
+        `shape` is that of the stored tensor; None if it is the parameter's. `table` says how the numbers are interpolated.
         """
-        self.sources[parameter] = Source(self.prefix + stored_name, shape, first_row)
+        self.sources[parameter] = Source(self.prefix + stored_name, shape, first_row, table)
 
     def map_linear(self, layer: str, stored_layer: str, *, has_bias: bool = True) -> None:
         """Maps the weight and, if `has_bias`, the bias of a linear layer or norm to those of `stored_layer` in the file."""
@@ -300,12 +279,6 @@ class Layout:
         for parameter, axes in (("weight", shape[1:]), ("bias", ()))[: 1 + has_bias]:
             stored_shape = (rows.n_parts * n_rows, *axes)
             self.map_tensor(f"{layer}.{parameter}", rows.name + parameter, stored_shape, rows.part * n_rows)
-
-    def map_table(
-        self, parameter: str, stored_name: str, shape: Shape, table: PositionTable | OffsetTable
-    ) -> None:
-        """Maps a parameter of `ImportedEncoder` to the tensor `stored_name` of this `shape`, interpolated by `table`."""
-        self.sources[parameter] = Source(self.prefix + stored_name, shape, table=table)
 
     def map_blocks(
         self, stored_names: Sequence[str], block: Mapping[str, str | Rows], config: ModelConfig
@@ -396,7 +369,13 @@ class Layout:
             and len(labels) == n_classes
             and all(str(index) in labels for index in range(n_classes))
         ):
-            return _distinct_names([_class_name(labels[str(index)]) for index in range(n_classes)])
+            values = (labels[str(index)] for index in range(n_classes))
+            return _distinct_names(
+                [
+                    single_line(value if isinstance(value, str) else shortened(value), LONGEST_NAME)
+                    for value in values
+                ]
+            )
         if isinstance(labels, dict) and labels:
             self.notes.append(
                 f"config.json names {len(labels)} classes, but the weights have {n_classes}: the classes are numbered instead."
@@ -409,9 +388,14 @@ def has_norm_bias(parts: Parts) -> bool:
     return parts.norm_bias and parts.norm == "layer"
 
 
-def _class_name(value: object) -> str:
-    """The name of a class in `id2label` on one line, shortened if it is long or no text."""
-    return single_line(value if isinstance(value, str) else shortened(value), LONGEST_NAME)
+def json_object(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The JSON object that `values` holds under `name`; {} if it holds nothing. Raises ValueError for any other value."""
+    value = values.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ValueError(f"config.json has {name} {shortened(value)}, which must be an object")
+    return value
 
 
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from .weights import Stored
 MODEL_TYPE = "torch.nn.TransformerEncoder"
 LAYERS = FamilyTable(
     name=MODEL_TYPE,
-    known="layers.0.self_attn.in_proj_weight",
+    known_tensor="layers.0.self_attn.in_proj_weight",
     n_heads="n_heads",
     padding_id="padding_id",
     activation="activation",
@@ -55,7 +55,7 @@ def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
     n_layers = sum(
         layout.has_tensor(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS)
     )
-    d_model = _shape_with_two_axes(stored, layout.prefix + LAYERS.known)[-1]
+    d_model = _shape_with_two_axes(stored, layout.prefix + LAYERS.known_tensor)[-1]
     d_ff = _shape_with_two_axes(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
     embedding_name = outer_names.get("embedding", "embedding.weight")
     vocab_size, table_shape = _shape_with_two_axes(stored, embedding_name)[0], None

@@ -30,10 +30,9 @@ from .tensor_map import (
 from .weights import Stored
 
 Preprocessor = Mapping[str, Any] | None  # the content of preprocessor_config.json, if there is one
-QKV: tuple[LinearMap, ...] = ("w_q", "w_k", "w_v")
 VIT = FamilyTable(
     name="ViT",
-    known="embeddings.cls_token",
+    known_tensor="embeddings.cls_token",
     positions="embeddings.position_embeddings",
     embedding_norm=None,
     block={
@@ -48,7 +47,7 @@ VIT = FamilyTable(
     },
     final_norm="layernorm",
 )
-IJEPA = replace(VIT, name="I-JEPA", known="embeddings.position_embeddings", class_token=None)
+IJEPA = replace(VIT, name="I-JEPA", known_tensor="embeddings.position_embeddings", class_token=None)
 # The names that transformers has in memory, and writes with save_original_format=False.
 IN_MEMORY = {f"attention.w_{letter}": f"attention.{letter}_proj" for letter in "qkvo"}
 DINOV2 = replace(
@@ -144,7 +143,7 @@ class PictureSizes(NamedTuple):
 
 
 def read_picture_sizes(
-    layout: Layout, table: FamilyTable, preprocessor: Mapping[str, Any] | None, *, any_size: bool = True
+    layout: Layout, table: FamilyTable, preprocessor: Preprocessor, *, any_size: bool = True
 ) -> PictureSizes:
     """Sizes of the pictures that an encoder reads: those in `preprocessor` if it can read `any_size`, else those of its training.
 
@@ -204,8 +203,8 @@ def read_picture_encoder(
         layout.map_tensor("embedding.registers", "embeddings.register_tokens")
     if table.positions is not None:
         grids = PositionTable(n_special, picture.learned_grid, picture.grid, n_registers, antialias)
-        shape = (n_special + grids.stored.n_patches, d_model)
-        layout.map_table("embedding.position_table", table.positions, shape, grids)
+        shape = (n_special + grids.stored_grid.n_patches, d_model)
+        layout.map_tensor("embedding.position_table", table.positions, shape, table=grids)
     layout.family["pixels"] = picture.pixels
     fields = {
         "n_positions": n_positions,
@@ -259,7 +258,7 @@ def _unread_pixels_note(sides: tuple[int, int], patch: tuple[int, int]) -> str:
     )
 
 
-def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor) -> Reading:
     """Configuration and tensor map of a ViT, DeiT, ViT-MAE or I-JEPA, from the `values` in its config.json."""
     model_type = str(values.get("model_type"))
     table = IJEPA if model_type == "ijepa" else VIT
@@ -277,7 +276,7 @@ def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocess
     elif table.class_token is not None and layout.has_tensor("pooler.dense.weight"):
         layout.map_linear("pooler", "pooler.dense")
         layout.family["pooler"] = "tanh"
-    _set_parts(layout)
+    layout.family["parts"] = Parts(without_bias=_qkv_without_bias(layout))
     picture = read_picture_sizes(layout, table, preprocessor, any_size=False)
     if model_type == "vit_mae":
         layout.family["name"] = "ViT-MAE"
@@ -287,12 +286,12 @@ def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocess
     return read_picture_encoder(layout, table, picture)
 
 
-def _set_parts(layout: Layout, **parts: Any) -> None:
-    """Changes these fields of the layout's `Parts`."""
-    layout.family["parts"] = Parts(without_bias=() if layout.flag("qkv_bias", True) else QKV, **parts)
+def _qkv_without_bias(layout: Layout) -> tuple[LinearMap, ...]:
+    """Names of the maps to queries, keys and values if config.json says that they have no bias; else empty."""
+    return () if layout.flag("qkv_bias", True) else ("w_q", "w_k", "w_v")
 
 
-def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor) -> Reading:
     """Configuration and tensor map of a DINOv2, with or without registers, from the `values` in its config.json."""
     has_registers = values.get("model_type") == "dinov2_with_registers"
     table = WITH_REGISTERS if has_registers else DINOV2
@@ -310,7 +309,7 @@ def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preproc
         layout.fields["activation"] = "silu"
         is_split = layout.has_tensor("encoder.layer.0.mlp.gate_proj.weight")
         block.update(GATED if is_split else DINOV2_GATED)
-    _set_parts(layout, gated=is_gated)
+    layout.family["parts"] = Parts(gated=is_gated, without_bias=_qkv_without_bias(layout))
     if has_registers:
         layout.family["n_registers"] = layout.whole_number("num_register_tokens")
     if layout.output_tensor_name("classifier.weight"):
@@ -321,7 +320,7 @@ def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preproc
     return read_picture_encoder(layout, table, picture, antialias=has_registers)
 
 
-def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor) -> Reading:
     """Configuration and tensor map of a DINOv3, from the `values` in its config.json."""
     layout, table = DINOV3.layout(values, stored), DINOV3
     if layout.has_tensor("model.layer.0.norm1.weight"):
@@ -347,7 +346,7 @@ def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preproc
     return read_picture_encoder(layout, table, read_picture_sizes(layout, table, preprocessor))
 
 
-def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor) -> Reading:
     """Configuration and tensor map of a BEiT or data2vec-vision, from the `values` in its config.json."""
     layout, table = BEIT.layout(values, stored), BEIT
     is_in_memory = layout.has_tensor("layers.0.attention.q_proj.weight")
@@ -396,9 +395,8 @@ def _map_bias_tables(layout: Layout, table: FamilyTable, picture: PictureSizes, 
     shape = (offsets.n_stored_offsets + offsets.n_special, n_heads)
     own = "relative_position_bias" if is_in_memory else "attention.attention.relative_position_bias"
     for layer, block in enumerate(table.block_names(n_layers) if parts.grid_bias_by_layer else ()):
-        layout.map_table(
-            f"blocks.{layer}.attention.scores.own.table", f"{block}.{own}.{BIAS_TABLE}", shape, offsets
-        )
+        parameter = f"blocks.{layer}.attention.scores.own.table"
+        layout.map_tensor(parameter, f"{block}.{own}.{BIAS_TABLE}", shape, table=offsets)
     if parts.grid_bias_shared:
         shared = "shared_position_bias" if is_in_memory else "encoder.relative_position_bias"
-        layout.map_table("shared_grid_bias.table", f"{shared}.{BIAS_TABLE}", shape, offsets)
+        layout.map_tensor("shared_grid_bias.table", f"{shared}.{BIAS_TABLE}", shape, table=offsets)

@@ -14,15 +14,9 @@ from ..files.encoder_files import INDEX, PICKLES, READ, WEIGHTS, shard_names
 from ..files.errors import errors_in_one_sentence
 
 Shape = tuple[int, ...]
-PICKLE_BEGINNINGS = (
-    b"PK\x03\x04",
-    b"\x80\x02",
-    b"\x80\x03",
-    b"\x80\x04",
-    b"\x80\x05",
-)  # of files by torch.save
+# of files by torch.save
+PICKLE_BEGINNINGS = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 LARGEST_HEADER = 2**23  # bytes of names and shapes; that of an encoder of 1,000 layers has 2 MB
-TOO_LARGE = "{} does not fit into the memory that is left"
 MOST_NUMBERS = 2**31  # 8 GB
 LARGEST_FILE = LARGEST_HEADER + 8 * MOST_NUMBERS  # bytes, of numbers of 8 bytes
 CONVERT = "only safetensors are read, since a pickle can run code; `attention-loupe convert FOLDER` makes them of one that you trust"
@@ -35,7 +29,6 @@ class Stored:
 
     shapes: Mapping[str, Shape]
     locations: Mapping[str, tuple[Path, str]]  # by name: the file, and the name in it
-    n_bytes: int
 
     def renamed(self, new_name: Callable[[str], str | None]) -> "Stored":
         """The same tensors under the names that `new_name` returns for their names, without those for which it returns None."""
@@ -43,16 +36,11 @@ class Stored:
         return Stored(
             shapes={renamed: self.shapes[name] for name, renamed in names.items()},
             locations={renamed: self.locations[name] for name, renamed in names.items()},
-            n_bytes=self.n_bytes,
         )
 
-    def with_others(self, other: "Stored") -> "Stored":
+    def joined_with(self, other: "Stored") -> "Stored":
         """These tensors and those of `other`, which replace tensors of the same name."""
-        return Stored(
-            shapes={**self.shapes, **other.shapes},
-            locations={**self.locations, **other.locations},
-            n_bytes=self.n_bytes + other.n_bytes,
-        )
+        return Stored(shapes={**self.shapes, **other.shapes}, locations={**self.locations, **other.locations})
 
     def tensors(self, names: Iterable[str]) -> Iterator[tuple[str, Tensor]]:
         """Yields the name and the float32 value of each of the tensors `names`. Raises ValueError if one cannot be read."""
@@ -74,7 +62,7 @@ def _errors_with_file_name(path: Path) -> Iterator[None]:
             yield
     except ValueError as error:
         if isinstance(error.__cause__, MemoryError | RuntimeError):  # of which torch names the whole path
-            raise ValueError(TOO_LARGE.format(path.name)) from error
+            raise ValueError(f"{path.name} does not fit into the memory that is left") from error
         raise
 
 
@@ -97,7 +85,7 @@ def stored_weights(folder: Path) -> Stored:
             shapes[name], locations[name] = shape, (path, name)
     if sum(map(math.prod, shapes.values())) > MOST_NUMBERS:
         raise ValueError(f"the weights are more than {MOST_NUMBERS:,} numbers, too many to be shown")
-    return Stored(shapes=shapes, locations=locations, n_bytes=sum(path.stat().st_size for path in paths))
+    return Stored(shapes=shapes, locations=locations)
 
 
 def _read_header(path: Path) -> Iterator[tuple[str, Shape]]:
