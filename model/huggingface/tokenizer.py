@@ -117,10 +117,8 @@ def _check_fit(tokenizer: Tokenizer, config: ModelConfig) -> None:
         raise ValueError(
             f"it adds {n_added} special tokens, but the encoder reads only {config.n_positions} tokens"
         )
-    for text in (
-        "",
-        max(token_to_id, key=token_to_id.__getitem__, default=""),
-    ):  # it may fail only when it is used
+    last_token = max(token_to_id, key=token_to_id.__getitem__, default="")
+    for text in ("", last_token):  # it may fail only when it is used
         encode(tokenizer, text)
 
 
@@ -182,7 +180,7 @@ def _tokenizer_and_notes(
         return _tokenizer_as_stored(stored, settings), notes
     vocabulary = stored_vocabulary(stored, settings.options)
     names = settings.named_tokens(kind.default_tokens())
-    own_parts = kind.parts(settings.options, vocabulary.charsmap)[:2]
+    own_parts = kind.components(settings.options, vocabulary.charsmap)[:2]
     (normalizer, splits), (own_normalizer, own_splits) = (
         [[name for name in _component_types(part) if name != "WhitespaceSplit"] for part in parts]
         for parts in ((stored.get("normalizer"), stored.get("pre_tokenizer")), own_parts)
@@ -204,14 +202,14 @@ def _tokenizer_and_notes(
     return tokenizer_of_class(kind, vocabulary, settings), notes
 
 
-def _component_types(part: Any) -> list[str]:
+def _component_types(component: Any) -> list[str]:
     """The types of the components of one part of a tokenizer.json, such as its normalizer, in their order."""
-    if not isinstance(part, dict):
+    if not isinstance(component, dict):
         return []
-    inner = part.get("normalizers", part.get("pretokenizers"))
+    inner = component.get("normalizers", component.get("pretokenizers"))
     if not isinstance(inner, list):
-        return [str(part.get("type"))]
-    return [name for component in inner for name in _component_types(component)]
+        return [str(component.get("type"))]
+    return [name for part in inner for name in _component_types(part)]
 
 
 def _tokenizer_as_stored(stored: dict[str, Any], settings: TokenizerSettings) -> Tokenizer:
@@ -250,9 +248,7 @@ def _lacks_end_token(
     settings: TokenizerSettings,
 ) -> bool:
     """True if a special token that the class puts around a text is missing from the vocabulary and the added tokens."""
-    missing = {names[key].content for key in kind.ends} - {
-        token.content for token in settings.listed.values()
-    }
+    missing = {names[key].content for key in kind.ends} - settings.listed_names
     pieces = vocabulary.pieces or ()
     missing.difference_update((piece[0] for piece in pieces) if isinstance(pieces, list) else pieces)
     return bool(missing)
@@ -293,7 +289,7 @@ def _tokenizer_of_vocabulary(
             f"No file names the class of the tokenizer: {vocabulary.file} is read as {class_name} reads it."
         )
     if vocabulary.charsmap and "Precompiled" not in _component_types(
-        kind.parts(settings.options, vocabulary.charsmap)[0]
+        kind.components(settings.options, vocabulary.charsmap)[0]
     ):
         notes.append(
             f"As in transformers 5, {class_name} leaves out the map of characters in {vocabulary.file}: full-width letters, "

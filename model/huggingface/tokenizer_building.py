@@ -47,17 +47,21 @@ NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, no {VOCABULARY} with 
 
 
 @dataclass(frozen=True, slots=True)
-class SentencePieceFile:
-    """Content of a `.model` file of SentencePiece: pieces with their scores, normalization and added tokens."""
+class Vocabulary:
+    """The vocabulary of a tokenizer, in one form for all kinds of vocabulary files."""
 
-    pieces: list[tuple[str, float]]  # in the order of their ids, each with its score
-    unknown_id: int
-    charsmap: str | None  # the map of characters, in base64
-    added: list[AddedToken]  # pieces that are looked for before a text is split
+    file: str
+    model: str  # its type, as a tokenizer.json names it
+    pieces: Any  # ids by pieces, or of a Unigram vocabulary pairs of a piece and its score, in the order of their ids
+    merges: Any = ()  # of byte pairs
+    charsmap: str | None = None  # SentencePiece's map of characters, in base64
+    unknown_id: int = 1  # of a Unigram vocabulary, where the file says it
+    # pieces that the file of SentencePiece marks, to be looked for before a text is split
+    added: tuple[AddedToken, ...] | None = None
 
 
-def read_sentencepiece(path: Path) -> SentencePieceFile:
-    """The content of the `.model` file at `path`.
+def read_sentencepiece(path: Path) -> Vocabulary:
+    """The vocabulary in the `.model` file at `path`.
 
     Raises ValueError, with a one-sentence message, if the file is damaged, or if its vocabulary is not for Unigram.
     """
@@ -67,15 +71,17 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
     except UnicodeDecodeError:
         raise ValueError(f"{path.name} has a piece that is not text in UTF-8") from None
     charsmap = base64.b64encode(model.normalizer_spec.precompiled_charsmap).decode()
-    return SentencePieceFile(
-        pieces=[(name, float(piece.score)) for name, piece in zip(names, model.pieces, strict=True)],
+    return Vocabulary(
+        path.name,
+        "Unigram",
+        [(name, float(piece.score)) for name, piece in zip(names, model.pieces, strict=True)],
         unknown_id=model.trainer_spec.unk_id,
         charsmap=charsmap or None,
-        added=[
+        added=tuple(
             AddedToken(name, special=piece.type == CONTROL, normalized=False)
             for name, piece in zip(names, model.pieces, strict=True)
             if piece.type in (CONTROL, USER_DEFINED)
-        ],
+        ),
     )
 
 
@@ -92,9 +98,9 @@ def _parse_message(path: Path) -> Any:
     if not 1 <= len(model.pieces) <= MOST_PIECES:
         raise ValueError(f"{path.name} has {len(model.pieces):,} pieces; from 1 to {MOST_PIECES:,} are read")
     if (number := model.trainer_spec.model_type) != UNIGRAM:
-        what = MODEL_TYPES.get(number, f"a vocabulary of type {number}")
+        kind = MODEL_TYPES.get(number, f"a vocabulary of type {number}")
         raise ValueError(
-            f"{path.name} holds {what}, and only Unigram is read from it: save {TOKENIZER} as well"
+            f"{path.name} holds {kind}, and only Unigram is read from it: save {TOKENIZER} as well"
         )
     if not all(isfinite(piece.score) for piece in model.pieces):
         raise ValueError(f"{path.name} has a score that is not finite")
@@ -115,19 +121,6 @@ def _message_class() -> Any:
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("loupe.Model"))
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The vocabulary of a tokenizer, in one form for all kinds of vocabulary files."""
-
-    file: str
-    model: str  # its type, as a tokenizer.json names it
-    pieces: Any  # ids by pieces, or of a Unigram vocabulary pairs of a piece and its score
-    merges: Any = ()  # of byte pairs
-    charsmap: str | None = None  # SentencePiece's map of characters, in base64
-    unknown_id: int = 1  # of a Unigram vocabulary, where the file says it
-    added: tuple[AddedToken, ...] | None = None  # that the file of SentencePiece marks
 
 
 def stored_vocabulary(stored: dict[str, Any], options: Mapping[str, Any]) -> Vocabulary:
@@ -171,10 +164,7 @@ def vocabulary_of_files(folder: Path, wanted: str | None) -> Vocabulary:
     if model == "BPE":
         return Vocabulary(VOCABULARY, model, *models.BPE.read_file(str(pairs), str(merges)))
     if pieces is not None:
-        file = read_sentencepiece(pieces)
-        return Vocabulary(
-            pieces.name, "Unigram", file.pieces, (), file.charsmap, file.unknown_id, tuple(file.added)
-        )
+        return read_sentencepiece(pieces)
     others = sorted(other.name for other in folder.glob("*.model"))
     raise ValueError(f"{others[0]} is not read: save {TOKENIZER} as well" if others else NEEDED)
 
@@ -217,7 +207,7 @@ def tokenizer_of_class(
                 f"{vocabulary.file} has no piece {unknown_id:,}, which should be the unknown token"
             )
         model |= {"unk_id": unknown_id, "byte_fallback": False}
-    normalizer, pre_tokenizer, decoder = kind.parts(options, vocabulary.charsmap)
+    normalizer, pre_tokenizer, decoder = kind.components(options, vocabulary.charsmap)
     tokenizer = open_tokenizer(
         {
             "version": "1.0",
@@ -229,18 +219,14 @@ def tokenizer_of_class(
     )
     if kind.model == "Unigram":  # files of SentencePiece often lack the ends of texts, which are then added
         settings.add_tokens(tokenizer, named, extra_tokens)
-    listed = {token.content for token in settings.listed.values()}
     end_names = [names[key] for key in kind.ends]
-    if any(tokenizer.token_to_id(name) is None and name not in listed for name in end_names):
+    if any(tokenizer.token_to_id(name) is None and name not in settings.listed_names for name in end_names):
         raise ValueError(f"{vocabulary.file} has no {' or no '.join(end_names)}, which stand around a text")
     if kind.model != "Unigram":
         settings.add_tokens(tokenizer, named, extra_tokens)
-    ids = {
-        key: (name, index)
-        for key, name in names.items()
-        if (index := tokenizer.token_to_id(name)) is not None
-    }
-    tokenizer.post_processor = kind.post_processor(ids, options)
+    ids = {key: (name, tokenizer.token_to_id(name)) for key, name in names.items()}
+    known_ids = {key: (name, index) for key, (name, index) in ids.items() if index is not None}
+    tokenizer.post_processor = kind.post_processor(known_ids, options)
     return tokenizer
 
 

@@ -12,9 +12,11 @@ from typing import Any
 from tokenizers import AddedToken, processors
 
 Options = Mapping[str, Any]  # of tokenizer_config.json
-TokenizerComponent = dict[str, Any] | None  # of a tokenizer.json
+Component = dict[str, Any] | None  # of a tokenizer.json
+Components = tuple[Component, Component, Component]  # normalizer, pre-tokenizer and decoder
 Pieces = list[tuple[str, float]]  # of a Unigram vocabulary in the order of their ids, each with its score
 Ids = Mapping[str, tuple[str, int]]  # names and ids of the special tokens, by their keys
+MakePostProcessor = Callable[[Ids, Options], processors.PostProcessor]
 # <extra_id_0> to <extra_id_99>, T5's marks of what was left out
 N_SENTINELS, SENTINELS_OF_BYT5, MOST_SENTINELS = 100, 125, 10_000
 
@@ -25,11 +27,10 @@ class TokenizerClass:
 
     model: str  # the type of the vocabulary, as a tokenizer.json names it
     names: Mapping[str, str]  # of the special tokens, by their keys in tokenizer_config.json
-    parts: Callable[
-        [Options, str | None], tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]
-    ]  # normalizer, pre-tokenizer and decoder
+    # made of the options and of SentencePiece's map of characters
+    components: Callable[[Options, str | None], Components]
     ends: tuple[str, ...]  # keys of the tokens that are put around a text
-    post_processor: Callable[[Ids, Options], processors.PostProcessor]
+    post_processor: MakePostProcessor
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the model
     has_unknown: bool = False  # whether the model is told the name of the unknown token
     # of a Unigram model; None: as the file says
@@ -51,7 +52,7 @@ class TokenizerClass:
 # Post-processors
 
 
-def _template(single: str, pair: str) -> Callable[[Ids, Options], processors.PostProcessor]:
+def _template(single: str, pair: str) -> MakePostProcessor:
     """A function that makes the post-processor with these templates for one text (`single`) and for two (`pair`).
 
     A template names special tokens by their keys, as in "cls_token $A sep_token"; a number after a colon is the token type.
@@ -70,17 +71,11 @@ def _template(single: str, pair: str) -> Callable[[Ids, Options], processors.Pos
     return make
 
 
-def _roberta_ends(
-    sep: str, cls: str, trims: bool = True
-) -> Callable[[Ids, Options], processors.PostProcessor]:
+def _roberta_ends(sep: str, cls: str, trims: bool = True) -> MakePostProcessor:
     """A function that makes RoBERTa's post-processor; `sep` and `cls` are the keys of its special tokens."""
-
-    def make(ids: Ids, options: Options) -> processors.PostProcessor:
-        return processors.RobertaProcessing(
-            ids[sep], ids[cls], trim_offsets=trims, add_prefix_space=bool(options.get("add_prefix_space"))
-        )
-
-    return make
+    return lambda ids, options: processors.RobertaProcessing(
+        ids[sep], ids[cls], trim_offsets=trims, add_prefix_space=bool(options.get("add_prefix_space"))
+    )
 
 
 _BERT_ENDS = _template("cls_token $A sep_token", "cls_token $A sep_token $B:1 sep_token:1")
@@ -89,9 +84,9 @@ _FAIRSEQ_ENDS = _template("bos_token $A eos_token", "bos_token $A eos_token eos_
 # Normalizers, pre-tokenizers and decoders
 
 
-def _sequence(kind: str, *parts: dict[str, Any]) -> TokenizerComponent:
+def _sequence(kind: str, *components: dict[str, Any]) -> Component:
     """A sequence of components of one `kind`, in the form of a tokenizer.json; `kind` is the key of their list, such as "normalizers"."""
-    return {"type": "Sequence", kind: list(parts)}
+    return {"type": "Sequence", kind: list(components)}
 
 
 def _replace(pattern: dict[str, str], content: str) -> dict[str, Any]:
@@ -114,35 +109,23 @@ def _charsmap(charsmap: str | None) -> list[dict[str, Any]]:
     return [{"type": "Precompiled", "precompiled_charsmap": charsmap}] if charsmap else []
 
 
-def _bert_normalizer(lower: bool, strip_accents: bool | None, chinese: bool) -> dict[str, Any]:
-    return {
+def _bert(options: Options, _: str | None) -> Components:
+    normalizer = {
         "type": "BertNormalizer",
         "clean_text": True,
-        "handle_chinese_chars": chinese,
-        "strip_accents": strip_accents,
-        "lowercase": lower,
+        "handle_chinese_chars": bool(options.get("tokenize_chinese_chars", True)),
+        "strip_accents": options.get("strip_accents"),
+        "lowercase": bool(options.get("do_lower_case", True)),
     }
-
-
-def _bert(
-    options: Options, _: str | None
-) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
-    normalizer = _bert_normalizer(
-        bool(options.get("do_lower_case", True)),
-        options.get("strip_accents"),
-        bool(options.get("tokenize_chinese_chars", True)),
-    )
     return normalizer, {"type": "BertPreTokenizer"}, {"type": "WordPiece", "prefix": "##", "cleanup": True}
 
 
-def _roberta(
-    options: Options, _: str | None
-) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
+def _roberta(options: Options, _: str | None) -> Components:
     adds_space = bool(options.get("add_prefix_space", False))
     return None, _byte_level(adds_space=adds_space), _byte_level(adds_space=True)
 
 
-def _clip(_: Options, __: str | None) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
+def _clip(_: Options, __: str | None) -> Components:
     normalizer = _sequence(
         "normalizers", {"type": "NFC"}, _replace({"Regex": r"\s+"}, " "), {"type": "Lowercase"}
     )
@@ -151,28 +134,18 @@ def _clip(_: Options, __: str | None) -> tuple[TokenizerComponent, TokenizerComp
     return normalizer, pre_tokenizer, _byte_level(adds_space=True)
 
 
-def _herbert(_: Options, __: str | None) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
-    normalizer = _bert_normalizer(lower=False, strip_accents=False, chinese=True)
-    return normalizer, {"type": "BertPreTokenizer"}, {"type": "BPEDecoder", "suffix": END_OF_WORD}
+def _herbert(_: Options, __: str | None) -> Components:
+    normalizer, splits = _bert({"do_lower_case": False, "strip_accents": False}, None)[:2]
+    return normalizer, splits, {"type": "BPEDecoder", "suffix": END_OF_WORD}
 
 
-def _fairseq(
-    options: Options, charsmap: str | None
-) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
+def _fairseq(options: Options, charsmap: str | None) -> Components:
     spaces = _metaspace("always" if options.get("add_prefix_space", True) else "never")
     splits = _sequence("pretokenizers", {"type": "WhitespaceSplit"}, spaces)
     return next(iter(_charsmap(charsmap)), None), splits, spaces
 
 
-def _t5(
-    _: Options, charsmap: str | None
-) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
-    return _fairseq({}, charsmap)
-
-
-def _albert(
-    options: Options, charsmap: str | None
-) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
+def _albert(options: Options, charsmap: str | None) -> Components:
     accents = [] if options.get("keep_accents", False) else [{"type": "NFKD"}, {"type": "StripAccents"}]
     lower = [{"type": "Lowercase"}] if options.get("do_lower_case", True) else []
     quotes = (_replace({"String": "``"}, '"'), _replace({"String": "''"}, '"'))
@@ -180,9 +153,7 @@ def _albert(
     return _sequence("normalizers", *quotes, *accents, *lower, *_charsmap(charsmap)), splits, spaces
 
 
-def _deberta(
-    options: Options, _: str | None
-) -> tuple[TokenizerComponent, TokenizerComponent, TokenizerComponent]:
+def _deberta(options: Options, _: str | None) -> Components:
     lower = [{"type": "Lowercase"}] if options.get("do_lower_case", False) else []
     normalizer = _sequence(
         "normalizers",
@@ -213,14 +184,9 @@ def _fairseq_vocabulary(pieces: Pieces, names: Mapping[str, str], _: Options) ->
 
 def _camembert_vocabulary(pieces: Pieces, names: Mapping[str, str], _: Options) -> Pieces:
     """CamemBERT's vocabulary: five tokens of fairseq replace the first piece, and the mask is added at the end."""
-    first = [
-        ("<s>NOTUSED", 0.0),
-        (names["pad_token"], 0.0),
-        ("</s>NOTUSED", 0.0),
-        (names["unk_token"], 0.0),
-        ("<unk>NOTUSED", -100.0),
-    ]
-    return [*first, *pieces[1:], (names["mask_token"], 0.0)]
+    first = ("<s>NOTUSED", names["pad_token"], "</s>NOTUSED", names["unk_token"])
+    last = (names["mask_token"], 0.0)
+    return [*((name, 0.0) for name in first), ("<unk>NOTUSED", -100.0), *pieces[1:], last]
 
 
 def _t5_vocabulary(pieces: Pieces, _: Mapping[str, str], options: Options) -> Pieces:
@@ -230,10 +196,10 @@ def _t5_vocabulary(pieces: Pieces, _: Mapping[str, str], options: Options) -> Pi
 
 def _sentinels(options: Options) -> list[str]:
     """Names of T5's sentinel tokens, "<extra_id_0>", ..., as many as `extra_ids` in the options says."""
-    n = options.get("extra_ids", N_SENTINELS)
-    if type(n) is not int or not 0 <= n <= MOST_SENTINELS:
+    n_sentinels = options.get("extra_ids", N_SENTINELS)
+    if type(n_sentinels) is not int or not 0 <= n_sentinels <= MOST_SENTINELS:
         raise ValueError(f"its extra_ids must be a whole number from 0 to {MOST_SENTINELS:,}")
-    return [f"<extra_id_{index}>" for index in range(n)]
+    return [f"<extra_id_{index}>" for index in range(n_sentinels)]
 
 
 _BERT_NAMES = {
@@ -327,7 +293,7 @@ CLASSES: dict[str, TokenizerClass] = {
     "AlbertTokenizer": replace(
         _DEBERTA,
         names={**_DEBERTA.names, "unk_token": "<unk>", "pad_token": "<pad>"},
-        parts=_albert,
+        components=_albert,
         unknown_id=lambda _, __: 1,
     ),
     "XLMRobertaTokenizer": _XLM_ROBERTA,
@@ -341,7 +307,7 @@ CLASSES: dict[str, TokenizerClass] = {
     "T5Tokenizer": TokenizerClass(
         "Unigram",
         _T5_NAMES,
-        _t5,
+        lambda _, charsmap: _fairseq({}, charsmap),
         ("eos_token",),
         _T5_ENDS,
         unknown_id=lambda _, __: 2,

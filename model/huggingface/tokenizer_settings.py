@@ -34,6 +34,11 @@ class TokenizerSettings:
     listed: Mapping[int, AddedToken]  # by their ids
     n_ids: int  # that the encoder's embedding has
 
+    @property
+    def listed_names(self) -> set[str]:
+        """The tokens that the files list, as text."""
+        return {token.content for token in self.listed.values()}
+
     def named_tokens(self, defaults: Mapping[str, AddedToken]) -> dict[str, AddedToken]:
         """The special tokens by their keys, such as "cls_token"; `defaults` are those of the tokenizer's class."""
         named = {

@@ -1,5 +1,4 @@
 import json
-from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer, models
@@ -11,15 +10,9 @@ from model.huggingface import describe
 from model.huggingface.tokenizer_classes import OWN_CODE
 from model.inputs import prepare
 from model.inputs.text import encode
-from tests.model.huggingface.folders import SECOND, SENTENCE, VOCABULARY, build, rewrite
+from tests.model.huggingface.folders import RESIDUES, SECOND, SENTENCE, VOCABULARY, build, rewrite
 
 TEXTS = [SENTENCE, "The FILM, isn't bad… at all!", "", "[MASK] film", "cry" * 3, "日本 film é"]
-
-
-@pytest.fixture
-def bert(tmp_path: Path) -> Path:
-    build(tmp_path / "it", "BertModel")
-    return tmp_path / "it"
 
 
 @pytest.mark.parametrize("lower", [True, False])
@@ -40,23 +33,12 @@ def test_a_vocabulary_alone_is_read_as_bert_reads(bert, lower):
 
 
 def test_residues_are_read_as_esm_reads(tmp_path):
-    residues = ["<cls>", "<pad>", "<eos>", "<unk>", *"LAGVSERTIDPKQNFYMHWCXBUZO.-", "<null_1>", "<mask>"]
     build(tmp_path, "EsmModel", vocab_size=33, pad_token_id=1, mask_token_id=32)
     (tmp_path / "tokenizer.json").unlink()
-    (tmp_path / "vocab.txt").write_text("\n".join(residues), encoding="utf-8")
+    (tmp_path / "vocab.txt").write_text("\n".join(RESIDUES), encoding="utf-8")
     loaded, theirs = load(tmp_path), EsmTokenizer(str(tmp_path / "vocab.txt"))
-    texts = [
-        "MKTAYIAK",
-        "MK <mask> LL",
-        "MK<mask>T",
-        "mktB.-",
-        "M K\tT",
-        "",
-        "M1K xx y",
-        "<null_1>A<unk>K",
-        "MéK",
-    ]
-    for text in texts:
+    texts = ("MKTAYIAK", "MK <mask> LL", "MK<mask>T", "mktB.-", "M K\tT", "", "M1K xx y", "MéK")
+    for text in (*texts, "<null_1>A<unk>K"):
         assert list(encode(loaded.tokenizer, text).ids) == theirs(text)["input_ids"]
     assert list(encode(loaded.tokenizer, "MKT", second="LL").ids) == theirs("MKT", "LL")["input_ids"]
     assert capture(loaded, "MK<mask>T").tokens == ("<cls>", "M", "K", "<mask>", "T", "<eos>")
@@ -94,10 +76,9 @@ def test_padding_and_truncation_that_a_file_fixes_do_not_hold(bert):
     assert len(prepare(loaded, SENTENCE * 30)[1]) == loaded.config.n_positions
 
 
-def test_the_tokenizer_may_be_shorter_than_the_encoder(bert):
-    (bert / "tokenizer_config.json").write_text(
-        json.dumps({"model_max_length": 12, "truncation_side": "left"})
-    )
+@pytest.mark.parametrize("key", ["model_max_length", "max_len"])  # today's name and the former one
+def test_the_tokenizer_may_be_shorter_than_the_encoder(bert, key):
+    (bert / "tokenizer_config.json").write_text(json.dumps({key: 12, "truncation_side": "left"}))
     read = encode(load(bert).tokenizer, "the " * 20)
     assert (len(read.ids), read.n_left_out, read.from_start) == (12, 10, True)
 
@@ -196,18 +177,6 @@ def test_bytes_need_no_file(tmp_path):
     assert loaded.notes == ()
 
 
-def split_by_character(bert: Path) -> None:
-    path = bert / "tokenizer.json"
-    values = json.loads(path.read_text())
-    values["pre_tokenizer"] = {
-        "type": "Split",
-        "pattern": {"String": ""},
-        "behavior": "Isolated",
-        "invert": False,
-    }
-    path.write_text(json.dumps(values))
-
-
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("name", "tokens", "note"),
@@ -220,7 +189,9 @@ def split_by_character(bert: Path) -> None:
     ],
 )  # fmt: skip
 def test_where_file_and_class_differ_a_note_says_which_is_followed(bert, name, tokens, note):
-    split_by_character(bert)
+    values = json.loads((bert / "tokenizer.json").read_text())
+    splits = {"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated", "invert": False}
+    (bert / "tokenizer.json").write_text(json.dumps(values | {"pre_tokenizer": splits}))
     if name is not None:
         (bert / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
     loaded = load(bert)
@@ -237,12 +208,6 @@ def test_a_special_token_without_a_row_of_the_embedding_is_left_out(bert):
     assert "<mask>" not in load(bert).tokenizer.get_vocab()
     (bert / "added_tokens.json").write_text('{"<mask>": 30}')
     assert "its token ids go up to 30, but the encoder's vocabulary has 30" in str(describe(bert).problem)
-
-
-@pytest.mark.parametrize("key", ["model_max_length", "max_len"])
-def test_the_longest_text_has_a_former_name(bert, key):
-    (bert / "tokenizer_config.json").write_text(json.dumps({key: 12}))
-    assert len(encode(load(bert).tokenizer, "the " * 20).ids) == 12
 
 
 SIGLIP = [

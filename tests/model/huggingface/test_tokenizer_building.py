@@ -60,7 +60,7 @@ def test_a_tokenizer_class_in_the_folder_decides(tmp_path):
 
 
 def changed_model(**changed: Any) -> bytes:
-    """A small file of SentencePiece with other values."""
+    """A small file of SentencePiece with other values, and `n_more` pieces that are looked for before a text is split."""
     model = sentencepiece_model_pb2.ModelProto()
     for piece, kind in (("<unk>", 2), ("[CLS]", 3), ("[SEP]", 3), ("▁the", 1), ("▁film", 1), ("e", 1)):
         model.pieces.add(piece=piece, score=-1.0, type=kind)
@@ -70,7 +70,7 @@ def changed_model(**changed: Any) -> bytes:
     model.pieces[5].score = changed.get("score", -1.0)
     model.pieces[5].piece = changed.get("piece", "e")
     for index in range(changed.get("n_more", 0)):
-        model.pieces.add(piece=f"p{index}", score=-2.0, type=changed.get("kind", 1))
+        model.pieces.add(piece=f"p{index}", score=-2.0, type=4)
     return model.SerializeToString()
 
 
@@ -92,11 +92,7 @@ def changed_model(**changed: Any) -> bytes:
             "spm.model has a piece that is not text in UTF-8",
         ),
         (changed_model(piece="x" * 300), "its pieces have more than 4,194,304 bytes together"),
-        (
-            changed_model(n_more=10_001, kind=4),
-            "it adds 10,003 tokens of",
-        ),
-        (changed_model(n_more=400), "its token ids go up to 405, but the encoder's vocabulary has 400"),
+        (changed_model(n_more=10_001), "it adds 10,003 tokens of"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(content, sentence, tmp_path):
