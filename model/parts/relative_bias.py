@@ -109,7 +109,7 @@ class GridBias(nn.Module):
 
     def forward(self) -> Float[Tensor, "head query key"]:
         """Bias for each query and key; the class token is the first position."""
-        index = _offset_index_on(self.rows, self.columns, self.table.device)
+        index = _offset_index(self.rows, self.columns, self.table.device)
         return self.table[index].permute(2, 0, 1)
 
 
@@ -126,33 +126,26 @@ class GridBiasedScores(HookPoint):
         self._shared = (shared,)  # in a tuple, or it would be a part of every block
         self.content, self.added = HookPoint(), HookPoint()
 
-    def total_bias(self, n_positions: int) -> Float[Tensor, "head query key"]:
-        """The bias on the score of each query and key of the first `n_positions`."""
-        return sum(part()[:, :n_positions, :n_positions] for part in self._parts())
-
     def by_offset(self) -> Float[Tensor, "head row_offset column_offset"]:
         """What is added to the score of two patches, as `GridBias.by_offset` has it."""
-        return sum(part.by_offset() for part in self._parts())  # type: ignore[return-value]  # there is at least one
+        return torch.stack([part.by_offset() for part in self._parts()]).sum(dim=0)
 
     def of_class_token(self) -> Float[Tensor, "head 3"]:
         """What is added to scores of the class token: as the query of any patch, as the key of any patch, and as both."""
-        return sum(part.of_class_token() for part in self._parts())  # type: ignore[return-value]  # there is at least one
+        return torch.stack([part.of_class_token() for part in self._parts()]).sum(dim=0)
 
     def _parts(self) -> list[GridBias]:
         return [part for part in (self.own, *self._shared) if part is not None]
 
     def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
-        bias = self.total_bias(activation.shape[-1]).expand_as(activation)
-        return super().forward(self.content(activation) + self.added(bias))
+        n = activation.shape[-1]
+        bias = torch.stack([part()[:, :n, :n] for part in self._parts()]).sum(dim=0)
+        return super().forward(self.content(activation) + self.added(bias.expand_as(activation)))
 
 
 @lru_cache(maxsize=2)  # all layers have the same
 @torch.inference_mode(False)  # or it could not be used where gradients are asked for
-def _offset_index_on(rows: int, columns: int, device: torch.device) -> Int[Tensor, "query key"]:
-    return offset_index(rows, columns).to(device)
-
-
-def offset_index(rows: int, columns: int) -> Int[Tensor, "query key"]:
+def _offset_index(rows: int, columns: int, device: torch.device) -> Int[Tensor, "query key"]:
     """Row of a `GridBias.table` for each query and key: the class token, then the patches row by row."""
     patch = torch.arange(rows * columns)
     row, column = patch // columns, patch % columns
@@ -163,4 +156,4 @@ def offset_index(rows: int, columns: int) -> Int[Tensor, "query key"]:
     index[:, 0] = n_offsets + 1
     index[0, 0] = n_offsets + 2
     index[1:, 1:] = row_offset * (2 * columns - 1) + column_offset
-    return index
+    return index.to(device)

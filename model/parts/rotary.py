@@ -73,10 +73,20 @@ def rotate(x: Heads, by: Factors, *, interleaved: bool = False) -> Heads:
 @lru_cache(maxsize=8)
 @torch.inference_mode(False)  # or they could not be used where gradients are asked for
 def _factors_by_length(
-    base: float, width: int, n_positions: int, interleaved: bool, device: torch.device, dtype: torch.dtype
+    base: float,
+    width: int,
+    grid: tuple[int, int] | None,
+    n_positions: int,
+    interleaved: bool,
+    device: torch.device,
+    dtype: torch.dtype,
 ) -> Factors:
-    angle = angles(base, width, n_positions).to(device, dtype)
-    return factors(angle, interleaved=interleaved)
+    """Factors for `n_positions` positions of a text or, with a `grid` (rows, columns) of patches, of a picture."""
+    if grid is None:
+        angle = angles(base, width, n_positions)
+    else:
+        angle = _angles(_frequencies(base, width, grid), _rows_and_columns(grid, n_positions))
+    return factors(angle.to(device, dtype), interleaved=interleaved)
 
 
 class Rotated(HookPoint):
@@ -84,6 +94,8 @@ class Rotated(HookPoint):
 
     At the hook point `position_numbers` are the numbers of the positions of each input, by which it rotates.
     """
+
+    grid: tuple[int, int] | None = None  # (rows, columns) of the patches of a picture
 
     def __init__(self, rotary: Rotary, layer: int, d_k: int) -> None:
         super().__init__()
@@ -111,51 +123,49 @@ class Rotated(HookPoint):
         """Angle by which each pair of numbers is rotated at positions with these numbers, in radians."""
         return angles_at(self.frequencies(), numbers)
 
-    def own_factors(self, n_positions: int, activation: Heads) -> Factors | None:
-        """Factors for positions whose numbers nothing changes, kept by length; None where frequencies are trained."""
-        if self.stored_frequencies is not None:
-            return None
-        return _factors_by_length(
-            self.base, self.n_rotated, n_positions, self.interleaved, activation.device, activation.dtype
-        )
-
     def forward(self, activation: Heads) -> Tensor:
         n_inputs, _, n_positions, _ = activation.shape
-        by = None if self.position_numbers.is_watched else self.own_factors(n_positions, activation)
-        if by is None:
+        if self.position_numbers.is_watched or self.stored_frequencies is not None:
             numbers = numbers_in_batch(self.position_numbers, self.own_numbers(n_positions), n_inputs)
             by = factors(self.angles_of(numbers)[:, None].to(activation), interleaved=self.interleaved)
+        else:
+            by = _factors_by_length(
+                self.base,
+                self.n_rotated,
+                self.grid,
+                n_positions,
+                self.interleaved,
+                activation.device,
+                activation.dtype,
+            )
         return super().forward(rotate(self.content(activation), by, interleaved=self.interleaved))
 
 
 class GridRotated(Rotated):
     """Hook point for q or k of a layer that first rotates the vectors of patches; those of other positions stay."""
 
+    grid: tuple[int, int]
+
     def __init__(self, rotary: Rotary, layer: int, config: ModelConfig) -> None:
         super().__init__(rotary, layer, config.d_k)
         assert config.patch_grid is not None, "an encoder of texts"
-        self.rows, self.columns = config.patch_grid
+        self.grid = config.patch_grid
 
     def frequencies(self) -> Float[Tensor, " pair"]:
         """Frequencies of the pairs of a head: first those rotated by the row, in radians per row of patches, then those rotated
         by the column, in radians per column.
         """
-        return _frequencies(self.base, self.n_rotated, (self.rows, self.columns))
+        return _frequencies(self.base, self.n_rotated, self.grid)
 
     def own_numbers(self, n_positions: int) -> Float[Tensor, "position 2"]:
         """Row and column of each position, counted from the middle of the picture; 0 for class token and registers, the first of
         the `n_positions`.
         """
-        return _rows_and_columns((self.rows, self.columns), n_positions)
+        return _rows_and_columns(self.grid, n_positions)
 
     def angles_of(self, numbers: Float[Tensor, "batch position 2"]) -> Float[Tensor, "batch position pair"]:
         """Angle by which each pair of numbers is rotated at these rows and columns, in radians, in the order of `frequencies`."""
         return _angles(self.frequencies(), numbers)
-
-    def own_factors(self, n_positions: int, activation: Heads) -> Factors:
-        grid = self.rows, self.columns
-        device, dtype = activation.device, activation.dtype
-        return _factors_by_grid(self.base, self.n_rotated, grid, n_positions, self.interleaved, device, dtype)
 
 
 def _frequencies(base: float, width: int, grid: tuple[int, int]) -> Float[Tensor, " pair"]:
@@ -173,18 +183,3 @@ def _angles(
 ) -> Float[Tensor, "*batch position pair"]:
     by_row, by_column = frequency.chunk(2)
     return torch.cat((numbers[..., :1] * by_row, numbers[..., 1:] * by_column), dim=-1)
-
-
-@lru_cache(maxsize=8)
-@torch.inference_mode(False)
-def _factors_by_grid(
-    base: float,
-    width: int,
-    grid: tuple[int, int],
-    n_positions: int,
-    interleaved: bool,
-    device: torch.device,
-    dtype: torch.dtype,
-) -> Factors:
-    angle = _angles(_frequencies(base, width, grid), _rows_and_columns(grid, n_positions))
-    return factors(angle.to(device, dtype), interleaved=interleaved)
