@@ -14,7 +14,7 @@ def draw() -> None:
     with st.container(horizontal=True, gap="medium", key="own"):
         here, more = st.container(key="own_here"), st.container(key="own_more")
     with here:
-        if locations.has_root():
+        if locations.root() is not None:
             draw_list("In your models folder", encoders_in_root(), key="root", empty=adding.EMPTY_ROOT)
         if (mine := uploaded_encoders()).names:
             draw_list("Uploaded in this session", mine, key="uploads")
@@ -34,7 +34,7 @@ def draw() -> None:
         adding.heading("Add one")
         adding.draw_upload_form(start_options.OPTIONS.uploads_mb)
         adding.draw_hub_form(start_options.OPTIONS.hub)
-        if not locations.has_root():
+        if locations.root() is None:
             adding.explain_option(
                 "List all that are in a folder of this computer",
                 ":material/folder_open:",

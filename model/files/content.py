@@ -25,18 +25,6 @@ from .errors import errors_in_one_sentence
 LARGEST_JSON = 40 * 2**20  # bytes; the tokenizer.json of SigLIP 2 has 34 million
 
 
-def check_regular(path: Path) -> None:
-    """Raises FileNotFoundError if there is no such file, and ValueError if it is a folder, a pipe or a socket.
-
-    Opening a pipe would wait until somebody writes into it.
-    """
-    if path.is_file():
-        return
-    if not path.exists():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-    raise ValueError("it is not a file")
-
-
 def file_state(path: Path) -> tuple[int, int, int, int]:
     """Size, modification time, change time and inode of a file; one of them changes whenever the content does.
 
@@ -52,7 +40,8 @@ def read_bounded(path: Path, largest: int) -> bytes:
 
     Raises ValueError if it has more than `largest` bytes or is not a regular file, and OSError if it cannot be read.
     """
-    check_regular(path)
+    if path.exists() and not path.is_file():  # to open a pipe would be to wait until somebody writes into it
+        raise ValueError("it is not a file")
     with path.open("rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:
@@ -64,9 +53,8 @@ def parse_json(content: bytes) -> Any:
     """The value that JSON in UTF-8 encodes. Raises ValueError for anything else, and for text with a lone surrogate."""
     try:
         values = json.loads(content.decode())
-        json.dumps(
-            values, ensure_ascii=False
-        ).encode()  # an escaped lone surrogate is decoded, but cannot be written
+        # an escaped lone surrogate is decoded, but cannot be written
+        json.dumps(values, ensure_ascii=False).encode()
     except RecursionError as error:
         raise ValueError("a value in it is nested too deeply") from error
     return values
@@ -118,7 +106,6 @@ def replace_text(path: Path, text: str) -> None:
 NEW = "new"
 LEFT_BEHIND = 24 * 3600  # seconds after which nobody writes into a temporary folder any more
 _ERROR_CODE = re.compile(r"\(os error (\d+)\)")  # how libraries in Rust end their messages
-_RANDOM = "[a-z0-9_]{8}"  # as `tempfile` names folders
 
 
 @contextmanager
@@ -177,10 +164,10 @@ def disk_errors(path: Path) -> Iterator[None]:
 
 def _delete_left_behind(folder: Path) -> None:
     """Deletes folders that calls of `new_folder` for this `folder` left behind when they were killed on an earlier day."""
-    pattern = re.compile(rf"\.{re.escape(folder.name)}-{_RANDOM}")
-    for old_folder in [
-        path for path in folder.parent.iterdir() if pattern.fullmatch(path.name) and path.is_dir()
-    ]:
+    pattern = re.compile(rf"\.{re.escape(folder.name)}-[a-z0-9_]{{8}}")  # as `tempfile` names folders
+    for old_folder in filter(Path.is_dir, list(folder.parent.iterdir())):
+        if not pattern.fullmatch(old_folder.name):
+            continue
         with suppress(FileNotFoundError):  # another process deletes it at the same time
             is_old = time.time() - old_folder.stat().st_mtime > LEFT_BEHIND
             if is_old and {path.name for path in old_folder.iterdir()} <= {NEW}:

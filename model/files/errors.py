@@ -71,8 +71,11 @@ class RefusalError(ValueError):
 
 
 @contextmanager
-def errors_in_one_sentence(what: str = "") -> Iterator[None]:
-    """Context manager that turns any error about a damaged file or folder into a ValueError: `what`, then a short message."""
+def errors_in_one_sentence(beginning: str = "") -> Iterator[None]:
+    """Context manager that turns any error about a damaged file or folder into a ValueError with one sentence.
+
+    The sentence is `beginning`, such as "config.json cannot be read", a colon, and what is wrong.
+    """
     try:
         yield
     except RefusalError:
@@ -82,9 +85,9 @@ def errors_in_one_sentence(what: str = "") -> Iterator[None]:
         from_rust = type(error) is Exception or type(error).__module__ == "pyo3_runtime"
         if not (from_rust or isinstance(error, DAMAGE)):
             raise
-        if not what and isinstance(error, OSError):
-            what = "the folder cannot be read"
-        raise ValueError(f"{what}: {error_text(error)}" if what else error_text(error)) from error
+        if not beginning and isinstance(error, OSError):
+            beginning = "the folder cannot be read"
+        raise ValueError(f"{beginning}: {error_text(error)}" if beginning else error_text(error)) from error
 
 
 @contextmanager

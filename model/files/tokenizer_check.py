@@ -263,9 +263,10 @@ def check_added_tokens(names: Sequence[Any]) -> None:
         )
 
 
-def _check_name(name: Any, what: str) -> None:
+def _check_name(name: Any, subject: str) -> None:
+    """Raises ValueError, with a sentence about the `subject`, unless `name` is a text of at most `LONGEST_NAME` characters."""
     if not isinstance(name, str) or len(name) > LONGEST_NAME:
-        raise ValueError(f"{what} must be a text of at most {LONGEST_NAME} characters")
+        raise ValueError(f"{subject} must be a text of at most {LONGEST_NAME} characters")
 
 
 def _shortened_repr(value: object) -> str:

@@ -67,11 +67,6 @@ def root() -> Path | None:
     return _root
 
 
-def has_root() -> bool:
-    """Whether a models folder is set."""
-    return _root is not None
-
-
 def shipped_names(home: Path) -> list[str]:
     """Sorted names of the checkpoints in the folder `home`, including those that `model.checkpoint.save` is just replacing."""
     config_paths = (*home.glob("*/config.json"), *home.glob(".*-old/*/config.json"))

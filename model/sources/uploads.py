@@ -35,10 +35,15 @@ _locks: dict[Path, int] = {}  # open as long as this process runs, by the folder
 
 
 class Upload:
-    """The temporary folder of an uploaded encoder; it is deleted when the last reference to this object is gone."""
+    """The temporary folder of an uploaded encoder; it is deleted when the last reference to this object is gone.
+
+    Raises OSError if the folder cannot be made.
+    """
 
     def __init__(self, title: str) -> None:
-        self.folder = new_upload_folder()
+        if not _locks:
+            _make_process_folder()
+        self.folder = Path(tempfile.mkdtemp(dir=next(iter(_locks)))).resolve()
         self._end = finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         # 64 bits that nobody can guess: nobody else's address opens it
         self.name = f"{UPLOAD}{safe_part(title)}-{secrets.token_hex(8)}"
@@ -155,13 +160,6 @@ def _read_object(content: bytes | memoryview) -> dict:
     except ValueError:
         return {}
     return values if isinstance(values, dict) else {}
-
-
-def new_upload_folder() -> Path:
-    """An empty folder within this process's own. Raises OSError if it cannot be made."""
-    if not _locks:
-        _make_process_folder()
-    return Path(tempfile.mkdtemp(dir=next(iter(_locks)))).resolve()
 
 
 def delete_process_folder() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from huggingface_hub import constants, file_download
 
 from model import checkpoint
 from model.checkpoint import save
@@ -45,6 +46,14 @@ def threads() -> Iterator[None]:
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, not made yet, in the place of the Hugging Face cache."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(file_download.time, "sleep", lambda _: None)  # it tries again after a second
+    return tmp_path / "cache"
 
 
 @pytest.fixture

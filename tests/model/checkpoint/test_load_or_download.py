@@ -7,19 +7,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from huggingface_hub import constants, file_download
+from huggingface_hub import constants
 
 from model.checkpoint import load
 from model.checkpoint.load_or_download import exit_with_one_sentence, load_or_download
 from tests.model.hub_server import COMMIT, Hub, serving
 from tests.model.huggingface.folders import build
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(file_download.time, "sleep", lambda _: None)  # it tries again after a second
-    return tmp_path / "cache"
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -15,30 +15,30 @@ PATTERN = np.linspace(0, 1, 16, dtype=np.float32).reshape(1, 1, 4, 4)
 
 
 def npz(**arrays: np.ndarray) -> bytes:
-    made = io.BytesIO()
-    np.savez_compressed(made, **arrays)
-    return made.getvalue()
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
 
 
 def header(claims: object, values: bytes = b"") -> bytes:
     """A safetensors file with a header of one's own."""
-    written = json.dumps(claims).encode()
-    return struct.pack("<Q", len(written)) + written + values
+    content = json.dumps(claims).encode()
+    return struct.pack("<Q", len(content)) + content + values
 
 
 def npy(shape: tuple[int, ...], descr: str = "<f4", values: bytes = b"") -> bytes:
     """A member of an .npz whose header claims that shape and type."""
-    made = io.BytesIO()
-    np.lib.format.write_array_header_1_0(made, {"shape": shape, "fortran_order": False, "descr": descr})
-    return made.getvalue() + values
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"shape": shape, "fortran_order": False, "descr": descr})
+    return buffer.getvalue() + values
 
 
 def zipped(*members: tuple[str, bytes]) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as file:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in members:
             file.writestr(name, content)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize("kind", arrays_file.KINDS)

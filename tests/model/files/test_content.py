@@ -11,7 +11,6 @@ from safetensors.numpy import save_file
 
 from model.files.content import (
     LEFT_BEHIND,
-    check_regular,
     new_folder,
     read_as,
     read_bounded,
@@ -37,9 +36,9 @@ def test_what_is_not_there_is_told_from_what_is_not_a_file(tmp_path):
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "folder"):
         with pytest.raises(ValueError, match=r"^it is not a file$"):
-            check_regular(tmp_path / name)
+            read_bounded(tmp_path / name, 100)
     with pytest.raises(FileNotFoundError, match="nothing"):
-        check_regular(tmp_path / "nothing")
+        read_bounded(tmp_path / "nothing", 100)
 
 
 def test_what_is_replaced_is_read_again(tmp_path):

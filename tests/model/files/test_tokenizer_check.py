@@ -49,13 +49,6 @@ def template(*single: str, pair: str = "AB", **tokens: dict) -> dict:
     }
 
 
-BERT = {
-    "type": "BertNormalizer",
-    "clean_text": True,
-    "handle_chinese_chars": True,
-    "strip_accents": None,
-    "lowercase": True,
-}
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 SPACES = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 MAP = charsmap(*(b"x" * 33,) * 3)  # SentencePiece's longest: the 18 letters that stand for U+FDFA
@@ -70,13 +63,7 @@ ROBERTA = {
     "add_prefix_space": False,
 }
 ORDINARY: dict[str, dict[str, Any]] = {
-    "BERT, ELECTRA, MPNet, DistilBERT": {
-        "normalizer": BERT,
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": ENDS,
-        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-    },
-    "MPNet": {"normalizer": BERT, "pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": ROBERTA},
+    "BERT, ELECTRA, MPNet, DistilBERT": {"decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}},
     "RoBERTa, DeBERTa": {
         "normalizer": None,
         "pre_tokenizer": BYTES,
@@ -110,11 +97,6 @@ ORDINARY: dict[str, dict[str, Any]] = {
         "pre_tokenizer": parts("pretokenizers", SPACES),
         "post_processor": ENDS,
         "decoder": SPACES,
-    },
-    "BigBird": {
-        "normalizer": parts("normalizers", MAP, SINGLE_SPACES),
-        "pre_tokenizer": SPACES,
-        "post_processor": ENDS,
     },
     "EuroBERT": {
         "normalizer": None,

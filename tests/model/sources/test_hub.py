@@ -39,14 +39,7 @@ TOO_MANY = {
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:  # noqa: ARG001
-    monkeypatch.setattr(file_download.time, "sleep", lambda _: None)  # it tries again after a second
+def one(cache: Path) -> Iterator[Hub]:  # noqa: ARG001
     with serving(Hub({**TOO_MANY, **NEEDED})) as server:
         yield server
 
@@ -248,6 +241,7 @@ def test_pickles_alone_are_refused_by_name(one):
         ("https://huggingface.co/google/bert", ("google/bert", None)),
         ("https://huggingface.co/google/bert/tree/v1.0", ("google/bert", "v1.0")),
         ("hub:google/bert", ("google/bert", None)),
+        ("google/bert@", ("google/bert", None)),
     ],
 )
 def test_a_name_is_read_off_what_is_typed(typed, expected):
@@ -255,12 +249,9 @@ def test_a_name_is_read_off_what_is_typed(typed, expected):
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "a/b/c", "../x", "a/..", "a/b@../../x", "a b", "http://elsewhere/x", "a/b@", "x" * 300]
+    "typed", ["", "a/b/c", "../x", "a/..", "a/b@../../x", "a b", "http://elsewhere/x", "x" * 300]
 )
 def test_what_is_no_name_is_refused(typed):
-    if typed == "a/b@":
-        assert hub.parse_name(typed) == ("a/b", None)
-        return
     with pytest.raises(ValueError, match="is not the name of a model: write owner/name"):
         hub.parse_name(typed)
 

@@ -12,7 +12,6 @@ from model.sources.uploads import (
     PREFIX,
     delete_all,
     delete_left_behind,
-    new_upload_folder,
     upload,
     upload_named,
 )
@@ -125,13 +124,6 @@ def test_damaged_json_is_left_to_whoever_opens_it():
     assert kept(("config.json", b'{"_name_or_path": 3, "model_type": []}'), WEIGHTS)
 
 
-def test_all_are_deleted_where_the_server_ends():
-    both = [upload([CONFIG, WEIGHTS], MB) for _ in range(2)]
-    delete_all()
-    assert not [upload for upload in both if upload.folder.exists() or upload_named(upload.name)]
-    delete_all()
-
-
 def test_where_the_disk_is_full_nothing_stays_and_one_sentence_says_so(tmp_path, monkeypatch):
     delete_all()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -193,10 +185,10 @@ def test_a_link_in_the_place_of_a_folder_is_not_followed(here):
     assert (here / "kept" / "lock").exists()
 
 
-def test_all_are_deleted_and_the_next_upload_has_a_new_folder(here):
-    first = new_upload_folder()
+def test_all_are_deleted_where_the_server_ends_and_the_next_upload_has_a_new_folder(here):
+    both = [upload([CONFIG, WEIGHTS], MB) for _ in range(2)]
     delete_all()
     assert not list(here.iterdir())
-    second = new_upload_folder()
-    assert second.is_dir()
-    assert second.parent != first.parent
+    assert not [one for one in both if upload_named(one.name)]
+    delete_all()
+    assert upload([CONFIG, WEIGHTS], MB).folder.parent != both[0].folder.parent
