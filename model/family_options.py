@@ -18,6 +18,7 @@ ByColour = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=3)]
 Base = Annotated[float, Meta(gt=0, le=1e12)]
 LinearMap = Literal["w_q", "w_k", "w_v", "w_o", "expand", "gate", "contract"]
 HeightWidth = Annotated[tuple[Size, ...], Meta(min_length=2, max_length=2)]
+Resample = Literal["nearest", "lanczos", "bilinear", "bicubic"]
 # Which token of a text: the first one of this id, that of the highest id, or the last one.
 TokenChoice = Count | Literal["highest id", "last"]
 
@@ -28,7 +29,7 @@ class Pixels:
 
     means: ByColour = (0.5, 0.5, 0.5)
     deviations: ByColour = (0.5, 0.5, 0.5)
-    resample: Literal["nearest", "bilinear", "bicubic", "lanczos"] = "bilinear"
+    resample: Resample = "bilinear"
     resized: HeightWidth | Size | None = None  # (height, width), or the shorter side, before the crop
     cropped: bool = False  # to the encoder's size, from the middle
     # pixels of height and width that make no whole patch: those at the right and the bottom, which are not read

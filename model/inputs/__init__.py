@@ -10,6 +10,7 @@ from torch import Tensor
 from ..config import ModelConfig
 from ..loaded import Loaded
 from ..record import Positions, Role
+from ..record.from_arrays import check_picture
 from .digits import to_input
 from .picture_file import resized
 from .text import CLASS, encode
@@ -33,10 +34,7 @@ class Picture:
     @classmethod
     def of(cls, array: np.ndarray) -> "Picture":
         """A picture from a uint8 array [height, width] or [height, width, 3]. Raises ValueError for any other array."""
-        is_picture = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
-        if array.dtype != np.uint8 or not is_picture or not array.size:
-            description = f"got {array.dtype} of {array.shape}"
-            raise ValueError(f"a picture is uint8 of [height, width] or [height, width, 3], {description}")
+        check_picture(array)
         return cls(array.tobytes(), array.shape)
 
     @property

@@ -4,26 +4,19 @@ import struct
 from collections.abc import Mapping
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float32, UInt8
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ..config import ModelConfig, two_sides
-from ..family_options import Pixels
+from ..family_options import Pixels, Resample
 
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP")
 MOST_PIXELS = 16_000_000  # what telephones take; more would only cost memory
 MOST_SIDE = 20_000  # a line of one pixel is no picture, and enlarged to a square it would fill the memory
-Resample = Literal["nearest", "lanczos", "bilinear", "bicubic"]
-
-RESAMPLE: dict[int, Resample] = {
-    0: "nearest",
-    1: "lanczos",
-    2: "bilinear",
-    3: "bicubic",
-}  # as Pillow numbers them
+RESAMPLE: tuple[Resample, ...] = ("nearest", "lanczos", "bilinear", "bicubic")  # as Pillow numbers them
 LARGEST_SIDE = 1024
 SMALLEST = 1e-6  # by which pixels are divided
 ASSUMED = "There is no preprocessor_config.json: pictures are resized bilinearly, and pixels normalised with mean 0.5 and standard deviation 0.5."
@@ -82,9 +75,9 @@ def read_pixel_settings(values: Mapping[str, Any] | None, n_channels: int) -> tu
     # pixels are kept from 0 to 1 here, so another factor is put into mean and deviation
     scale = factor * 255
     resample = values.get("resample", 2)
-    if not isinstance(resample, int) or resample not in RESAMPLE:
+    if not isinstance(resample, int) or not 0 <= resample < len(RESAMPLE):
         raise ValueError(
-            f"preprocessor_config.json has resample {shortened(resample)}; supported are {list(RESAMPLE)}"
+            f"preprocessor_config.json has resample {shortened(resample)}; supported are [0, 1, 2, 3]"
         )
     return Pixels(
         means=tuple(mean / scale for mean in means),

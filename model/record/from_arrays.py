@@ -113,19 +113,13 @@ def check_weights(pattern: np.ndarray) -> None:
         )
 
 
-def check_picture(picture: np.ndarray) -> np.ndarray:
-    """The `picture`, read-only. Raises ValueError unless it is a uint8 array [height, width] or [height, width, 3]."""
-    if (
-        picture.dtype != np.uint8
-        or not picture.size
-        or not (picture.ndim == 2 or (picture.ndim == 3 and picture.shape[2] == 3))
-    ):
+def check_picture(picture: np.ndarray) -> None:
+    """Raises ValueError unless `picture` is a uint8 array [height, width] or [height, width, 3]."""
+    has_colours = picture.ndim == 3 and picture.shape[2] == 3
+    if picture.dtype != np.uint8 or not picture.size or not (picture.ndim == 2 or has_colours):
         raise ValueError(
             f"a picture must be uint8 of [height, width] or [height, width, 3], got {picture.dtype} of {picture.shape}"
         )
-    picture = np.ascontiguousarray(picture)
-    picture.setflags(write=False)
-    return picture
 
 
 def _checked_pattern(values: Any) -> np.ndarray:
@@ -204,7 +198,7 @@ def _checked_positions(
     n: int,
     prefix: str | None,
     pieces: Sequence[str] | None,
-    **more: Any,
+    **view_fields: Any,
 ) -> Positions:
     _check_labels(name, tokens, n)
     own_pieces = tokens if pieces is None else pieces
@@ -231,7 +225,7 @@ def _checked_positions(
         roles=tuple(valid_roles),
         pieces=tuple(own_pieces),
         continuing_prefix=prefix or "",
-        **more,
+        **view_fields,
     )
 
 

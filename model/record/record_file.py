@@ -52,7 +52,7 @@ class RecordFile:
     """Content of a record file: a `ForwardRecord`, or an `AttentionRecord` if some arrays are missing."""
 
     record: AttentionRecord
-    settings: dict[str, Any]  # what a file from elsewhere does not have
+    settings: dict[str, Any]  # input, encoder, intervention, version; empty for a file from elsewhere
     picture: np.ndarray | None  # uint8 of [height, width] or [height, width, 3]
 
 
@@ -114,7 +114,8 @@ def dump(
     if record.patch_grid is not None:
         arrays["patch_grid"] = np.array(record.patch_grid, np.int64)
     if picture is not None:
-        arrays["picture"] = check_picture(picture)
+        check_picture(picture)
+        arrays["picture"] = picture
     if isinstance(record, ForwardRecord):
         described_settings["config"] = record.config.to_json()
     texts["settings"] = json.dumps({"version": VERSION, **settings, **described_settings})
@@ -171,11 +172,12 @@ def from_bytes(content: bytes, name: str) -> RecordFile:
         settings = _read_settings(contents)
         if "pattern" in contents.arrays and contents.arrays["pattern"].dtype == np.float16:
             settings["precision"] = HALF
-        picture = contents.arrays.get("picture")
-        picture = None if picture is None else check_picture(picture)
-        return RecordFile(
-            record=_read_record(contents, settings, picture), settings=settings, picture=picture
-        )
+        if (picture := contents.arrays.get("picture")) is not None:
+            check_picture(picture)
+            picture = np.ascontiguousarray(picture)
+            picture.setflags(write=False)
+        record = _read_record(contents, settings, picture)
+        return RecordFile(record=record, settings=settings, picture=picture)
 
 
 def _read_settings(contents: Contents) -> dict[str, Any]:

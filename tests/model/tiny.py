@@ -14,7 +14,7 @@ from tokenizers.processors import TemplateProcessing
 
 from model.checkpoint import load, save
 from model.config import ModelConfig, preset
-from model.inputs.text import CLASS, MASK, PADDING, SEPARATOR, SPECIAL_TOKENS, UNKNOWN
+from model.inputs.text import CLASS, SEPARATOR, SPECIAL_TOKENS, UNKNOWN
 from model.loaded import Loaded
 from model.transformer import Transformer
 
@@ -92,16 +92,9 @@ def stored(folder: Path, config: ModelConfig = TEXT, seed: int = 0) -> Loaded:
 
 def tokenizer(n_positions: int) -> Tokenizer:
     words = ("great", "film", "not", "##s")
-    pieces = (*SPECIAL_TOKENS, *words, *ascii_lowercase, *(f"##{letter}" for letter in ascii_lowercase), ".")
-    ids = {piece: index for index, piece in enumerate(dict.fromkeys(pieces))}
-    made = Tokenizer(WordPiece(ids, unk_token=UNKNOWN))
-    made.add_special_tokens([PADDING, UNKNOWN, CLASS, SEPARATOR, MASK])
+    made = _of_pieces(*words, *ascii_lowercase, *(f"##{letter}" for letter in ascii_lowercase), ".")
     made.normalizer = normalizers.BertNormalizer(lowercase=True)
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.post_processor = TemplateProcessing(
-        single=f"{CLASS} $A {SEPARATOR}",
-        special_tokens=[(CLASS, ids[CLASS]), (SEPARATOR, ids[SEPARATOR])],
-    )
     made.enable_truncation(n_positions)
     return made
 
@@ -111,13 +104,18 @@ AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
 def amino_acids(n_positions: int) -> Tokenizer:
     """Of an encoder of proteins: it knows single letters, and takes a word of several for one unknown token."""
-    ids = {piece: index for index, piece in enumerate((*SPECIAL_TOKENS, *AMINO_ACIDS))}
-    made = Tokenizer(WordPiece(ids, unk_token=UNKNOWN))
-    made.add_special_tokens([PADDING, UNKNOWN, CLASS, SEPARATOR, MASK])
+    made = _of_pieces(*AMINO_ACIDS)
     made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    made.enable_truncation(n_positions)
+    return made
+
+
+def _of_pieces(*pieces: str) -> Tokenizer:
+    ids = {piece: index for index, piece in enumerate(dict.fromkeys((*SPECIAL_TOKENS, *pieces)))}
+    made = Tokenizer(WordPiece(ids, unk_token=UNKNOWN))
+    made.add_special_tokens(list(SPECIAL_TOKENS))
     ends = [(name, ids[name]) for name in (CLASS, SEPARATOR)]
     made.post_processor = TemplateProcessing(single=f"{CLASS} $A {SEPARATOR}", special_tokens=ends)
-    made.enable_truncation(n_positions)
     return made
 
 

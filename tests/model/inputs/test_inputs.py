@@ -56,7 +56,7 @@ def test_a_picture_keeps_what_it_was_made_of(image):
     ],
 )
 def test_what_is_no_picture_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"a picture is uint8 of \[height, width\] or .*, got"):
+    with pytest.raises(ValueError, match=r"a picture must be uint8 of \[height, width\] or .*, got"):
         as_input(wrong)
 
 

@@ -26,7 +26,7 @@ def words():
     return tokenizer(n_positions=6)
 
 
-def test_special_tokens_stand_around_the_pieces(words):
+def test_a_text_becomes_pieces_with_their_ids(words):
     encoded = encode(words, "Great films")
     assert encoded.tokens == ("[CLS]", "great", "film", "##s", "[SEP]")
     assert encoded.ids == tuple(words.token_to_id(token) for token in encoded.tokens)
@@ -124,25 +124,19 @@ def test_contractions_come_after_the_tokens_there_are():
     assert with_contractions(after).get_vocab() == after.get_vocab()
 
 
-def test_empty_text(words):
-    assert encode(words, "").tokens == ("[CLS]", "[SEP]")
-
-
-def test_a_mask_can_be_typed(words):
-    assert encode(words, "not [MASK]").tokens == ("[CLS]", "not", "[MASK]", "[SEP]")
-
-
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
+        ("", ()),
+        ("not [MASK]", ("not", "[MASK]")),
         ("🎬", ("[UNK]",)),
         ("\ud83d great \udfff", ("[UNK]", "great", "[UNK]")),  # lone surrogates
         ("gr\0eat\x07 film", ("great", "film")),  # control characters vanish
         ("\n\tfilm\r\n", ("film",)),
     ],
-    ids=["emoji", "surrogates", "control characters", "white space"],
+    ids=["nothing", "mask", "emoji", "surrogates", "control characters", "white space"],
 )
-def test_what_the_tokenizer_does_not_know(words, text, tokens):
+def test_special_tokens_stand_around_any_text(words, text, tokens):
     assert encode(words, text).tokens == ("[CLS]", *tokens, "[SEP]")
 
 

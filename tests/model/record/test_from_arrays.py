@@ -136,16 +136,15 @@ def test_patches_are_named_and_what_stands_before_them_is_none(n, grid, tokens):
     assert record.unit == "patch"
 
 
-@pytest.mark.parametrize("n", [7, 8, 12, 35])
-def test_a_grid_that_does_not_follow_from_the_number_of_positions_is_asked_for(n):
-    pattern = np.full((1, 1, n, n), 1 / n)
-    with pytest.raises(ValueError, match=rf"patch_grid=\(rows, columns\), for {n} positions"):
-        from_arrays(pattern, picture=np.zeros((4, 4), np.uint8))
-
-
-def test_of_a_picture_that_is_no_square_the_grid_is_asked_for():
-    with pytest.raises(ValueError, match="a picture of 32 × 64 pixels"):
-        from_arrays(np.full((1, 1, 16, 16), 1 / 16), picture=np.zeros((32, 64), np.uint8))
+@pytest.mark.parametrize(
+    ("n", "sides"), [(7, (4, 4)), (8, (4, 4)), (12, (4, 4)), (35, (4, 4)), (16, (32, 64))]
+)
+def test_a_grid_that_does_not_follow_from_positions_and_picture_is_asked_for(n, sides):
+    message = (
+        rf"patch_grid=\(rows, columns\), for {n} positions and a picture of {sides[0]} × {sides[1]} pixels"
+    )
+    with pytest.raises(ValueError, match=message):
+        from_arrays(np.full((1, 1, n, n), 1 / n), picture=np.zeros(sides, np.uint8))
 
 
 def test_positions_can_come_after_the_patches():
