@@ -8,6 +8,7 @@ fp32 and uses the faster one, unless `--precision` is given. Data sets that FOLD
 import argparse
 import os
 import shutil
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace, device: torch.device) -> None:
     if not is_first:
         return
     history = {
-        "recipe": chosen_recipe.to_json(),
+        "recipe": asdict(chosen_recipe),
         "finished": datetime.now(UTC).date().isoformat(),
         "torch": torch.__version__,
         "device": device.type,

@@ -17,7 +17,7 @@ from .starting_checkpoint import StartingCheckpoint
 
 
 def average(shares: dict[Path, float], out: Path) -> None:
-    """Writes a checkpoint whose weights are the mean of those of several; `shares` holds the share of each folder in the mean.
+    """Writes a checkpoint to the folder `out` whose weights are the mean of several; `shares` holds the share of each folder.
 
     Raises ValueError if the shares do not sum to 1, or the encoders differ in more than their vocabulary.
     """

@@ -73,15 +73,17 @@ def edited_reviews(folder: Path) -> pd.DataFrame:
     return _read_table(folder, "edited_reviews", "counterfactually augmented reviews (Kaushik et al. 2020)")
 
 
-def _read_table(folder: Path, name: str, what: str) -> pd.DataFrame:
+def _read_table(folder: Path, name: str, data_set: str) -> pd.DataFrame:
     """The table in `name.csv*`, found in `folder` or its subfolders.
 
-    Raises FileNotFoundError, which names the data set (`what`), if the file is missing: the data set is published in
-    another form, so that the user has to make the file.
+    Raises FileNotFoundError, which names the `data_set`, if the file is missing: the data set is published in another form,
+    so that the user has to make the file.
     """
     path = next(iter(sorted(folder.rglob(f"{name}.csv*"))), None)
     if path is None:
-        raise FileNotFoundError(f"{name}.csv is not in {folder}: {what}; docs/training.md says what it holds")
+        raise FileNotFoundError(
+            f"{name}.csv is not in {folder}: {data_set}; docs/training.md says what it holds"
+        )
     return pd.read_csv(path)
 
 

@@ -6,6 +6,7 @@ bf16 is faster on processors that support it, and many times slower on others: t
 import math
 import sys
 import time
+from dataclasses import asdict
 from time import perf_counter
 
 import torch
@@ -80,7 +81,7 @@ def train(
     loaded = Loaded(
         name=recipe.preset, model=model, tokenizer=setup.tokenizer, history={}, device=setup.device
     )
-    description = recipe.to_json() | {"config": setup.config.to_json()}
+    description = asdict(recipe) | {"config": setup.config.to_json()}
     if setup.start and not setup.state.exists():
         setup.start.fill(model)
         progress = setup.start.progress(description)
@@ -171,18 +172,14 @@ def _run_phase(
         if process_index() == 0 and step in snapshot_steps:
             accuracy = evaluate(task, model, n_glance, precision)["accuracy"]
             progress.add_snapshot(take_snapshot(loaded, setup.probes, progress.phase, step, accuracy))
-        gradient_norm = clip_grad_norm_(
-            model.parameters(), recipe.gradient_clip or math.inf
-        )  # before clipping
+        norm_before_clipping = clip_grad_norm_(model.parameters(), recipe.gradient_clip or math.inf)
         with autocast(setup.device, precision):
             for optimizer in optimizers:
                 optimizer.step()
         location = {"phase": progress.phase, "step": step}
         if step in logged_steps:
-            progress.log.append(
-                location
-                | {"loss": loss.item(), "learning_rate": current_rate, "gradient_norm": gradient_norm.item()}
-            )
+            values = {"loss": loss.item(), "learning_rate": current_rate}
+            progress.log.append(location | values | {"gradient_norm": norm_before_clipping.item()})
             progress_bar.set_postfix(loss=f"{loss.item():.3f}")
         progress.step = step + 1
         if process_index() == 0 and step in evaluation_steps:

@@ -21,7 +21,7 @@ PROBES = (3, 18)  # test digits by index: a plain 0, and a 3 that is easily misr
 def prepare_digits(
     config: ModelConfig, data: Path, runs: Path, device: torch.device, *, holds_out: bool = True
 ) -> TrainingSetup:
-    """Setup with the training tasks on digits.
+    """Setup with the training tasks on digits; `data` is the folder of the data sets, `runs` that of the run's state.
 
     If nothing is held out, evaluations use training digits, and the field `data` states 0 held-out digits.
     """

@@ -1,6 +1,6 @@
 """Recipes: how each checkpoint is trained. Within a pair of checkpoints only the norm placement differs."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 
@@ -38,10 +38,6 @@ class Recipe:
     n_moments: int = 28  # snapshots in each phase
     published: str | None = None  # accuracy reported by the source of the recipe
     quick: bool = False  # a run of about a minute
-
-    def to_json(self) -> dict:
-        """All fields by name, as values that JSON can hold."""
-        return asdict(self)
 
 
 _DIGITS = Phase(task="digits", epochs=45, batch_size=256, learning_rate=2e-3, warmup=0.05)

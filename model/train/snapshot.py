@@ -12,8 +12,7 @@ from torch import Tensor
 
 from ..capture import capture
 from ..loaded import Loaded
-from ..measures.head_measures import entropy
-from ..record import ForwardRecord
+from ..measures.head_measures import mean_entropy
 from ..transformer import Transformer
 
 Snapshots = dict[str, Tensor]  # the first axis of each tensor is the snapshot
@@ -37,7 +36,8 @@ def take_snapshot(
     for index, probe in enumerate(probes):
         record = capture(loaded, probe)
         snapshot[f"pattern.{index}"] = torch.from_numpy(np.round(record.pattern * 255).astype(np.uint8))[None]
-        snapshot[f"entropy.{index}"] = torch.from_numpy(_mean_entropy(record))[None]
+        entropies = mean_entropy(record.pattern, record.mask).astype(np.float32)  # [layer, head]
+        snapshot[f"entropy.{index}"] = torch.from_numpy(entropies)[None]
         norms = np.linalg.norm(record.residual, axis=-1).mean(axis=-1)
         snapshot[f"residual_norm.{index}"] = torch.from_numpy(norms)[None]
     return snapshot
@@ -56,8 +56,3 @@ def gradient_norm(model: Transformer) -> Tensor:
             for block in model.blocks
         ]
     ).cpu()
-
-
-def _mean_entropy(record: ForwardRecord) -> np.ndarray:
-    """Normalised entropy, 0 to 1, of each head's pattern, as mean over the queries: an array [layer, head]."""
-    return entropy(record.pattern, record.mask).mean(axis=-1).astype(np.float32)

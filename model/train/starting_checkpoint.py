@@ -1,6 +1,6 @@
 """Checkpoints that a run trains further, so that the phases that trained them need not be repeated."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
@@ -28,7 +28,7 @@ class StartingCheckpoint:
         """The checkpoint in `folder`. Raises ValueError if it was not trained by the first phases of `recipe`."""
         start = cls.load(folder)
         finished_phases = start.loaded.history["recipe"]["phases"]
-        expected_phases = recipe.to_json()["phases"][: len(finished_phases)]
+        expected_phases = asdict(recipe)["phases"][: len(finished_phases)]
         if len(expected_phases) < len(finished_phases) or any(
             finished_phase.get(name, value) != value
             for finished_phase, expected_phase in zip(finished_phases, expected_phases, strict=True)

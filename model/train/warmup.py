@@ -94,7 +94,10 @@ def train_missing_runs(
 def warmup_run(
     name: str, setup: TrainingSetup, peak: float, warmup: int, *, precision: Precision, n_steps: int = N_STEPS
 ) -> WarmupRun:
-    """Trains an encoder by the recipe `name`, but with a constant learning rate after the warm-up, and returns the run."""
+    """Trains an encoder by the recipe `name` for `n_steps` steps, and returns the run.
+
+    The learning rate grows to `peak` during the first `warmup` steps, and stays there.
+    """
     base_recipe, task = recipe(name), setup.tasks["digits"]
     phase = base_recipe.phases[0]
     torch.manual_seed(base_recipe.seed)

@@ -268,7 +268,7 @@ def test_a_copy_that_looks_as_old_as_what_it_replaces_is_told_apart(digit):
 @pytest.mark.usefixtures("digit")
 def test_files_are_hashed_once(monkeypatch):
     first = fingerprint("digit")
-    monkeypatch.setattr(Path, "open", fail)
+    monkeypatch.setattr(Path, "open", None)
     assert fingerprint("digit") == first
 
 
@@ -322,18 +322,6 @@ def test_a_kill_at_any_moment_leaves_the_old_checkpoint_or_the_new_one(home, tmp
         assert [path.name for path in copy.iterdir()] == ["it"]
     assert order == sorted(order, reverse=True)
     assert set(order) == {"old", "new"}
-
-
-def fail(*_):
-    raise OSError("disk full")
-
-
-def test_a_save_that_fails_leaves_the_old_checkpoint_and_nothing_else(digit, monkeypatch):
-    monkeypatch.setattr(checkpoint, "_write_json", fail)
-    with pytest.raises(OSError, match="disk full"):
-        save(digit, build(DIGIT, seed=9), {})
-    assert load("digit").history == HISTORY
-    assert [path.name for path in digit.parent.iterdir()] == ["digit"]
 
 
 # What comes with the project

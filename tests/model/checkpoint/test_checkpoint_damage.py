@@ -205,15 +205,15 @@ CLS_TOKEN = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
     ("change", "sentence"),
     [
         (
-            lambda written: written["model"]["vocab"].update(film=TEXT.vocab_size),
+            lambda values: values["model"]["vocab"].update(film=TEXT.vocab_size),
             "text knows 100 tokens, its tokenizer numbers them up to 100",
         ),
         (
-            lambda written: written["post_processor"]["special_tokens"]["[CLS]"].update(ids=[9999]),
+            lambda values: values["post_processor"]["special_tokens"]["[CLS]"].update(ids=[9999]),
             r"adds tokens \(9999, 3\) for which there is no place",
         ),
         (
-            lambda written: written["post_processor"].update(single=[CLS_TOKEN] * TEXT.n_positions),
+            lambda values: values["post_processor"].update(single=[CLS_TOKEN] * TEXT.n_positions),
             r"adds tokens .* for which there is no place",
         ),
     ],
@@ -221,9 +221,9 @@ CLS_TOKEN = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
 )
 def test_token_ids_that_the_encoder_lacks(text, change, sentence):
     path = text / "tokenizer.json"
-    written = json.loads(path.read_text())
-    change(written)
-    path.write_text(json.dumps(written))
+    values = json.loads(path.read_text())
+    change(values)
+    path.write_text(json.dumps(values))
     refused(text, sentence)
 
 

@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pytest
 
-from model.checkpoint import training_history
 from model.checkpoint.training_history import check_history, phase_offsets, tasks
 from model.checkpoint.training_log import logged_values, smooth
 
@@ -45,15 +44,11 @@ def test_what_the_pages_could_not_read_is_refused(changes, sentence):
 @pytest.mark.parametrize(
     ("row", "sentence"),
     [
-        ([], r"log 2 must be an object, got \[\]"),
         ({"phase": 0}, "log 2: step is missing"),
         ({"phase": 0, "step": -1}, "log 2 step must be a whole number >= 0, got -1"),
         ({"phase": 0, "step": 1, "loss": "low"}, "log 2 must be a number, got {.*'loss': 'low'"),
         ({"phase": 0, "step": 1, "loss": 1e301}, r"log 2 holds a number beyond 1e\+300"),
         ({"phase": 0, "step": 1.5}, "log 2 step must be a whole number, got 1.5"),
-        ({"phase": 0, "step": math.nan}, "log 2 step must be a whole number, got nan"),
-        ({"phase": True, "step": 1}, "log 2 must be a number, got {'phase': True"),
-        ({"phase": 0, "step": 2**53 + 1}, f"log 2 step must be a whole number <= {2**53}, got {2**53 + 1}"),
         ({"phase": 0, "step": 1, "loss": math.inf}, r"log 2 holds a number beyond 1e\+300"),
         ({"phase": 0, "step": 1, "loss": 10**400}, "log 2: Number out of range, got {.*'loss': 1000"),
         ({"phase": 0, "step": 1, "loss": None}, "log 2 must be a number, got {.*'loss': None"),
@@ -64,16 +59,6 @@ def test_of_many_rows_the_first_odd_one_is_named(row, sentence):
     good = {"phase": 0, "step": 3, "loss": math.nan}  # no loss may be known
     with pytest.raises(ValueError, match=f"^{sentence}"):
         check_history(WHOLE | {"log": [good, good, row, row]})
-
-
-def test_a_log_is_converted_as_one_list(monkeypatch):
-    converted = []
-    monkeypatch.setattr(training_history, "convert", lambda *arguments: converted.append(arguments))
-    check_history(
-        {"log": [{"phase": 0, "step": step} for step in range(100)], "recipe": {"phases": [{"task": "a"}]}}
-    )
-    # the history, its log, its evaluations: a call for each row would take seconds
-    assert len(converted) == 3
 
 
 def test_the_sentence_does_not_quote_a_book():

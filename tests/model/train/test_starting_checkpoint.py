@@ -1,5 +1,5 @@
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ def checkpoint(tmp_path):
         ["it is n ' t a good film", "not bad , can will"], vocab_size=60, n_positions=12
     )
     config = replace(tiny.TEXT, vocab_size=tokenizer.get_vocab_size(), masked_token_output=True)
-    recipe = replace(RECIPE, phases=RECIPE.phases[:1]).to_json()
+    recipe = asdict(replace(RECIPE, phases=RECIPE.phases[:1]))
     rows = [{"phase": 0, "step": 0, "loss": 1.5}]
     history = {"recipe": recipe, "finished": "2026-01-01", "log": rows, "evaluations": []}
     save(tmp_path / "begun", tiny.build(config), history, tokenizer)
