@@ -1,7 +1,8 @@
 """Small encoders of other families, made by `transformers` with random weights, in folders as it saves them."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ import pytest
 import torch
 import transformers
 from _pytest.mark import ParameterSet
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from model.checkpoint import load
+from model.files.errors import LONGEST
+from model.huggingface import describe
 from model.loaded import Loaded
 
 TEXT = (
@@ -20,41 +24,7 @@ TEXT = (
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 VOCABULARY = (*SPECIAL, *TEXT.split())
 # the vocabulary of ESM-2, in its order
-RESIDUES = [
-    "<cls>",
-    "<pad>",
-    "<eos>",
-    "<unk>",
-    "L",
-    "A",
-    "G",
-    "V",
-    "S",
-    "E",
-    "R",
-    "T",
-    "I",
-    "D",
-    "P",
-    "K",
-    "Q",
-    "N",
-    "F",
-    "Y",
-    "M",
-    "H",
-    "W",
-    "C",
-    "X",
-    "B",
-    "U",
-    "Z",
-    "O",
-    ".",
-    "-",
-    "<null_1>",
-    "<mask>",
-]
+RESIDUES = ["<cls>", "<pad>", "<eos>", "<unk>", *"LAGVSERTIDPKQNFYMHWCXBUZO.-", "<null_1>", "<mask>"]
 SENTENCE, SECOND = "the film is not bad at all .", "a long slow story"
 
 SIZES = {
@@ -80,8 +50,11 @@ OF_BOTH = {
     "vision_config": OF_PICTURES | {"hidden_size": 16, "num_hidden_layers": 2},
     "text_config": OF_TEXTS,
 }
-DINO = {key: value for key, value in SIZES.items() if key != "intermediate_size"}  # it has mlp_ratio
-# positions of RoBERTa begin behind the padding's number, here 0
+# positions begin behind the padding's number, here 0
+OF_ROBERTA = {**SIZES, "type_vocab_size": 1}
+# which have mlp_ratio in the place of the width
+OF_DINOV2 = {key: value for key, value in OF_PICTURES.items() if key != "intermediate_size"}
+OF_BEIT = {**OF_PICTURES, "use_relative_position_bias": True}
 FAMILIES: dict[str, dict[str, Any]] = {
     "Bert": SIZES,
     "DistilBert": {
@@ -91,10 +64,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "hidden_dim": 40,
         "max_position_embeddings": 40,
     },
-    "Roberta": {**SIZES, "type_vocab_size": 1},
-    "XLMRoberta": {**SIZES, "type_vocab_size": 1},
-    "Camembert": {**SIZES, "type_vocab_size": 1},
-    "RobertaPreLayerNorm": {**SIZES, "type_vocab_size": 1},
+    **dict.fromkeys(("Roberta", "XLMRoberta", "Camembert", "RobertaPreLayerNorm"), OF_ROBERTA),
     "MegatronBert": SIZES,
     "Electra": {**SIZES, "embedding_size": 16},
     "MPNet": SIZES,
@@ -106,14 +76,12 @@ FAMILIES: dict[str, dict[str, Any]] = {
         **{f"{name}_token_id": 3 for name in ("sep", "eos")},
         "local_attention": 4,
     },
-    "NomicBert": SIZES,
+    **dict.fromkeys(("NomicBert", "Gte", "JinaEmbeddingsV3"), SIZES),
     "EuroBert": {
         **SIZES,
         "num_key_value_heads": 2,
         **dict.fromkeys(("bos_token_id", "eos_token_id", "mask_token_id"), 2),
     },
-    "Gte": SIZES,
-    "JinaEmbeddingsV3": SIZES,
     "Esm": {**SIZES, "position_embedding_type": "rotary", "token_dropout": True, "mask_token_id": 4},
     "DebertaV2": {
         **SIZES,
@@ -131,32 +99,19 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "Siglip": OF_BOTH,
     "SiglipVision": OF_PICTURES,
     "SiglipText": {**OF_TEXTS, "projection_size": 10},
-    "T5": T5_SIZES,
-    "MT5": T5_SIZES,
-    "UMT5": T5_SIZES,
-    "ViT": {**SIZES, "image_size": 32, "patch_size": 8},
-    "DeiT": {**SIZES, "image_size": 32, "patch_size": 8},
+    **dict.fromkeys(("T5", "MT5", "UMT5"), T5_SIZES),
+    **dict.fromkeys(("ViT", "DeiT", "IJepa"), OF_PICTURES),
     # without hidden patches: the encoder alone
-    "ViTMAE": {**SIZES, "image_size": 32, "patch_size": 8, "mask_ratio": 0.0, "decoder_num_hidden_layers": 1},
-    "IJepa": {**SIZES, "image_size": 32, "patch_size": 8},
-    "Dinov2": {**DINO, "image_size": 32, "patch_size": 8},
-    "Dinov2WithRegisters": {**DINO, "image_size": 32, "patch_size": 8},
-    "DINOv3ViT": {
-        **SIZES,
-        "num_attention_heads": 2,
-        "image_size": 32,
-        "patch_size": 8,
-        "num_register_tokens": 4,
-    },
-    "Beit": {**SIZES, "image_size": 32, "patch_size": 8, "use_relative_position_bias": True},
-    "Data2VecVision": {**SIZES, "image_size": 32, "patch_size": 8, "use_relative_position_bias": True},
+    "ViTMAE": {**OF_PICTURES, "mask_ratio": 0.0, "decoder_num_hidden_layers": 1},
+    **dict.fromkeys(("Dinov2", "Dinov2WithRegisters"), OF_DINOV2),
+    "DINOv3ViT": {**OF_PICTURES, "num_attention_heads": 2, "num_register_tokens": 4},
+    **dict.fromkeys(("Beit", "Data2VecVision"), OF_BEIT),
 }
 PICTURES = (
     *("ViT", "DeiT", "ViTMAE", "IJepa", "Dinov2", "Dinov2WithRegisters"),
     *("DINOv3ViT", "Beit", "Data2VecVision"),
     *("CLIPVision", "SiglipVision"),
 )
-NOT_OF_PICTURES = ("max_position_embeddings",)
 
 
 def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> torch.nn.Module:
@@ -164,11 +119,10 @@ def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> tor
     family = next(name for name in sorted(FAMILIES, key=len, reverse=True) if architecture.startswith(name))
     kind = getattr(transformers, architecture)
     values = FAMILIES[family] | changed
-    if family not in PICTURES:
+    if family in PICTURES:
+        values.pop("max_position_embeddings", None)
+    else:
         values = {"vocab_size": len(VOCABULARY), "pad_token_id": 0} | values
-    values = {
-        key: value for key, value in values.items() if not (family in PICTURES and key in NOT_OF_PICTURES)
-    }
     model = kind(kind.config_class(**values, attn_implementation="eager"))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -219,3 +173,22 @@ def rewrite(folder: Path, **changed: Any) -> None:
     path = folder / "config.json"
     values = json.loads(path.read_text()) | changed
     path.write_text(json.dumps({key: value for key, value in values.items() if value is not None}))
+
+
+def change_tensors(folder: Path, changed: Mapping[str, torch.Tensor | None]) -> None:
+    """Stores the tensors of a folder with these ones changed, added or, where they are None, left out."""
+    path = folder / "model.safetensors"
+    tensors = {**load_file(path), **changed}
+    save_file({name: tensor.contiguous() for name, tensor in tensors.items() if tensor is not None}, path)
+
+
+def refusal(folder: Path, longest: int = LONGEST) -> str:
+    """The sentence in which both `describe` and `load` refuse a folder: one line of at most `longest` characters."""
+    problem = describe(folder).problem
+    assert problem
+    assert len(problem) <= longest
+    assert problem.isprintable()
+    with pytest.raises(ValueError, match=re.escape(problem)) as error:
+        load(folder)
+    assert str(folder) not in str(error.value)
+    return problem

@@ -23,20 +23,16 @@ BOTH = {"use_relative_position_bias": True, "use_shared_relative_position_bias":
 ATTENDING = ("q_proj", "k_proj", "query", "key", "bias_table")  # names of what makes the attention
 
 
-def all_but(fast: object, *others: object) -> list:
-    """Values for `parametrize`: the first is tested always, the others, which share its code, among the slow ones."""
-    return [fast, *(pytest.param(*values, marks=pytest.mark.slow) for values in others)]
-
-
 def pooled_as_configured(record: ForwardRecord, states: torch.Tensor, pools_patches: bool) -> None:
     """Compares the pooled state of an encoder for which `transformers` has no pooler."""
     expected = states[1:].mean(dim=0) if pools_patches else states[0]
     np.testing.assert_allclose(record.pooled, expected, **CLOSE)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "changed"),
-    all_but(
+    [
         ("BeitForImageClassification", {"num_labels": 3}),
         ("BeitModel", {}),
         ("BeitModel", {"use_mean_pooling": False, "layer_scale_init_value": 0.0}),
@@ -49,7 +45,7 @@ def pooled_as_configured(record: ForwardRecord, states: torch.Tensor, pools_patc
         ("Data2VecVisionForImageClassification", {"num_labels": 3}),
         ("Data2VecVisionForImageClassification", {"use_mean_pooling": False, **BOTH}),
         ("Data2VecVisionForImageClassification", {"use_absolute_position_embeddings": True}),
-    ),
+    ],
 )
 def test_variants_agree(architecture, changed, tmp_path):
     model = build(tmp_path, architecture, **changed)
@@ -59,7 +55,8 @@ def test_variants_agree(architecture, changed, tmp_path):
     assert record.has_class_token == (not changed.get("use_mean_pooling", True))
 
 
-@pytest.mark.parametrize("pools_patches", all_but(True, (False,)))
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("pools_patches", [True, False])
 def test_an_output_for_hidden_patches_is_left_out(pools_patches, tmp_path):
     settings = {"use_mean_pooling": pools_patches, "use_mask_token": True, "vocab_size": 50, **BOTH}
     model = build(tmp_path, "BeitForMaskedImageModeling", **settings)
@@ -93,15 +90,16 @@ def test_an_output_for_pixels_is_left_out(tmp_path):
     assert any("a class to each pixel is left out" in note for note in describe(tmp_path).notes)
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("architecture", "side"),
-    all_but(
+    [
         ("BeitForImageClassification", 40),
         ("BeitForImageClassification", 8),
         ("BeitForImageClassification", 16),
         ("BeitForImageClassification", 61),
         ("Data2VecVisionForImageClassification", 48),
-    ),
+    ],
 )
 def test_tables_are_interpolated_to_the_size_of_the_preprocessor(architecture, side, tmp_path):
     model = build(tmp_path, architecture, use_absolute_position_embeddings=True, **BOTH)
@@ -110,23 +108,6 @@ def test_tables_are_interpolated_to_the_size_of_the_preprocessor(architecture, s
     assert len(agree(model, load(tmp_path))) == (side // 8) ** 2 + 1
     notes = " ".join(describe(tmp_path).notes)
     assert "Its position vectors and biases by offset were learned for 32 × 32 pixels" in notes
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_is_widened(dtype, tmp_path):
-    model = build(tmp_path, "BeitForImageClassification", **BOTH)
-    model.to(dtype).save_pretrained(tmp_path)
-    options = {"dtype": torch.float32, "attn_implementation": "eager"}
-    widened = type(model).from_pretrained(tmp_path, **options).eval()
-    agree(widened, load(tmp_path))
-
-
-@pytest.mark.slow
-def test_names_that_transformers_has_in_memory_are_read(tmp_path):
-    model = build(tmp_path, "BeitForImageClassification", **BOTH)
-    model.save_pretrained(tmp_path, save_original_format=False)
-    agree(model, load(tmp_path))
 
 
 def test_indices_that_older_files_hold_are_not_called_left_out(tmp_path):
@@ -157,10 +138,10 @@ def test_the_bias_is_described(by_layer, is_shared, phrase, tmp_path):
 
 def test_a_table_of_one_patch_is_spread_over_the_grid():
     table = torch.tensor([[2.0], [3.0], [4.0], [5.0]])  # one offset, and the three of the class token
-    fitted = OffsetTable(stored=Grid(1, 1), read=Grid(2, 2)).fit(table)
+    fitted = OffsetTable(stored_grid=Grid(1, 1), read_grid=Grid(2, 2)).fit(table)
     np.testing.assert_array_equal(fitted[:, 0], [*[2.0] * 9, 3.0, 4.0, 5.0])
     # of 3 × 3 offsets 5 × 5 are made: the middle stays the middle
     table = torch.arange(12.0)[:, None]
-    fitted = OffsetTable(stored=Grid(2, 2), read=Grid(3, 3)).fit(table)
+    fitted = OffsetTable(stored_grid=Grid(2, 2), read_grid=Grid(3, 3)).fit(table)
     assert fitted.shape == (28, 1)
     np.testing.assert_allclose(fitted[[12, 25, 26, 27], 0], [4.0, 9.0, 10.0, 11.0])

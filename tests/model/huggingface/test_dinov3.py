@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from model.capture import capture
 from model.checkpoint import load
@@ -11,21 +10,17 @@ from tests.model.huggingface.agreement import agree, enlarge, read_size
 from tests.model.huggingface.folders import build
 
 
+@pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     "changed",
     [
         {"use_gated_mlp": True, "num_register_tokens": 1},
-        *(
-            pytest.param(values, marks=pytest.mark.slow)
-            for values in (
-                {},
-                {"num_register_tokens": 0, "num_attention_heads": 6, "rope_theta": 7.0},
-                {"num_attention_heads": 3, "patch_size": 4, "num_channels": 1, "hidden_act": "silu"},
-                {"key_bias": True, "query_bias": False, "value_bias": False, "mlp_bias": False},
-                {"proj_bias": False, "mlp_bias": False, "use_gated_mlp": True, "hidden_act": "silu"},
-                {"image_size": 56, "patch_size": 14, "layer_norm_eps": 1e-3},
-            )
-        ),
+        {},
+        {"num_register_tokens": 0, "num_attention_heads": 6, "rope_theta": 7.0},
+        {"num_attention_heads": 3, "patch_size": 4, "num_channels": 1, "hidden_act": "silu"},
+        {"key_bias": True, "query_bias": False, "value_bias": False, "mlp_bias": False},
+        {"proj_bias": False, "mlp_bias": False, "use_gated_mlp": True, "hidden_act": "silu"},
+        {"image_size": 56, "patch_size": 14, "layer_norm_eps": 1e-3},
     ],
 )
 def test_variants_agree(changed, tmp_path):
@@ -34,9 +29,8 @@ def test_variants_agree(changed, tmp_path):
     assert agree(model, load(tmp_path)).pattern.max() > 0.3  # not nearly uniform
 
 
-@pytest.mark.parametrize(
-    "side", [40, pytest.param(8, marks=pytest.mark.slow), pytest.param(45, marks=pytest.mark.slow)]
-)
+@pytest.mark.rest_is_slow
+@pytest.mark.parametrize("side", [40, 8, 45])
 def test_pictures_are_read_in_the_size_of_the_preprocessor(side, tmp_path):
     model = build(tmp_path, "DINOv3ViTModel")
     enlarge(model, tmp_path, 6, "q_proj", "k_proj")
@@ -44,23 +38,6 @@ def test_pictures_are_read_in_the_size_of_the_preprocessor(side, tmp_path):
     assert len(agree(model, load(tmp_path))) == (side // 8) ** 2 + 5
     remainder_notes = [note for note in describe(tmp_path).notes if "are not read" in note]
     assert len(remainder_notes) == (side % 8 > 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_is_widened(dtype, tmp_path):
-    model = build(tmp_path, "DINOv3ViTModel", use_gated_mlp=True)
-    model.to(dtype).save_pretrained(tmp_path)
-    options = {"dtype": torch.float32, "attn_implementation": "eager"}
-    widened = type(model).from_pretrained(tmp_path, **options).eval()
-    agree(widened, load(tmp_path))
-
-
-@pytest.mark.slow
-def test_names_that_transformers_has_in_memory_are_read(tmp_path):
-    model = build(tmp_path, "DINOv3ViTModel")
-    model.save_pretrained(tmp_path, save_original_format=False)
-    agree(model, load(tmp_path))
 
 
 def test_registers_and_rotation_are_described(tmp_path):

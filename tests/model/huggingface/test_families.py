@@ -8,11 +8,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from model.checkpoint import load
+from model.files.errors import LONGEST
 from model.huggingface import describe
 from model.huggingface.families import FAMILIES, families_table, family_names
 from model.huggingface.inner_encoders import TWO_ENCODERS
-from tests.model.huggingface.folders import build, rewrite
+from tests.model.huggingface.folders import change_tensors, refusal, rewrite
 
 ROOT = Path(__file__).parents[3]
 LISTS = {"README.md": family_names, "docs/your_own.md": families_table}
@@ -34,29 +34,6 @@ def test_a_family_is_listed_once_with_all_its_model_types():
     assert re.findall(r"`(.+?)`", "\n".join(rows)) == sorted(
         [*FAMILIES, *TWO_ENCODERS], key=lambda model_type: families_table().index(f"`{model_type}`")
     )
-
-
-@pytest.fixture
-def bert(tmp_path: Path) -> Path:
-    build(tmp_path / "it", "BertForSequenceClassification", num_labels=3)
-    return tmp_path / "it"
-
-
-def change_tensors(folder: Path, changed: dict[str, torch.Tensor | None]) -> None:
-    """Stores the tensors with these ones changed, added or, where they are None, left out."""
-    tensors = {**load_file(folder / WEIGHTS), **changed}
-    kept = {name: tensor.contiguous() for name, tensor in tensors.items() if tensor is not None}
-    save_file(kept, folder / WEIGHTS)
-
-
-def refusal(folder: Path) -> str:
-    """What `load` says, which the page Your own says as well."""
-    with pytest.raises(ValueError, match=r"\w") as error:
-        load(folder)
-    problem = describe(folder).problem
-    assert problem is not None
-    assert problem in str(error.value)
-    return problem
 
 
 @pytest.mark.parametrize("inner", ["", "encoder"])
@@ -107,11 +84,6 @@ def test_pruned_heads_are_named(bert):
     assert "heads of this encoder are pruned (pruned_heads in config.json, layers 0)" in refusal(bert)
 
 
-def test_a_wrong_shape_without_pruned_heads_stays_a_wrong_shape(bert):
-    change_tensors(bert, {f"{QUERY}.weight": torch.zeros(12, 24)})
-    assert refusal(bert) == f"{QUERY}.weight has shape (12, 24), but config.json asks for (24, 24)"
-
-
 @pytest.mark.parametrize(
     "config",
     [
@@ -123,7 +95,7 @@ def test_a_wrong_shape_without_pruned_heads_stays_a_wrong_shape(bert):
 def test_a_folder_of_timm_is_called_so(tmp_path, config):
     (tmp_path / "config.json").write_text(json.dumps(config))
     save_file({"cls_token": torch.zeros(1, 1, 8)}, tmp_path / WEIGHTS)
-    sentence = refusal(tmp_path)
+    sentence = refusal(tmp_path, longest=2 * LONGEST)
     assert f"a folder of timm ('{config['architecture']}')" in sentence
     assert "loupe.from_arrays" in sentence
 
@@ -134,7 +106,7 @@ def test_a_folder_of_timm_is_called_so(tmp_path, config):
 def test_a_config_of_another_library_is_not_called_damaged(tmp_path, config):
     (tmp_path / "config.json").write_text(json.dumps(config))
     save_file({"w": torch.zeros(2, 2)}, tmp_path / WEIGHTS)
-    sentence = refusal(tmp_path)
+    sentence = refusal(tmp_path, longest=4 * LONGEST)
     assert "the model_type in config.json is missing" in sentence
     assert "damaged" not in sentence
 

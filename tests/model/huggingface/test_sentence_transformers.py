@@ -264,8 +264,6 @@ def test_poolings_that_are_not_read_are_named(folder):
             [("CNN", "1_CNN"), ("Pooling", "1_Pooling")],
             "1_CNN (CNN), which is not supported; without modules.json",
         ),
-        ([("LSTM", "1_LSTM"), ("Pooling", "1_Pooling")], "1_LSTM (LSTM)"),
-        ([("WeightedLayerPooling", "1_W"), ("Pooling", "1_Pooling")], "1_W (WeightedLayerPooling)"),
         (
             [("Dense", "2_Dense"), ("Pooling", "1_Pooling")],
             "(Dense), which is not supported as number 2 of the list",
@@ -274,7 +272,6 @@ def test_poolings_that_are_not_read_are_named(folder):
             [("Pooling", "1_Pooling"), ("Pooling", "1_Pooling")],
             "(Pooling), which is not supported as number 3",
         ),
-        ([("SpladePooling", "1_S")], "1_S (SpladePooling)"),
     ],
 )
 def test_modules_that_are_not_followed_are_refused(folder, listed, problem):

@@ -13,7 +13,7 @@ from model.checkpoint import load
 from model.files.encoder_files import WEIGHTS
 from model.huggingface import describe
 from model.inputs import prepare
-from tests.model.huggingface.folders import SENTENCE, VOCABULARY, tokenizer
+from tests.model.huggingface.folders import SENTENCE, VOCABULARY, change_tensors, refusal, tokenizer
 
 
 class Own(nn.Module):
@@ -35,22 +35,23 @@ class Own(nn.Module):
         return states, self.head(states.mean(dim=1))
 
 
+NAMES = {"embedding": "tok.weight", "positions": "pos", "classifier": "head"}  # in an `Own`
+
+
+def save(folder: Path, model: nn.Module, **values: object) -> None:
+    values = {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4} | values
+    (folder / "config.json").write_text(json.dumps(values))
+    save_file({name: tensor.contiguous() for name, tensor in model.state_dict().items()}, folder / WEIGHTS)
+    tokenizer().save(str(folder / "tokenizer.json"))
+
+
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize("norm_first", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_torchs_own_encoder_agrees(tmp_path, norm_first, activation):
     torch.manual_seed(0)
     model = Own(norm_first=norm_first, activation=activation).eval()
-    values = {
-        "model_type": "torch.nn.TransformerEncoder",
-        "n_heads": 4,
-        "norm_first": norm_first,
-        "activation": activation,
-        "names": {"embedding": "tok.weight", "positions": "pos", "classifier": "head"},
-    }
-    (tmp_path / "config.json").write_text(json.dumps(values))
-    save_file(model.state_dict(), tmp_path / "model.safetensors")
-    tokenizer().save(str(tmp_path / "tokenizer.json"))
+    save(tmp_path, model, norm_first=norm_first, activation=activation, names=NAMES)
     loaded = load(tmp_path)
     with torch.inference_mode():
         states, logits = model(prepare(loaded, SENTENCE)[0])
@@ -62,18 +63,41 @@ def test_torchs_own_encoder_agrees(tmp_path, norm_first, activation):
     assert dict(describe(tmp_path).summary)["layers × heads"] == "2 × 4"
 
 
-def test_names_that_are_not_there_are_said(tmp_path):
-    model = Own(norm_first=True, activation="relu")
-    save_file(model.state_dict(), tmp_path / "model.safetensors")
-    tokenizer().save(str(tmp_path / "tokenizer.json"))
-    for names, message in (
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
         ({}, "embedding.weight is missing from the weights"),
+        (NAMES | {"classifier": "absent"}, "absent.weight is missing from the weights"),
         ({"embedding": "pos", "other": "x"}, "names must say which tensors are"),
         ([], "names must say which tensors are"),
-    ):
-        values = {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4, "names": names}
-        (tmp_path / "config.json").write_text(json.dumps(values))
-        assert message in describe(tmp_path).problem
+    ],
+)
+def test_names_that_are_not_there_are_said(tmp_path, names, message):
+    save(tmp_path, Own(norm_first=True, activation="relu"), names=names)
+    assert message in refusal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("pos", (40, 8)),
+        ("pos", (5, 4, 16)),
+        ("pos", (16,)),
+        ("encoder.layers.0.self_attn.in_proj_weight", ()),
+    ],
+)
+def test_a_tensor_of_another_shape_is_refused(tmp_path, name, shape):
+    save(tmp_path, Own(norm_first=False, activation="relu"), names=NAMES)
+    change_tensors(tmp_path, {name: torch.ones(shape)})
+    assert f"{name} has shape {shape}, but should" in refusal(tmp_path)
+
+
+@pytest.mark.slow
+def test_layers_without_numbers_are_not_built(tmp_path):
+    save(tmp_path, Own(norm_first=False, activation="relu"), names=NAMES)
+    names = [f"encoder.layers.{index}.self_attn.in_proj_weight" for index in range(2, 3_000)]
+    change_tensors(tmp_path, {name: torch.ones(0) for name in names})
+    assert "layers.2" in refusal(tmp_path)
 
 
 class Tutorial(nn.Module):
@@ -93,13 +117,6 @@ class Tutorial(nn.Module):
         return self.linear(self.encoder(states + self.pe[: len(states)]).mean(dim=0))
 
 
-def save(folder: Path, model: nn.Module, **values: object) -> None:
-    values = {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4} | values
-    (folder / "config.json").write_text(json.dumps(values))
-    save_file({name: tensor.contiguous() for name, tensor in model.state_dict().items()}, folder / WEIGHTS)
-    tokenizer().save(str(folder / "tokenizer.json"))
-
-
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("positions", [{}, {"positions": "pe"}])
@@ -117,11 +134,3 @@ def test_pytorchs_tutorial_agrees(tmp_path, bias, positions):
     noted = [note for note in describe(tmp_path).notes if "names no positions" in note]
     assert bool(noted) != bool(positions)
     assert all("; pe is not read" in note for note in noted)
-
-
-def test_a_table_of_positions_with_two_long_axes_is_refused(tmp_path):
-    model = Tutorial(bias=True)
-    model.pe = model.pe.expand(-1, 2, -1)
-    save(tmp_path, model, names={"embedding": "emb.weight", "positions": "pe"})
-    with pytest.raises(ValueError, match=r"pe has shape \(50, 2, 16\)"):
-        load(tmp_path)
