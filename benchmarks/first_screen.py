@@ -70,7 +70,7 @@ MEASURE = """() => {
             if (isWritten) words.push(...(node.data.match(/\\p{L}[\\p{L}\\p{N}'’-]*/gu) ?? []));
         }
     return {
-        tabs: document.querySelectorAll("[class*=st-key-parts_] [role=radio]").length,
+        tabs: document.querySelectorAll(".st-key-parts [role=radio]").length,
         controls: reached.length,
         words: words.length,
         top: figure ? Math.round(top(figure)) : null,

@@ -53,11 +53,12 @@ def run_at(app: AppTest, query: Mapping[str, str | list[str]], *, forgiven: Coll
 
 
 def container_keys(block: Block) -> Iterator[str]:
-    """The keys of all containers in the block, as the app gave them: without the prefix that Streamlit adds."""
+    """The keys of all containers and browser components in the block, without the prefix that Streamlit adds."""
     for child in block.children.values():
+        key = re.fullmatch(r"\$\$ID-[0-9a-f]+-(.+)", getattr(child.proto, "id", ""))
+        if key and (isinstance(child, Block) or child.type == "bidi_component"):
+            yield key[1]
         if isinstance(child, Block):
-            if key := re.fullmatch(r"\$\$ID-[0-9a-f]+-(.+)", getattr(child.proto, "id", "")):
-                yield key[1]
             yield from container_keys(child)
 
 

@@ -42,7 +42,7 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None) -> None:
     picture = None if record.unit == "token" else seen_picture(shown.subject)
     is_on_picture = SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE
     tokens, verdict = token_and_verdict_containers(record)
-    linked, remarks = st.container(key="linked"), st.container()
+    linked, remarks = st.container(key=f"linked_{record.unit}"), st.container()
 
     def check() -> AnswerColours | None:
         """Draws the verdict on the chosen map; returns how the answer depends on each token."""

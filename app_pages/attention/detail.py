@@ -52,8 +52,9 @@ def draw_one_map(shown: ShownHead, form: str, menu: DeltaGenerator) -> None:
     layer, by `form`. Further choices of the form are drawn into `menu`.
     """
     view = shown.view
-    tokens, verdict = token_and_verdict_containers(view.record)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(key="without_linked_chart"):
+        tokens, verdict = token_and_verdict_containers(view.record)
+    with st.container(horizontal=True, gap="medium", key="maps_and_detail"):
         with st.container(key="maps"):
             draw_heads_overview(
                 view.source,
@@ -121,7 +122,7 @@ def draw_cells(shown: ShownHead, links: Sequence[MatrixLink]) -> None:
     moves the window.
     """
     ranges = window(shown.pattern, shown.query)
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", key="cells_and_window"):
         with st.container(key="weights"):
             _draw_matrix(shown, ranges, key="matrix_cells", links=links)
         if ranges is not None:
@@ -132,7 +133,7 @@ def draw_cells(shown: ShownHead, links: Sequence[MatrixLink]) -> None:
 def _draw_map_of_text(shown: ShownHead, form: str, menu: DeltaGenerator) -> None:
     """Draws the shown map in the chosen `form`, and beside it the query's strongest keys in numbers."""
     ranges = window(shown.pattern, shown.query) if form == MATRIX else None
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", key="weights_and_keys"):
         with st.container(key="weights"):
             if form == MATRIX:
                 _draw_matrix(shown, ranges)
@@ -152,7 +153,7 @@ def _draw_map_of_picture(shown: ShownHead, form: str) -> None:
     """
     if shown.notes:
         st.caption("  \n".join(map(plain, shown.notes)))
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="patches_and_map"):
         with st.container(key="patches"):
             input_in_colours(
                 seen_picture(shown.subject),

@@ -102,7 +102,8 @@ def draw_heads(
         record.pattern[index] for record, index in zip(records, pair, strict=True) if index is not None
     ]
     scale = chosen.weights_to("the maximum of the pair", *patterns)
-    for i, (side, column) in enumerate(zip(sides, beside("heads"), strict=True)):
+    columns = beside("heads_of_texts" if first.is_text else "heads_of_pictures")
+    for i, (side, column) in enumerate(zip(sides, columns, strict=True)):
         with column:
             with st.container(gap=None):
                 figure_name = (

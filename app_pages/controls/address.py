@@ -217,7 +217,7 @@ class Tabs(Row[str]):
         super().__init__(key, label, options, label_visibility="collapsed", width="stretch", **declared)
 
     def choose(self, options: Iterable[str] | None = None, default: str | None = None, **widget: Any) -> str:
-        with st.container(key=f"parts_{self.key}"):
+        with st.container(key="parts"):
             return super().choose(options, default, **widget)
 
 

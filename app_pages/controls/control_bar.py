@@ -18,7 +18,7 @@ def bar(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def beside(*names: str) -> list[DeltaGenerator]:
     """A container for each name, next to each other, in a narrow window below each other. A name can be used once on a page."""
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", key=f"beside_{names[0]}"):
         return [st.container(key=f"side_{name}") for name in names]
 
 

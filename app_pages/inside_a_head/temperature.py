@@ -41,7 +41,7 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
     )
     before = Side(subject, "As trained")
     after = Side(subject.under(at_temperature(t, **heads)), f"At T = {temperature_label(t)}")
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", key="beside_answer"):
         with st.container(key="side_answer"):
             predictions(after, key="inside_answer")
             answer = whole_answer(record)
@@ -120,7 +120,8 @@ def _draw_patterns(chosen: HeadChoice, query: int, sides: tuple[Side, ...]) -> N
     """Draws the weights of `query` on each side."""
     head = chosen.layer, chosen.head
     scale = chosen.of_head(*(side.record for side in sides))
-    with st.container(horizontal=True, gap="medium"):
+    row = "beside_patterns" if sides[0].is_text else None
+    with st.container(horizontal=True, gap="medium", key=row):
         for key, side in zip(("trained", "changed"), sides, strict=False):
             pattern = side.record.pattern[head]
             evenness = entropy(pattern, side.record.mask[head])[query]

@@ -86,7 +86,7 @@ def draw() -> None:
         say_summary(kind, listed, predictions)
         say_filter(row_filter, len(lines), predictions)
     if predictions.n_labelled:
-        with st.container(horizontal=True, gap="medium"):
+        with st.container(horizontal=True, gap="medium", key="many_columns"):
             left, right = st.container(key="many_table_place"), st.container(key="many_accuracy")
         with right:
             draw_accuracy(predictions, row_filter.cell)

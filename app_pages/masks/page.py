@@ -90,7 +90,7 @@ def draw() -> None:
     is_board = has_board(view)
     is_beside = part == STEP_BY_STEP and (is_board or record.unit != "token")
     layout = "beside" if is_beside else "above"
-    with st.container(horizontal=True, key="masks_body"):
+    with st.container(horizontal=True, key=f"masks_body_{layout}"):
         target = st.container(key=f"masks_target_{layout}", width="content" if is_beside else "stretch")
         result = st.container(key=f"masks_result_{layout}")
     with target:
@@ -312,7 +312,7 @@ def draw_maps(view: MaskedInput, *, with_pattern: bool) -> None:
     }
     if not with_pattern:
         del drawn["pattern"]
-    with st.container(key="masks_maps", horizontal=True, gap=None):
+    with st.container(key=f"masks_maps{'_of_two' * (len(drawn) == 2)}", horizontal=True, gap=None):
         for number, (figure_name, draw) in enumerate(drawn.items(), start=1):
             with st.container(key=f"mask_map_{figure_name}"):
                 show(

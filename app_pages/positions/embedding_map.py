@@ -83,7 +83,7 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
     flat = _project_by_t_sne(drawn, perplexity, seed) if method == controls.TSNE else _project_by_pca(drawn)
     vectors, words = drawn.source(), drawn.words()
     neighbours = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", key="map_and_neighbours"):
         with st.container(key="detail"):
             st.markdown(
                 "**Which vectors are alike, before any layer?** A dot each; lines join the query to those most like it."

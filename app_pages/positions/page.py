@@ -228,7 +228,7 @@ def _draw_terms(subject: LiveSubject, slots: Slots) -> None:
         f"{len(curves)} terms."
     )
     figure = call(score_curves, source.offsets, curves, source.total, own_offset=terms.own_offset)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", key="beside_terms_curves"):
         with st.container(key="side_terms_curves"):
             show(figure, key="positions_own_terms")
         with st.container(key="side_terms_shares"):

@@ -88,7 +88,7 @@ def _draw_over_distance(pair: Pair) -> None:
     seen: Reach = cache.of(reach, subject.checkpoint)
     before, after = (int(distance) for distance in seen.sees[layer])
     window = None if min(before, after) == seen.half else (-before, after)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", key="beside_score_curves"):
         with st.container(key="side_score_curves"):
             source = computed(subject, rotary_score, pair.head, pair.query, pair.key)
             parts = _groups_expression(score, source)
@@ -160,7 +160,7 @@ def _draw_over_grid(pair: Pair) -> None:
         f"**{pair.name}**: contents held fixed, the key moved. The key is {between_patches(down, right)}; there the score is "
         f"**{format_number(score.at_own_offset, '.3f')}**, the sum of a part by rows and a part by columns."
     )
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", key="beside_score_curves"):
         with st.container(key="side_score_curves"):
             source = computed(pair.subject, grid_score, pair.head, pair.query, pair.key)
             parts = {"by rows": source.by_row.total, "by columns": source.by_column.total}

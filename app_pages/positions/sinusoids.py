@@ -101,7 +101,7 @@ def _draw_clocks(t: int, d_model: int, slider: str) -> None:
 def _draw_table_and_waves(rows: Expression, t: int, dimensions: list[int], slider: str) -> None:
     """Draws the table `rows` [position, dimension], and some of its `dimensions` as waves."""
     n, d_model = rows().shape
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", key="beside_table"):
         with st.container(key="side_table"):
             st.markdown("**All positions**, a row each; *t* is framed")
             show(call(sinusoid_table, rows, position=t, dimensions=dimensions), key="positions_table")
@@ -206,7 +206,7 @@ def _draw_quantity(source: Expression, by_law: Expression, quantity: str, law: s
     """
     matrix, at_offsets = source(), by_law()
     by_offset, name = theory.summarise_by_offset(matrix), quantity.partition(" ")[0]
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium", key=f"beside_{name}_matrix"):
         with st.container(key=f"side_{name}_matrix"):
             st.markdown(f"**{quantity.capitalize()}** of each position's vector $p_s$ with each other $p_t$")
             show(call(pairs_of_positions, source, what=quantity), key=f"positions_{name}_matrix")

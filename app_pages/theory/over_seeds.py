@@ -25,7 +25,7 @@ class FigureWithText:
     """
 
     def __init__(self, key: str) -> None:
-        with st.container(horizontal=True, gap="medium"):
+        with st.container(horizontal=True, gap="medium", key=f"figure_and_words_{key}"):
             with st.container(key=f"figure_{key}"):
                 self._figure = Redrawn(f"theory_{key}")
             self._words = st.container(key=f"words_{key}")

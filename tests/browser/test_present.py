@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from app_pages.controls.pages import PRESENTED
 from tests.browser.linked_chart import told, wait_until_told
 from tests.browser.test_first_screen import bottom, top
-from tests.browser.watching import eventually, ready
+from tests.browser.watching import eventually, visit
 
 FIGURES = {
     "attention": ".st-key-all_heads_chart",
@@ -26,8 +26,7 @@ LETTERS = """figure => [...figure.querySelectorAll("text, p, span, td, button")]
 
 def presented(page: Page, name: str, width: int = 1280, height: int = 800, kind: str = "Text") -> Locator:
     page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"/{'' if name == 'attention' else name}?present=1&kind={kind}")
-    ready(page)
+    visit(page, f"/{'' if name == 'attention' else name}?present=1&kind={kind}")
     return page.locator(FIGURES[name])
 
 
@@ -41,7 +40,7 @@ def test_the_figure_has_the_window(page, name):
         "[class*=st-key-input_]",
         "h1",
         "[class*=st-key-bar_]",
-        "[class*=st-key-parts_]",
+        ".st-key-parts",
     ):
         expect(page.locator(hidden).filter(visible=True)).to_have_count(0)
     eventually(page, lambda: top(figure) < 240 and bottom(figure) <= 800)
@@ -69,8 +68,7 @@ def test_letters_can_be_read_from_the_last_row(page, width, height, least):
 
 @pytest.mark.slow
 def test_titles_that_a_figure_needs_are_whole(page):
-    page.goto("/norm_placement?present=1")
-    ready(page)
+    visit(page, "/norm_placement?present=1")
     for placement in ("pre-LN", "post-LN"):
         expect(page.locator("[class*=st-key-norm_block_]").get_by_text(placement, exact=True)).to_be_visible()
     presented(page, "inside_a_head")
@@ -110,8 +108,7 @@ def test_the_enlarged_chart_answers_pointer_and_keys(page):
 
 
 def test_the_button_and_escape_lead_there_and_back(page):
-    page.goto("/?text=a+great+film")
-    ready(page)
+    visit(page, "/?text=a+great+film")
     page.get_by_role("button", name="Present").click()
     expect(page).to_have_url(re.compile("present=1"))
     expect(page.locator(".st-key-navigation")).to_be_hidden()
@@ -134,8 +131,7 @@ def test_pages_with_a_figure_offer_it():
     "address", ["masks?masks_part=Ways+of+masking", "positions?positions=By+distance&positions_kind=window"]
 )
 def test_a_tab_without_a_figure_shows_its_table(page, address):
-    page.goto(f"/{address}&present=1")
-    ready(page)
+    visit(page, f"/{address}&present=1")
     table = page.get_by_role("table").filter(visible=True).first
     expect(table).to_be_visible()
     eventually(page, lambda: top(table) < 100 and bottom(table) > top(table) + 200)
@@ -143,8 +139,7 @@ def test_a_tab_without_a_figure_shows_its_table(page, address):
 
 @pytest.mark.slow
 def test_by_keyboard_presenting_passes_the_focus_on_and_back(page):
-    page.goto("/")
-    ready(page)
+    visit(page, "/")
     page.get_by_role("button", name="Present", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Back to the page")).to_be_focused()

@@ -62,16 +62,14 @@ def every_page(page: str) -> None:
 
     `?figure=key` names a figure by the beginning of the key of its container, or of its heading.
     """
-    with st.container(key="gesture_every_page"):
-        for name, component in _on_every_page.items():
-            component(key=name)
-        _scrolling(key="scrolling", data={"page": page, "figure": st.query_params.get("figure", "")})
+    for name, component in _on_every_page.items():
+        component(key=f"gesture_{name}")
+    _scrolling(key="gesture_scrolling", data={"page": page, "figure": st.query_params.get("figure", "")})
 
 
 def add_to_address(values: Mapping[str, list[str]]) -> None:
     """Adds parameters that the address lacks, without a step of the browser's history."""
-    with st.container(key="gesture_address"):
-        _address(key="address_values", data={"values": [*values.items()]})
+    _address(key="gesture_address", data={"values": [*values.items()]})
 
 
 def arrow_keys(figure: str, take: Callable[[int, int], None], *, name: str) -> None:
@@ -80,18 +78,17 @@ def arrow_keys(figure: str, take: Callable[[int, int], None], *, name: str) -> N
     Elsewhere on the page arrow keys scroll as usual. A screen reader reads the container out as `name`, and that it takes
     arrow keys.
     """
-    key = f"{figure}_arrows"
+    key = f"gesture_{figure}_arrows"
 
     def pressed() -> None:
         if (step := STEPS.get(st.session_state[key].step)) is not None:
             take(*step)
 
-    with st.container(key=f"gesture_{key}"):
-        _arrows(
-            key=key,
-            data={"figure": figure, "name": f"{name}. Arrow keys step through the heads."},
-            on_step_change=callback(key, pressed),
-        )
+    _arrows(
+        key=key,
+        data={"figure": figure, "name": f"{name}. Arrow keys step through the heads."},
+        on_step_change=callback(key, pressed),
+    )
 
 
 class Blinking(NamedTuple):
@@ -119,15 +116,14 @@ def row_clicks(figure: str, n: int, take: Callable[[int], None]) -> None:
 
     `n` is the number of rows. Plotly reports only clicks on points, so the row is computed from its axis.
     """
-    key = f"{figure}_rows"
+    key = f"gesture_{figure}_rows"
 
     def clicked() -> None:
         row = st.session_state[key].row
         if isinstance(row, int | float) and 0 <= row < n:
             take(int(row))
 
-    with st.container(key=f"gesture_{key}"):
-        _rows(key=key, data={"figure": figure, "n": n}, on_row_change=callback(key, clicked))
+    _rows(key=key, data={"figure": figure, "n": n}, on_row_change=callback(key, clicked))
 
 
 def toggles(
@@ -148,7 +144,7 @@ def toggles(
     [query, key], `allowed` [query, key] (the cells that may be attended to when none is on), `largest` (the maximum of the colour
     scale), `colours`, and `exact` (whether such a row equals the encoder's).
     """
-    key = f"{figure}_toggles"
+    key = f"gesture_{figure}_toggles"
     answered: dict[str, int] = st.session_state.setdefault(_ANSWERED, {})
 
     def clicked() -> None:
@@ -169,20 +165,18 @@ def toggles(
         "answered": answered.get(figure, 0),
         "rows": rows,
     }
-    with st.container(key=f"gesture_{key}"):
-        _toggles(key=key, data=data, on_on_change=callback(key, clicked))
+    _toggles(key=key, data=data, on_on_change=callback(key, clicked))
 
 
 def slider_moves(slider: str, heatmap: str, position: int) -> str:
     """Makes figures follow the slider with the key `slider` while it is dragged: the frame around the row `position` of the
     Plotly heatmap `heatmap`, and figures drawn later that bind a parameter to the returned CSS selector.
     """
-    with st.container(key=f"gesture_{slider}"):
-        _slider(key=f"{slider}_moves", data={"slider": slider, "heatmap": heatmap, "position": position})
-    return f".st-key-gesture_{slider}"
+    key = f"gesture_{slider}"
+    _slider(key=key, data={"slider": slider, "heatmap": heatmap, "position": position})
+    return f".st-key-{key}"
 
 
 def keep_figures() -> None:
     """Adds the component that keeps the page from jumping: each figure stays visible while it is drawn again. Once a page."""
-    with st.container(key="gesture_kept_figures"):
-        _kept(key="kept_figures")
+    _kept(key="gesture_kept_figures")

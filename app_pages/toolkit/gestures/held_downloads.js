@@ -1,4 +1,5 @@
-// A download is of what was chosen before it was pressed: while the server is at work on a choice, the press waits for it.
+// A download is of what was chosen before it was pressed: while the server is at work on a choice, the press waits for it, and
+// styles/figures.css pales its button, which lies outside the app's own element.
 
 const BUTTON = "[data-testid=stDownloadButton] button";
 const MOST = 1000; // milliseconds in which a choice in the menu sets the server to work
@@ -36,7 +37,10 @@ function press() {
 }
 
 export default function () {
-  const runs = new MutationObserver(press);
+  const runs = new MutationObserver(() => {
+    document.body.toggleAttribute("data-running", app().dataset.testScriptState === "running");
+    press();
+  });
   runs.observe(app(), { attributeFilter: ["data-test-script-state"] });
   window.addEventListener("click", click, true);
   return () => {

@@ -100,11 +100,13 @@ function show(kept, container) {
   for (const side of ["left", "top", "width", "height"]) kept.picture.style[side] = `${kept[side]}px`;
   if (kept.copy !== null) kept.picture.append(kept.copy);
   container.append(kept.picture);
+  container.toggleAttribute("data-kept", true);
 }
 
 function release(kept, container) {
   kept.picture?.remove();
   kept.picture = null;
+  container.removeAttribute("data-kept");
   container.style.minHeight = "";
 }
 
