@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from playwright.sync_api import Page, expect
 
 from tests.browser import linked_chart
-from tests.browser.test_links import mark, press
-from tests.browser.watching import ready
+from tests.browser.acting import choose, draw_stroke, mark, press, text_box
+from tests.browser.watching import ready, visit
 
 QUIET = 500  # milliseconds in which nothing of what is recorded changes: then the gesture is over
 WINDOW = {"width": 1280, "height": 800}
@@ -102,9 +102,7 @@ class Gesture:
 
     def measure(self, page: Page) -> Movement:
         page.add_init_script(f"{{{RECORDER}}}")
-        page.set_viewport_size(WINDOW)
-        page.goto(self.address)
-        ready(page)
+        visit(page, self.address, **WINDOW)
         if self.before:
             self.before(page)
             ready(page)
@@ -142,7 +140,7 @@ def _token(page: Page) -> None:
 
 
 def _typing(page: Page) -> None:
-    box = page.get_by_role("textbox", name="Text")
+    box = text_box(page)
     box.click()
     box.press("End")
     box.press_sequentially(" Yes")
@@ -151,8 +149,7 @@ def _typing(page: Page) -> None:
 
 
 def _next_head(page: Page) -> None:
-    page.get_by_role("combobox", name="Head", exact=True).click()
-    page.get_by_role("option", name="1", exact=True).click()
+    choose(page, "Head", "1")
     expect(page).to_have_url(re.compile("head="))
 
 
@@ -180,25 +177,14 @@ def _open_panel(page: Page) -> None:
     page.locator(".st-key-canvas canvas").hover()  # waits until the panel stands still
 
 
-def _stroke(page: Page) -> None:
-    box = page.locator(".st-key-canvas canvas").bounding_box()
-    x = box["x"] + box["width"] / 2
-    page.mouse.move(x, box["y"] + box["height"] * 0.2)
-    page.mouse.down()
-    page.mouse.move(x, box["y"] + box["height"] * 0.8, steps=10)
-    page.mouse.up()
-    expect(page.locator(".answer")).to_be_visible()
-
-
 def _mask(name: str) -> Callable[[Page], None]:
     """Chooses a kind of mask."""
 
-    def choose(page: Page) -> None:
-        page.get_by_role("combobox", name="Mask", exact=True).click()
-        page.get_by_role("option", name=name, exact=True).click()
+    def choose_it(page: Page) -> None:
+        choose(page, "Mask", name)
         expect(page).to_have_url(re.compile(f"masks_kind={name}"))
 
-    return choose
+    return choose_it
 
 
 KINDS = ".st-key-masks_kind"
@@ -221,5 +207,7 @@ GESTURES = {
     "Masks: None after Padding": Gesture("/masks?masks_kind=Padding", KINDS, _mask("None")),
     "Masks: Causal": Gesture("/masks", KINDS, _mask("Causal")),
     "Theory: one curve more": Gesture("/theory", PAGE, _deep_norm, before=_open_view),
-    "Digit: the first stroke": Gesture("/?kind=Digit&source=Draw", ".st-key-canvas", _stroke, _open_panel),
+    "Digit: the first stroke": Gesture(
+        "/?kind=Digit&source=Draw", ".st-key-canvas", draw_stroke, _open_panel
+    ),
 }

@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 
 from app_pages.controls.pages import ATTENTION, COMPARE, FIRST, HEADS, INSIDE_A_HEAD, MASKS, PAGES, POSITIONS
 from app_pages.controls.pages import Page as Item
-from tests.browser.watching import eventually, ready
+from tests.browser.acting import choose
+from tests.browser.watching import eventually, ready, visit
 
 pytestmark = pytest.mark.slow
 
@@ -74,17 +75,11 @@ def test_the_keyboard_reaches_a_map_before_its_tools(page):
     expect(page.locator(".stPlotlyChart[tabindex='0']")).to_have_count(3)
     ready(page)
     order = stops(page)
-    assert order.count("figure") == 3
-    tools = [f"file_of_masks_map_{name}" for name in ("scores", "pattern", "change")]
     first = order.index("figure")
-    assert order[first : first + 6] == [
-        "figure",
-        tools[0],
-        "figure",
-        tools[1],
-        "figure",
-        tools[2],
-    ]  # one stop for each menu
+    tools = [f"file_of_masks_map_{name}" for name in ("scores", "pattern", "change")]
+    assert order.count("figure") == 3
+    assert order[first : first + 6 : 2] == ["figure"] * 3
+    assert order[first + 1 : first + 6 : 2] == tools  # one stop for each menu
 
 
 def test_the_keyboard_reaches_the_player_before_the_download_of_its_film(page):
@@ -102,8 +97,7 @@ def test_another_head_is_announced_with_its_query_and_strongest_keys(page):
     expect(maps.nth(1)).to_have_attribute("aria-label", re.compile(r"Query \S+: \S+ 0\.\d\d"))
     announced = page.locator(".announced-figure[aria-live=polite]")
     expect(announced).to_be_empty()
-    page.get_by_role("combobox", name="Head").click()
-    page.get_by_role("option", name="2").click()
+    choose(page, "Head", "2")
     expect(announced).to_contain_text(re.compile(r"L0 H2.* Query \S+: "))
 
 
@@ -115,8 +109,7 @@ def test_all_heads_beside_lines_have_a_role_and_a_name(page):
 
 
 def test_the_skip_link_goes_behind_the_navigation(page):
-    page.goto("/cost")
-    ready(page)
+    visit(page, "/cost")
     navigation = page.get_by_role("navigation", name="Pages")
     expect(navigation.locator("[aria-current=page]")).to_have_text("Cost")
     page.keyboard.press("Tab")
@@ -137,19 +130,22 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_link_skips_to_the_figure(page, name):
-    page.goto(f"/{name}")
-    ready(page)
-    # a chart is drawn, and gets its height, after the script has ended
-    has_height = "figure => [...document.querySelectorAll(figure)].some(it => it.offsetHeight > 120)"
-    page.wait_for_function(has_height, arg=FIGURES[name])
+def skip_to_the_figure(page: Page) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     link = page.get_by_role("link", name="Skip to the figure")
     expect(link).to_be_focused()
     expect(link).to_be_in_viewport(ratio=1)
     page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_link_skips_to_the_figure(page, name):
+    visit(page, f"/{name}")
+    # a chart is drawn, and gets its height, after the script has ended
+    has_height = "figure => [...document.querySelectorAll(figure)].some(it => it.offsetHeight > 120)"
+    page.wait_for_function(has_height, arg=FIGURES[name])
+    skip_to_the_figure(page)
     page.wait_for_function(
         "figure => [...document.querySelectorAll(figure)].some(it => it.contains(document.activeElement))",
         arg=FIGURES[name],
@@ -157,26 +153,18 @@ def test_a_link_skips_to_the_figure(page, name):
 
 
 def test_on_heads_a_link_skips_to_the_chosen_row_which_says_its_numbers(page):
-    page.goto("/heads?head=2")
-    ready(page)
+    visit(page, "/heads?head=2")
     chosen = page.locator(".st-key-heads_table tr[aria-current] button")
     expect(chosen).to_have_text("L0 H2")
-    for _ in range(2):
-        page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the figure")).to_be_focused()
-    page.keyboard.press("Enter")
+    skip_to_the_figure(page)
     expect(chosen).to_be_focused()
     expect(chosen).to_have_accessible_description(re.compile(r"entropy: 0\.\d\d"))
 
 
 def test_on_masks_a_link_skips_to_the_tokens_which_the_keys_hide(page):
-    page.goto("/masks?text=great+film")
-    ready(page)
+    visit(page, "/masks?text=great+film")
     expect(page.locator(".st-key-masks_words button[tabindex='0']")).to_be_visible()
-    for _ in range(2):
-        page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the figure")).to_be_focused()
-    page.keyboard.press("Enter")
+    skip_to_the_figure(page)
     expect(page.locator(".st-key-masks_words button:focus")).to_have_count(1)
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
@@ -185,8 +173,7 @@ def test_on_masks_a_link_skips_to_the_tokens_which_the_keys_hide(page):
 
 @pytest.mark.parametrize("name", ["", "inside_a_head"])
 def test_every_stop_of_the_keyboard_is_seen(page, name):
-    page.goto(f"/{name}")
-    ready(page)
+    visit(page, f"/{name}")
     widths = []
     for _ in range(40):
         page.keyboard.press("Tab")

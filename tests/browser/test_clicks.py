@@ -6,9 +6,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.acting import arrives, mark, page_link
 from tests.browser.linked_chart import token
-from tests.browser.test_links import mark
-from tests.browser.watching import ready
+from tests.browser.watching import visit
+
+pytestmark = pytest.mark.slow
 
 SLOW = 4  # times as slow as this machine
 # `runs` is fulfilled once the server has begun to draw the page, however soon it ends.
@@ -39,39 +41,35 @@ def press_at_once(page: Page, *targets: Locator) -> None:
         page.mouse.up()
 
 
-@pytest.mark.slow
 def test_of_three_clicks_on_pairs_none_is_lost(slow):
-    slow.goto("/masks?masks_kind=Block+pairs&text=The+film+is+not+good&query=2+film")
-    ready(slow)
+    visit(slow, "/masks?masks_kind=Block+pairs&text=The+film+is+not+good&query=2+film")
     cells = ("1 the to 2 film", "2 film to 4 not", "3 is to 5 good")
     press_at_once(slow, *(mark(slow, "masks_board", cell) for cell in cells))
-    expect(slow).to_have_url(re.compile(r"[?&]masks_cells=1-2\.2-4\.3-5(&|$)"))
-    ready(slow)
+    arrives(slow, r"[?&]masks_cells=1-2\.2-4\.3-5(&|$)")
     press_at_once(slow, *(mark(slow, "masks_board", f"{cell}, masked") for cell in cells[:2]))
     expect(slow).to_have_url(re.compile(r"[?&]masks_cells=3-5(&|$)"))
 
 
-@pytest.mark.slow
-def test_of_three_clicks_on_patches_none_is_lost(slow):
-    slow.goto("/masks?kind=Digit&query=[CLS]")
-    ready(slow)
-    press_at_once(slow, *(mark(slow, "masks_patches", patch) for patch in ("r2c3", "r3c3", "r4c3")))
-    expect(slow).to_have_url(re.compile(r"[?&]masks_keys=18\.25\.32(&|$)"))
+PATCHES = "masks_patches", ("r2c3", "r3c3", "r4c3"), r"masks_keys=18\.25\.32"
+PARTS = "ablate_grid", ("L0 H1", "L1 H2", "L3 FF"), r"ablated=f0\.f3\.h0-1\.h1-2"
+ABLATED = "/heads?heads_part=Ablate&checkpoint=imdb-pre-ln&text=The+film+is+not+good&ablated=f0"
 
 
-@pytest.mark.slow
-def test_of_three_clicks_on_heads_that_are_taken_away_none_is_lost(slow):
-    slow.goto("/heads?heads_part=Ablate&checkpoint=imdb-pre-ln&text=The+film+is+not+good&ablated=f0")
-    ready(slow)
-    press_at_once(slow, *(mark(slow, "ablate_grid", part) for part in ("L0 H1", "L1 H2", "L3 FF")))
-    expect(slow).to_have_url(re.compile(r"[?&]ablated=f0\.f3\.h0-1\.h1-2(&|$)"))
+@pytest.mark.parametrize(
+    ("address", "marks"),
+    [("/masks?kind=Digit&query=[CLS]", PATCHES), (ABLATED, PARTS)],
+    ids=["patches", "parts"],
+)
+def test_of_three_clicks_on_other_marks_none_is_lost(slow, address, marks):
+    key, names, url = marks
+    visit(slow, address)
+    press_at_once(slow, *(mark(slow, key, name) for name in names))
+    expect(slow).to_have_url(re.compile(rf"[?&]{url}(&|$)"))
 
 
-@pytest.mark.slow
 def test_a_link_that_is_pressed_while_the_page_is_drawn_is_followed(slow):
-    slow.goto("/?text=it+is+not+a+bad+film")
-    ready(slow)
-    link = slow.locator(".st-key-navigation").get_by_role("link", name="Masks", exact=True)
+    visit(slow, "/?text=it+is+not+a+bad+film")
+    link = page_link(slow, "Masks")
     slow.evaluate(RUNS)
     token(slow, 3).click()
     slow.evaluate("runs")
@@ -79,27 +77,20 @@ def test_a_link_that_is_pressed_while_the_page_is_drawn_is_followed(slow):
     expect(slow).to_have_url(re.compile(r"/masks[?].*query=3\+not"))
 
 
-@pytest.mark.slow
-def test_a_download_has_the_format_that_was_chosen_just_before(slow):
-    slow.goto("/?checkpoint=imdb-pre-ln&layer=1&head=2&query=2+warm")
-    ready(slow)
-    slow.get_by_role("button", name="Download the figure: matrix").click()
-    button = slow.locator(".st-key-file_of_matrix_file button")
-    expect(button).to_be_visible()
-    for name in ("CSV", "Parquet", "SVG"):
+@pytest.mark.parametrize(
+    ("page_name", "menu", "button", "file", "formats"),
+    [
+        ("", "file_of_matrix", "file_of_matrix_file", "attention-L1-H2", ("CSV", "Parquet", "SVG")),
+        ("heads", "heads_file", "heads_file_button", "heads-table", ("LaTeX", "CSV")),
+    ],
+)
+def test_a_download_has_the_format_that_was_chosen_just_before(slow, page_name, menu, button, file, formats):
+    visit(slow, f"/{page_name}?checkpoint=imdb-pre-ln&layer=1&head=2&query=2+warm")
+    slow.locator(f".st-key-{menu}").get_by_role("button").click()
+    expect(slow.locator(f".st-key-{button} button")).to_be_visible()
+    for name in formats:
         with slow.expect_download() as download:
             slow.get_by_role("radio", name=name, exact=True).click()
-            button.click()
-        assert download.value.suggested_filename == f"attention-L1-H2-imdb-pre-ln.{name.lower()}"
-
-
-@pytest.mark.slow
-def test_a_table_has_the_format_that_was_chosen_just_before(slow):
-    slow.goto("/heads?checkpoint=imdb-pre-ln&layer=1&head=2")
-    ready(slow)
-    slow.locator(".st-key-heads_file").get_by_role("button").click()
-    for name, suffix in (("LaTeX", "tex"), ("CSV", "csv")):
-        with slow.expect_download() as download:
-            slow.get_by_role("radio", name=name, exact=True).click()
-            slow.locator(".st-key-heads_file_button button").click()
-        assert download.value.suggested_filename == f"heads-table-imdb-pre-ln.{suffix}"
+            slow.locator(f".st-key-{button} button").click()
+        suffix = {"LaTeX": "tex"}.get(name, name.lower())
+        assert download.value.suggested_filename == f"{file}-imdb-pre-ln.{suffix}"

@@ -1,15 +1,19 @@
-"""One weight has one colour, whatever draws it and in whichever theme."""
+"""One weight has one colour, whatever draws it and in whichever theme; and colour bars keep their colours when the address
+changes, which Vega writes into them (vega/vega #3948).
+"""
 
 import io
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import linked_chart
-from tests.browser.watching import eventually, ready
+from tests.browser.acting import choose
+from tests.browser.watching import eventually, ready, visit
 from viz.builders.palette import WEIGHTS
 
 pytestmark = pytest.mark.slow
@@ -21,10 +25,10 @@ LARGEST = 600  # pixels; no map is larger
 
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_a_weight_has_one_colour_in_the_text_the_large_map_and_the_small_map(page, color_scheme):
-    page.goto(
-        "/?text=The+plot+is+thin,+but+I+was+never+bored.&checkpoint=imdb-pre-ln&layer=1&head=1&query=4+thin"
+    visit(
+        page,
+        "/?text=The+plot+is+thin,+but+I+was+never+bored.&checkpoint=imdb-pre-ln&layer=1&head=1&query=4+thin",
     )
-    ready(page)
     expect(linked_chart.tokens(page)).to_have_text(TOKENS)
     row = _extent(page, linked_chart.point_at_row(page, QUERY), needs="over_key", over_query=QUERY)
     tile = _extent(page, linked_chart.point_at_head(page, 1, 1), over_layer=1, over_head=1)
@@ -82,3 +86,49 @@ def _at(
     """The colour at shares of the width and height of the `extent`."""
     left, top, right, bottom = extent
     return seen[int(top + down * (bottom - top)), int(left + across * (right - left))]
+
+
+def test_a_bar_keeps_its_colours_after_a_click_that_does_not_redraw_it(page):
+    visit(page, "/?text=a+great+film&layer=1&view=lines")
+    bar = page.locator(".st-key-overview .role-legend-gradient path")
+    assert n_colours(bar) > 20
+    linked_chart.tokens(page).nth(2).click()
+    expect(page).to_have_url(re.compile("query=2"))
+    coloured(page, bar)
+
+
+@pytest.mark.parametrize(
+    ("address", "label"),
+    [
+        ("/masks?text=a+great+film&masks_kind=Causal", "What follows"),
+        ("/inside_a_head?inside_step=Query%2C+key+and+value", "Layer"),
+    ],
+)
+def test_every_bar_of_a_page_refers_to_a_gradient_of_its_own_in_the_page(page, address, label):
+    visit(page, address)
+    if label == "Layer":
+        choose(page, "Layer", "1")
+        expect(page).to_have_url(re.compile("layer="))
+    else:
+        page.get_by_role("radio", name=label).click()
+        expect(page).to_have_url(re.compile("masks_part"))
+    bars = page.locator(".role-legend-gradient path[fill^='url(']")
+    expect(bars.first).to_be_visible()
+    ready(page)  # while a figure is drawn anew, the one before it stands there as well
+    for bar in bars.all():
+        coloured(page, bar)
+
+
+def coloured(page: Page, bar: Locator) -> None:
+    ready(page)
+    expect(bar).to_have_attribute("fill", re.compile(r"^url\(#[^)]+\)$"))
+    name = bar.get_attribute("fill")[5:-1]
+    expect(page.locator(f"[id='{name}']")).to_have_count(1)
+    assert n_colours(bar) > 20
+
+
+def n_colours(bar: Locator) -> int:
+    """How many there are from left to right in its middle."""
+    bar.scroll_into_view_if_needed()
+    seen = np.asarray(Image.open(io.BytesIO(bar.screenshot())).convert("RGB"))
+    return len(np.unique(seen[len(seen) // 2], axis=0))

@@ -9,6 +9,7 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.acting import text_box
 from tests.browser.conftest import new_context
 from tests.browser.server import ROOT, START_UP
 from tests.browser.watching import eventually
@@ -49,7 +50,7 @@ def test_a_model_of_the_hub_opens_in_the_browser(tmp_path, browser):
                 page = context.new_page()
                 page.goto(address)
                 expect(page.get_by_text("[CLS]", exact=True).first).to_be_visible()
-                expect(page.get_by_role("textbox", name="Text")).to_have_value(TEXT)
+                expect(text_box(page)).to_have_value(TEXT)
                 expect(page.locator(".st-key-answer")).to_contain_text("class 1")
                 eventually(page, lambda: opened.exists() and opened.read_text().strip() == address)
             server.send_signal(signal.SIGINT)

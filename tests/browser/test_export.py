@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import new_context
 from tests.browser.linked_chart import canvas
-from tests.browser.watching import Complaints, eventually, ready
+from tests.browser.watching import Complaints, eventually, ready, visit
 
 TEXT = "/?checkpoint=imdb-pre-ln&layer=1&head=2"
 CANVAS = "document.querySelector('#chart canvas').toDataURL()"
@@ -13,8 +13,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_a_figure_becomes_a_file_by_keyboard_alone(page, tmp_path):
-    page.goto(TEXT)
-    ready(page)
+    visit(page, TEXT)
     page.get_by_role("button", name="Download the figure: matrix").focus()  # which scrolls to it
     before = canvas(page).bounding_box()
     page.keyboard.press("Enter")
@@ -41,8 +40,7 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page, tmp_path):
 @pytest.mark.slow
 def test_a_figure_is_copied_as_python(page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(TEXT)
-    ready(page)
+    visit(page, TEXT)
     page.get_by_role("button", name="Download the figure: matrix", exact=True).click()
     page.get_by_text("As Python").click()
     code = page.get_by_test_id("stCode")
@@ -53,9 +51,7 @@ def test_a_figure_is_copied_as_python(page):
 
 @pytest.mark.slow
 def test_the_menu_opens_whole_at_the_end_of_the_page(page):
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto("/?kind=Digit&checkpoint=mnist-pre-ln&layer=2&head=1")
-    ready(page)
+    visit(page, "/?kind=Digit&checkpoint=mnist-pre-ln&layer=2&head=1", width=1280)
     page.get_by_role("button", name="Download the figure: matrix", exact=True).click()
     button = page.locator(".st-key-file_of_matrix_file button")
     menu = page.get_by_test_id("stPopoverBody")
@@ -68,8 +64,7 @@ def test_the_menu_opens_whole_at_the_end_of_the_page(page):
 
 @pytest.mark.parametrize("color_scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_the_offline_page_opens_from_disk(page, browser, color_scheme, tmp_path):
-    page.goto(TEXT)
-    ready(page)
+    visit(page, TEXT)
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as web page").click()
     assert download.value.suggested_filename == "imdb-pre-ln-heads.html"
@@ -126,18 +121,3 @@ def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page, tmp_p
     content = (tmp_path / "figure.pdf").read_bytes()
     assert content.startswith(b"%PDF-")
     assert b"LiberationSans" in content
-
-
-@pytest.mark.slow
-def test_the_table_of_heads_becomes_latex(page, tmp_path):
-    page.goto("/heads?checkpoint=imdb-pre-ln&layer=1&head=2")
-    ready(page)
-    page.locator(".st-key-heads_file").get_by_role("button").click()
-    page.get_by_role("radio", name="LaTeX").click()
-    expect(page.get_by_text("heads-table-imdb-pre-ln.tex")).to_be_visible()
-    with page.expect_download() as download:
-        page.locator(".st-key-heads_file_button button").click()
-    download.value.save_as(tmp_path / "table.tex")
-    lines = (tmp_path / "table.tex").read_text().splitlines()
-    assert lines[0] == "% \\usepackage{booktabs}"
-    assert sum(line.startswith("L") for line in lines) == 16

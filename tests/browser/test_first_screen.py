@@ -5,8 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.acting import text_box, write
 from tests.browser.linked_chart import tokens
-from tests.browser.watching import eventually, ready
+from tests.browser.watching import eventually, ready, visit
 
 pytestmark = pytest.mark.slow
 
@@ -31,9 +32,7 @@ def bottom(locator: Locator) -> float:
 
 
 def test_the_figure_begins_within_240_pixels_and_ends_on_the_screen(page):
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto("/")
-    ready(page)
+    visit(page, "/", width=1280)
     figure = page.locator(".st-key-all_heads_chart")
     eventually(page, lambda: top(figure) <= 240 and bottom(figure) <= 800)
     controls = page.evaluate(CONTROLS)
@@ -42,10 +41,8 @@ def test_the_figure_begins_within_240_pixels_and_ends_on_the_screen(page):
 
 
 def test_a_long_text_pushes_the_page_down_until_enter_and_covers_nothing(page):
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto("/?text=a+great+film")
-    ready(page)
-    figure, box = page.locator(".st-key-all_heads_chart"), page.get_by_role("textbox", name="Text")
+    visit(page, "/?text=a+great+film", width=1280)
+    figure, box = page.locator(".st-key-all_heads_chart"), text_box(page)
     begin = top(figure)
     height = box.bounding_box()["height"]
     box.fill(LONG)
@@ -66,9 +63,8 @@ def test_a_long_text_pushes_the_page_down_until_enter_and_covers_nothing(page):
 
 
 def test_the_box_of_the_text_is_as_wide_for_any_answer(page):
-    page.goto("/?text=The+film+is+not+good.")
-    ready(page)
-    box = page.get_by_role("textbox", name="Text")
+    visit(page, "/?text=The+film+is+not+good.")
+    box = text_box(page)
     width = box.bounding_box()["width"]
     for text in ("Terrible.", "A warm, funny and beautifully acted film that I would gladly watch again."):
         box.fill(text)
@@ -79,8 +75,7 @@ def test_the_box_of_the_text_is_as_wide_for_any_answer(page):
 
 
 def test_of_many_tokens_no_line_is_cut_and_the_switch_measures_what_is_not_measured(page):
-    page.goto(f"/?text={LONG.replace(' ', '+')}")
-    ready(page)
+    visit(page, f"/?text={LONG.replace(' ', '+')}")
     lists = page.locator(".st-key-linked_words .tokens")
     page.wait_for_function(
         """list => {
@@ -99,9 +94,7 @@ def test_of_many_tokens_no_line_is_cut_and_the_switch_measures_what_is_not_measu
 
 
 def test_why_opens_in_sight_and_stands_in_the_address(page):
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto("/")
-    ready(page)
+    visit(page, "/", width=1280)
     page.get_by_role("button", name="why").click()
     expect(page).to_have_url(re.compile("faithful=true"))
     opened = page.get_by_test_id("stPopoverBody")
@@ -123,21 +116,17 @@ def test_what_the_colours_of_the_tokens_mean_covers_no_name_of_a_head(page, view
 
 
 def test_a_new_answer_is_announced(page):
-    page.goto("/?text=The+film+is+not+good.")
-    ready(page)
+    visit(page, "/?text=The+film+is+not+good.")
     line = page.locator(".announced-figure")
     expect(line).to_be_empty()
-    box = page.get_by_role("textbox", name="Text")
-    box.fill("A warm and funny film.")
-    box.press("Enter")
+    write(page, "A warm and funny film.")
     expect(line).to_contain_text("positive")
 
 
 @pytest.mark.parametrize("page_name", ["compare", "masks"])
 def test_on_a_projector_the_maps_begin_in_the_uppermost_quarter(page, page_name):
     page.set_viewport_size({"width": 1280, "height": 720})  # 1920 × 1080 at 150 %
-    page.goto(f"/{page_name}")
-    ready(page)
+    visit(page, f"/{page_name}")
     key, tokens_key = {
         "compare": ("heads_first_chart", "tokens_first"),
         "masks": ("masks_maps", "masks_target_above"),
@@ -147,9 +136,34 @@ def test_on_a_projector_the_maps_begin_in_the_uppermost_quarter(page, page_name)
 
 
 def test_on_a_projector_all_heads_of_a_small_encoder_are_on_the_screen(page):
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto("/heads")
-    ready(page)
+    visit(page, "/heads", width=1280, height=720)
     rows, table = page.locator("tbody tr"), page.locator(".scroll")
     expect(rows).to_have_count(16)
     eventually(page, lambda: bottom(rows.last) <= bottom(table) <= 720)
+
+
+# How many pixels of each heading lie below the top of what follows it.
+COVERED = """() => [...document.querySelectorAll("[data-testid=stMarkdownContainer] :is(h2, h3)")].map((heading) => {
+    const element = heading.closest("[data-testid=stElementContainer]");
+    const next = element.nextElementSibling ?? element.closest("[data-testid=stLayoutWrapper]").nextElementSibling;
+    return heading.getBoundingClientRect().bottom - next.getBoundingClientRect().top;
+})"""
+
+
+@pytest.mark.parametrize("address", ["/training?kind=Digit", "/inside_a_head?inside=LayerNorm"])
+def test_nothing_covers_a_heading(page, address):
+    visit(page, address)
+    expect(page.locator("[data-testid=stMarkdownContainer] h2").last).to_be_visible()
+    assert page.evaluate(COVERED)
+    eventually(page, lambda: max(page.evaluate(COVERED)) <= 1)
+
+
+@pytest.mark.parametrize("sizes", [{"vocab_size": 37_000}, {"vocab_size": 262_144, "n_positions": 262_144}])
+def test_no_size_of_an_encoder_is_cut_off(page, sizes):
+    """37000 tokens once read 370; the largest size that a box takes has six digits."""
+    visit(page, f"/cost?{'&'.join(f'cost_{size}={number}' for size, number in sizes.items())}")
+    page.locator(".st-key-more button").first.click()
+    for size, number in sizes.items():
+        expect(page.locator(f".st-key-cost_{size} input")).to_have_value(str(number))
+    boxes = page.locator(".stNumberInput input[type=number]")
+    assert boxes.evaluate_all("boxes => boxes.filter(box => box.scrollWidth > box.clientWidth).length") == 0

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.watching import ready
+from tests.browser.watching import ready, visit
 
 pytestmark = pytest.mark.slow
 
@@ -33,8 +33,7 @@ def enter_full_screen(page: Page, figure: str) -> None:
 
 
 def test_the_maps_of_the_overview_grow_with_their_frames(page):
-    page.goto("/?text=The+film+is+not+good.&view=lines")
-    ready(page)
+    visit(page, "/?text=The+film+is+not+good.&view=lines")
     side = max(page.evaluate(SIZES))
     enter_full_screen(page, "overview")
     page.wait_for_function(LARGER, arg=1.5 * side)
@@ -44,8 +43,7 @@ def test_the_maps_of_the_overview_grow_with_their_frames(page):
 
 
 def test_a_map_by_plotly_fills_the_window_until_escape(page):
-    page.goto("/masks?text=The+film+is+not+good.")
-    ready(page)
+    visit(page, "/masks?text=The+film+is+not+good.")
     enter_full_screen(page, "masks map pattern")
     page.wait_for_function(FILLS)
     ready(page)
@@ -65,8 +63,7 @@ def test_a_map_by_plotly_fills_the_window_until_escape(page):
     ],
 )
 def test_no_figure_shows_the_bar_of_a_library_under_the_pointer(page, address):
-    page.goto(address)
-    ready(page)
+    visit(page, address)
     figures = page.locator(CHARTS)
     expect(figures.first).to_be_visible()
     for figure in figures.all():

@@ -5,15 +5,14 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.acting import mark, press
 from tests.browser.conftest import new_context
-from tests.browser.test_links import mark, press
-from tests.browser.watching import ready
+from tests.browser.watching import ready, visit
 
 
 @pytest.mark.slow
 def test_a_head_is_found_in_the_table_and_opened(page):
-    page.goto("/heads?text=The+film+is+not+bad+at+all.&checkpoint=imdb-pre-ln")
-    ready(page)
+    visit(page, "/heads?text=The+film+is+not+bad+at+all.&checkpoint=imdb-pre-ln")
     table = page.locator(".st-key-heads_table")
     rows = table.locator("tbody tr")
     expect(rows).to_have_count(16)
@@ -43,8 +42,7 @@ def test_a_head_is_found_in_the_table_and_opened(page):
 
 
 def test_a_click_on_a_row_or_a_point_chooses_the_head(page):
-    page.goto("/heads?text=The+film+is+not+bad+at+all.&checkpoint=imdb-pre-ln")
-    ready(page)
+    visit(page, "/heads?text=The+film+is+not+bad+at+all.&checkpoint=imdb-pre-ln")
     rows = page.locator(".st-key-heads_table tbody tr")
     rows.nth(5).locator("td").nth(3).click()
     expect(page).to_have_url(re.compile("layer=1&head=1"))
@@ -55,9 +53,7 @@ def test_a_click_on_a_row_or_a_point_chooses_the_head(page):
 
 @pytest.mark.slow
 def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page):
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto("/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")
-    ready(page)
+    visit(page, "/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.", width=1280)
     table = page.locator(".st-key-heads_table")
     titles = [
         "head",
@@ -95,8 +91,7 @@ def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page):
 def test_a_touch_shows_what_a_column_is(app, browser):
     with new_context(browser, app, has_touch=True) as touched:
         page = touched.new_page()
-        page.goto("/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")
-        ready(page)
+        visit(page, "/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")
         table = page.locator(".st-key-heads_table")
         table.get_by_role("button", name="zeroed").tap()
         expect(table.get_by_role("columnheader", name="zeroed ↓")).to_be_visible()

@@ -5,16 +5,15 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_links import have_the_same_views, mark, opened_elsewhere, press
-from tests.browser.watching import ready
+from tests.browser.acting import have_the_same_views, mark, opened_elsewhere, press
+from tests.browser.watching import visit
 
 
 @pytest.mark.parametrize(
     ("kind", "color_scheme"), [("Text", "light"), pytest.param("Digit", "dark", marks=pytest.mark.slow)]
 )
 def test_from_the_diagram_to_a_key(page, kind, color_scheme):  # noqa: ARG001
-    page.goto(f"/inside_a_head?kind={kind}&inside_step=LayerNorm+of+the+attention")
-    ready(page)
+    visit(page, f"/inside_a_head?kind={kind}&inside_step=LayerNorm+of+the+attention")
     box = page.locator('.st-key-inside_map [aria-label*="weighted sum of v"][role=graphics-symbol]').first
     press(page, box)
     expect(page).to_have_url(re.compile("inside_step=Weighted"))
@@ -43,11 +42,11 @@ def test_from_the_diagram_to_a_key(page, kind, color_scheme):  # noqa: ARG001
 
 @pytest.mark.slow
 def test_a_click_on_the_text_makes_another_query(page):
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto(
-        "/inside_a_head?text=A+warm%2C+funny+and+beautifully+acted+film+that+I+would+gladly+watch+again."
+    visit(
+        page,
+        "/inside_a_head?text=A+warm%2C+funny+and+beautifully+acted+film+that+I+would+gladly+watch+again.",
+        width=1280,
     )
-    ready(page)
     expect(page.locator(".st-key-inside_table tfoot tr")).to_be_in_viewport(ratio=1)  # the table is whole
     press(page, mark(page, "inside_input", "film"))
     expect(page).to_have_url(re.compile(r"[?&]query=\d\+film"))
@@ -59,8 +58,7 @@ def test_a_click_on_the_text_makes_another_query(page):
 
 @pytest.mark.slow
 def test_why_a_weight_leads_to_the_head_that_wrote_and_back(page):
-    page.goto("/inside_a_head?text=The+film+is+not+good.&layer=1&head=0&query=5+good&inside_key=4+not")
-    ready(page)
+    visit(page, "/inside_a_head?text=The+film+is+not+good.&layer=1&head=0&query=5+good&inside_key=4+not")
     page.get_by_text("Why this weight?").click()
     expect(page).to_have_url(re.compile("inside_why=true"))
     expect(page.locator(".st-key-inside_score")).to_be_in_viewport(ratio=0.9)

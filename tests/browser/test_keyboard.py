@@ -6,56 +6,39 @@ import pytest
 from playwright.sync_api import expect
 
 from app_pages.controls.address import LONGEST
+from tests.browser.acting import arrives, mark, press, text_box
 from tests.browser.linked_chart import click_head, click_row, point_at_head, tokens, wait_until_told
-from tests.browser.test_links import mark, press
-from tests.browser.watching import ready
+from tests.browser.watching import visit
 
 
 def test_arrow_keys_step_through_heads_from_the_overview_beside_the_lines(page):
-    page.goto("/?text=great+film&view=lines")
-    ready(page)
+    visit(page, "/?text=great+film&view=lines")
     press(page, mark(page, "overview", "L1 H1"))
-    expect(page).to_have_url(re.compile(r"[?&]layer=1"))
-    ready(page)
+    arrives(page, r"[?&]layer=1")
     for key, choice in (("ArrowRight", "head=2"), ("ArrowDown", "layer=2"), ("ArrowLeft", "head=1")):
         page.keyboard.press(key)
-        expect(page).to_have_url(re.compile(f"[?&]{choice}"))
-        ready(page)
+        arrives(page, f"[?&]{choice}")
     page.keyboard.press("ArrowLeft")
     expect(page).not_to_have_url(re.compile(r"[?&]head="))  # 0, as without any choice, leaves the address
-
-
-@pytest.mark.slow
-def test_the_first_click_on_a_small_map_gives_the_chart_the_focus(page):
-    page.goto("/")
-    click_head(page, 2, 1)
-    expect(page).to_have_url(re.compile(r"[?&]layer=2"))
-    ready(page)
-    page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile(r"[?&]head=2"))
 
 
 @pytest.mark.slow
 def test_a_click_on_a_row_of_the_large_map_gives_the_chart_the_focus(page):
     page.goto("/?text=a+great+film&layer=1")
     click_row(page, 2)
-    expect(page).to_have_url(re.compile(r"[?&]query=2\+great"))
-    ready(page)
+    arrives(page, r"[?&]query=2\+great")
     page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile(r"[?&]head=1"))
-    ready(page)
+    arrives(page, r"[?&]head=1")
     page.get_by_role("heading").first.click()
     page.keyboard.press("ArrowRight")
     page.get_by_role("radio", name="lines").click()
-    expect(page).to_have_url(re.compile(r"[?&]view=lines"))
-    ready(page)
+    arrives(page, r"[?&]view=lines")
     expect(page).to_have_url(re.compile(r"[?&]head=1"))  # from the heading no arrow steps
 
 
 def test_enter_applies_a_text_and_shift_breaks_the_line(page):
-    page.goto("/?text=great+film")
-    ready(page)
-    box = page.get_by_role("textbox", name="Text")
+    visit(page, "/?text=great+film")
+    box = text_box(page)
     box.fill("a great")
     expect(page.get_by_test_id("InputInstructions").first).to_be_visible()
     shown = box.evaluate(
@@ -73,9 +56,8 @@ def test_enter_applies_a_text_and_shift_breaks_the_line(page):
 
 @pytest.mark.slow
 def test_enter_that_ends_the_composing_of_a_word_applies_nothing(page):
-    page.goto("/?text=great+film")
-    ready(page)
-    box = page.get_by_role("textbox", name="Text")
+    visit(page, "/?text=great+film")
+    box = text_box(page)
     box.fill("great")
     stopped = box.evaluate(
         """box => !box.dispatchEvent(new KeyboardEvent(
@@ -89,8 +71,7 @@ def test_enter_that_ends_the_composing_of_a_word_applies_nothing(page):
 
 @pytest.mark.slow
 def test_enter_breaks_the_line_where_a_text_is_read_by_line(page):
-    page.goto("/inside_a_head?inside=LayerNorm")
-    ready(page)
+    visit(page, "/inside_a_head?inside=LayerNorm")
     box = page.get_by_role("textbox", name="Vectors, one a line")
     box.fill("1 2 6")
     box.press("Enter")
@@ -100,9 +81,7 @@ def test_enter_breaks_the_line_where_a_text_is_read_by_line(page):
 
 @pytest.mark.slow
 def test_elsewhere_arrow_keys_scroll(page):
-    page.set_viewport_size({"width": 1280, "height": 400})
-    page.goto("/?text=great+film")
-    ready(page)
+    visit(page, "/?text=great+film", width=1280, height=400)
     main = page.get_by_test_id("stMain")
     main.get_by_role("heading").first.click()
     page.keyboard.press("ArrowDown")
@@ -112,9 +91,8 @@ def test_elsewhere_arrow_keys_scroll(page):
 
 @pytest.mark.slow
 def test_arrow_keys_move_in_a_box_of_text(page):
-    page.goto("/?text=great+film")
-    ready(page)
-    box = page.get_by_role("textbox", name="Text")
+    visit(page, "/?text=great+film")
+    box = text_box(page)
     box.click()
     page.keyboard.press("ArrowRight")
     box.fill("great plot")
@@ -128,8 +106,7 @@ def test_arrow_keys_move_in_a_box_of_text(page):
 def test_arrow_keys_show_the_next_head_though_the_pointer_rests_on_another(page):
     page.goto("/")
     click_head(page, 1, 1)
-    expect(page).to_have_url(re.compile(r"[?&]layer=1"))
-    ready(page)
+    arrives(page, r"[?&]layer=1")
     wait_until_told(page, layer=1, head=1, over_layer=1, over_head=1)
     page.keyboard.press("ArrowDown")
     wait_until_told(page, layer=2, head=1, over_layer=None, over_head=None)
@@ -140,9 +117,8 @@ def test_arrow_keys_show_the_next_head_though_the_pointer_rests_on_another(page)
 @pytest.mark.slow
 def test_of_a_text_that_is_too_long_the_beginning_is_pasted_and_that_is_said(page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto("/?text=great+film")
-    ready(page)
-    box = page.get_by_role("textbox", name="Text")
+    visit(page, "/?text=great+film")
+    box = text_box(page)
     box.press("End")
     page.evaluate("navigator.clipboard.writeText(' film'.repeat(1000))")
     page.keyboard.press("Control+V")
@@ -155,8 +131,7 @@ def test_of_a_text_that_is_too_long_the_beginning_is_pasted_and_that_is_said(pag
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Download the figure: matrix", "View"])
 def test_a_menu_takes_the_focus_and_gives_it_back(page, name):
-    page.goto("/")
-    ready(page)
+    visit(page, "/")
     opener = page.get_by_role("button", name=name)
     opener.focus()
     page.keyboard.press("Enter")

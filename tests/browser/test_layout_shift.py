@@ -5,9 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.acting import write
 from tests.browser.layout_shift_recorder import GESTURES
 from tests.browser.linked_chart import canvas
-from tests.browser.watching import ready
+from tests.browser.watching import visit
 
 pytestmark = pytest.mark.slow
 
@@ -31,8 +32,7 @@ def test_a_gesture_moves_nothing(page, gesture):
 
 
 def test_a_figure_that_goes_for_good_leaves_nothing_behind(page):
-    page.goto("/?text=a+great+film&view=lines")
-    ready(page)
+    visit(page, "/?text=a+great+film&view=lines")
     expect(page.locator(".st-key-lines svg.marks")).to_be_visible()
     page.get_by_role("radio", name="matrix").click()
     expect(canvas(page)).to_be_visible()
@@ -41,22 +41,18 @@ def test_a_figure_that_goes_for_good_leaves_nothing_behind(page):
 
 
 def test_a_figure_that_becomes_lower_gives_its_room_back(page):
-    page.goto("/?view=lines&text=" + "a+great+film+" * 8)
-    ready(page)
+    visit(page, "/?view=lines&text=" + "a+great+film+" * 8)
     lines = page.locator(".st-key-lines")
     expect(lines.locator("svg.marks")).to_be_visible()
     before = lines.bounding_box()["height"]
-    box = page.get_by_role("textbox", name="Text")
-    box.fill("a film")
-    box.press("Control+Enter")
+    write(page, "a film")
     expect(page).to_have_url(re.compile(r"[?&]text=a\+film(&|$)"))
     page.wait_for_function(f"document.querySelector('.st-key-lines').clientHeight < {before}")
     expect(page.locator(".kept-figure")).to_have_count(0)
 
 
 def test_what_is_said_while_a_map_is_checked_moves_nothing(page):
-    page.goto("/?kind=Digit")
-    ready(page)
+    visit(page, "/?kind=Digit")
     sign, chart = page.locator(".st-key-explains"), canvas(page)
     before = sign.bounding_box(), chart.bounding_box()
     page.locator(".st-key-faithfulness_line").evaluate(

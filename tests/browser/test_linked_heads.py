@@ -11,6 +11,7 @@ from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.record import ForwardRecord
 from tests.browser import linked_chart
+from tests.browser.acting import arrives, write
 from tests.browser.linked_chart import (
     canvas,
     point_at_head,
@@ -20,7 +21,7 @@ from tests.browser.linked_chart import (
     told,
     wait_until_told,
 )
-from tests.browser.watching import ready
+from tests.browser.watching import ready, visit
 from viz.attention.linked_data import TOP
 
 LONG = "I expected to be bored, but I was not bored for a single minute."
@@ -29,12 +30,10 @@ SHORT = "a great film"
 
 @pytest.mark.slow
 def test_a_chart_that_comes_long_after_its_tokens_hears_clicks(page):
-    page.goto("/?view=lines&layer=0&head=0")
-    ready(page)
+    visit(page, "/?view=lines&layer=0&head=0")
     page.clock.install()
     token(page, 1).click()
-    expect(page).to_have_url(re.compile(r"[?&]query=1"))
-    ready(page)
+    arrives(page, r"[?&]query=1")
     page.clock.run_for(10_000)
     page.get_by_role("radio", name="matrix", exact=True).click()
     linked_chart.click_head(page, 1, 2)
@@ -48,8 +47,7 @@ def test_pointing_is_answered_without_the_server(page):
         socket.on("framesent", lambda frame: sent.append(frame))
 
     page.on("websocket", watch)
-    page.goto("/?text=a+great+film&checkpoint=imdb-pre-ln")
-    ready(page)
+    visit(page, "/?text=a+great+film&checkpoint=imdb-pre-ln")
     wait_until_told(page, query=2)  # the longest word
     expect(page).to_have_url(re.compile("coloured_by="))  # the address is whole
     before, url = len(sent), page.url
@@ -86,16 +84,13 @@ def test_a_click_keeps_what_is_pointed_at_and_says_so(page):
 @pytest.mark.slow
 def test_what_is_shown_is_always_of_the_text_and_encoder_in_the_address(page):
     """Under one key a selection outlives the data that it was made on: a shorter text once kept its query."""
-    page.goto(f"/?checkpoint=imdb-pre-ln&text={LONG.replace(' ', '+')}")
-    ready(page)
+    visit(page, f"/?checkpoint=imdb-pre-ln&text={LONG.replace(' ', '+')}")
     n = len(record(page, LONG).tokens)
     expect(tokens(page)).to_have_count(n)
     token(page, n - 2).click()
     expect(page).to_have_url(re.compile(rf"[?&]query={n - 2}\+"))
     agrees(page, LONG)
-    box = page.get_by_role("textbox", name="Text")
-    box.fill(SHORT)
-    box.press("Enter")
+    write(page, SHORT)
     expect(tokens(page)).to_have_count(5)
     agrees(page, SHORT)
     page.locator(".st-key-checkpoint input").click()
@@ -112,8 +107,7 @@ def test_what_is_shown_is_always_of_the_text_and_encoder_in_the_address(page):
 
 
 def test_by_keyboard_alone(page):
-    page.goto("/?text=a+great+film&checkpoint=imdb-pre-ln")
-    ready(page)
+    visit(page, "/?text=a+great+film&checkpoint=imdb-pre-ln")
     wait_until_told(page, query=2)
     token(page, 2).focus()
     page.keyboard.press("ArrowLeft")
@@ -144,8 +138,7 @@ def test_by_keyboard_alone(page):
 
 @pytest.mark.slow
 def test_a_patch_of_a_digit_is_pointed_at_and_chosen(page):
-    page.goto("/?kind=Digit&digit=3")
-    ready(page)
+    visit(page, "/?kind=Digit&digit=3")
     wait_until_told(page, query=0)
     expect(tokens(page)).to_have_text(["[CLS]"])
     point_at_row(page, 15)

@@ -4,7 +4,8 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.watching import ready
+from tests.browser.acting import page_link, text_box
+from tests.browser.watching import ready, visit
 
 PASTED = (
     "text,label\nThe film is good.,positive\nA dull mess.,positive\n<img src=x onerror=alert(1)>,negative\n"
@@ -12,9 +13,8 @@ PASTED = (
 
 
 def test_a_list_is_gone_through(page):
-    page.goto("/?layer=2&head=1")
-    ready(page)
-    page.locator(".st-key-navigation").get_by_role("link", name="Many inputs").click()
+    visit(page, "/?layer=2&head=1")
+    page_link(page, "Many inputs").click()
     expect(page.locator(".st-key-many_table tbody tr")).not_to_have_count(0)  # the examples
     page.get_by_role("button", name="Your own list").click()
     page.get_by_role("textbox", name="Texts").fill(PASTED)
@@ -32,7 +32,7 @@ def test_a_list_is_gone_through(page):
     expect(second).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/\?.*layer=2"))
-    text = page.get_by_role("textbox", name="Text")
+    text = text_box(page)
     expect(text).to_have_value(names[0])
     stepper = page.locator(".st-key-stepper")
     expect(stepper).to_contain_text("2 of 3")

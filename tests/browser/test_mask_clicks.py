@@ -11,9 +11,9 @@ from app_pages.masks.word_stroke import SCRIPT
 from model import checkpoint
 from model.capture import capture
 from model.capture.intervention import MaskChoice, masked, without_keys
+from tests.browser.acting import arrives, choose, mark, press
 from tests.browser.server import ROOT
-from tests.browser.test_links import mark, press
-from tests.browser.watching import ready
+from tests.browser.watching import ready, visit
 
 SENTENCE = "The film is not good"
 
@@ -22,18 +22,11 @@ def token(page: Page, text: str) -> Locator:
     return page.locator(".st-key-masks_words .words button", has=page.get_by_text(text, exact=True))
 
 
-def choose_mask(page: Page, name: str) -> None:
-    page.get_by_role("combobox", name="Mask", exact=True).click()
-    page.get_by_role("option", name=name, exact=True).click()
-
-
 def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page):
-    page.goto("/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&query=2+film")
-    ready(page)
+    visit(page, "/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&query=2+film")
     press(page, token(page, "not"))
     expect(page.get_by_text("Without “not”, the prediction")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"[?&]masks_keys=4"))
-    ready(page)
+    arrives(page, r"[?&]masks_keys=4")
 
     first, last = token(page, "is").bounding_box(), token(page, "good").bounding_box()
     assert first
@@ -60,7 +53,7 @@ def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page):
     page.get_by_role("button", name="Unblock all").click()
     expect(page.get_by_text("Nothing is masked")).to_be_visible()
     expect(token(page, "not")).to_have_attribute("aria-pressed", "false")
-    choose_mask(page, "Causal")
+    choose(page, "Mask", "Causal")
     expect(token(page, "good")).to_have_class("hidden")
     press(page, token(page, "is"))
     expect(page).to_have_url(re.compile(r"[?&]query=3\+is"))
@@ -90,11 +83,10 @@ def test_the_row_of_the_browser_is_that_of_the_encoder_in_layer_0(page, name):
 
 @pytest.mark.slow
 def test_cells_patches_and_parts_are_in_the_address(page):
-    page.goto("/masks?kind=Digit&query=[CLS]")
-    ready(page)
+    visit(page, "/masks?kind=Digit&query=[CLS]")
     press(page, mark(page, "masks_patches", "r2c3"))
     expect(page.get_by_text("Without the patch in row 2, column 3, the prediction")).to_be_visible()
-    choose_mask(page, "Block pairs")
+    choose(page, "Mask", "Block pairs")
     press(page, mark(page, "masks_board", "0 [CLS] to 18 r2c3"))
     expect(
         page.get_by_text("Where [CLS] does not see the patch in row 2, column 3, the prediction")
@@ -120,10 +112,10 @@ PRESSED = """name => {
 
 @pytest.mark.parametrize(("layer", "is_exact"), [(0, True), pytest.param(1, False, marks=pytest.mark.slow)])
 def test_a_click_on_a_pair_shows_its_row_at_once(page, layer, is_exact):
-    page.goto(
-        f"/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&masks_kind=Block+pairs&query=2+film&layer={layer}&head=0"
+    visit(
+        page,
+        f"/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&masks_kind=Block+pairs&query=2+film&layer={layer}&head=0",
     )
-    ready(page)
     classes, weights = zip(*page.wait_for_function(PRESSED, arg="2 film to 4 not").json_value(), strict=True)
     assert [("on" in name.split()) for name in classes] == [key == 4 for key in range(7)]
     assert all(("guess" in name.split()) != is_exact for name in classes)

@@ -1,16 +1,15 @@
 """Side by side, Similarity: the patches of two pictures answer the pointer, in the browser alone."""
 
-import re
-
 import numpy as np
 from PIL import ImageColor
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from app_pages.subject import shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Picture
 from model.similarity.patch_similarity import patch_similarity
-from tests.browser.watching import ready
+from tests.browser.acting import arrives
+from tests.browser.watching import ready, visit
 from viz.builders.palette import FALLS, RISES
 
 ADDRESS = (
@@ -78,8 +77,7 @@ def test_patches_follow_the_pointer_without_the_server_and_a_click_keeps_one(pag
     cosines = np.block([[patch_similarity(first, 0), between], [between.T, patch_similarity(second, 0)]])
     sent: list[object] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
-    page.goto(ADDRESS)
-    ready(page)
+    visit(page, ADDRESS)
     shows(page, 24, cosines)
     before, url = len(sent), page.url
     assert before
@@ -92,8 +90,7 @@ def test_patches_follow_the_pointer_without_the_server_and_a_click_keeps_one(pag
     point_at(page, 70)
     page.mouse.down()
     page.mouse.up()
-    expect(page).to_have_url(re.compile(r"similar_patch=r3c0"))
-    ready(page)
+    arrives(page, r"similar_patch=r3c0")
     page.mouse.move(2, 2)
     shows(page, 70, cosines)
     page.reload()

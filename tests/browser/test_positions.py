@@ -5,24 +5,12 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_links import opened_elsewhere
-from tests.browser.watching import eventually, ready
-
-
-@pytest.mark.slow
-def test_a_position_is_stepped_to_with_the_keyboard(page):
-    page.goto("/positions")
-    ready(page)
-    expect(clock(page, "clock 0: 1.592 turns").first).to_be_attached()  # 10 / 2 pi
-    page.get_by_role("slider", name=re.compile("Position t")).focus()
-    page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile(r"[?&]positions_t=11"))
-    expect(clock(page, "clock 0: 1.751 turns").first).to_be_attached()
+from tests.browser.acting import arrives, opened_elsewhere
+from tests.browser.watching import eventually, visit
 
 
 def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page):
-    page.goto("/positions?positions_length=32")
-    ready(page)
+    visit(page, "/positions?positions_length=32")
     frame = page.locator(".st-key-shown_positions_table .shapelayer path").first
     above = frame.bounding_box()
     row = frame.evaluate("path => path.getBBox().height")  # without its frame
@@ -38,31 +26,14 @@ def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page):
     below = pytest.approx(above["y"] + 10 * row, abs=3)
     eventually(page, lambda: frame.bounding_box()["y"] == below)
     page.mouse.up()
-    expect(page).to_have_url(re.compile("positions_t=20"))
-    ready(page)
+    arrives(page, "positions_t=20")
     expect(clock(page, "clock 0: 3.183 turns").first).to_be_attached()
     eventually(page, lambda: frame.bounding_box()["y"] == below)
 
 
 @pytest.mark.slow
-def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page):
-    page.goto("/positions?positions_t=50")
-    ready(page)
-    length = page.get_by_role("slider", name=re.compile("Length in positions"))
-    length.press("ArrowRight")
-    expect(page).to_have_url(re.compile(r"[?&]positions_length=256"))
-    expect(clock(page, "clock 0: 7.958 turns").first).to_be_attached()  # 50 / 2 pi
-    for _ in range(3):
-        length.press("ArrowLeft")
-        ready(page)
-    expect(page).to_have_url(re.compile(r"[?&]positions_length=32"))
-    expect(clock(page, "clock 0: 4.934 turns").first).to_be_attached()  # 31 / 2 pi
-
-
-@pytest.mark.slow
 def test_a_link_opens_what_was_chosen_far_down(page):
-    page.goto("/positions?figure=positions_shift")
-    ready(page)
+    visit(page, "/positions?figure=positions_shift")
     page.get_by_role("slider", name=re.compile("Offset")).focus()
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]positions_offset=6"))

@@ -5,21 +5,21 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.acting import page_link
 from tests.browser.test_first_screen import bottom, top
-from tests.browser.watching import eventually, ready
+from tests.browser.watching import eventually, ready, visit
+
+pytestmark = pytest.mark.slow
 
 MAIN = "document.querySelector('[data-testid=stMain]')"
 TOP, HEIGHT = f"{MAIN}.scrollTop", f"{MAIN}.scrollHeight"
 WINDOW = {"width": 1280, "height": 800}
 
 
-@pytest.mark.slow
 def test_a_page_opens_at_its_top_and_back_where_one_was(page):
-    page.set_viewport_size(WINDOW)
-    page.goto("/positions")
-    ready(page)
+    visit(page, "/positions", **WINDOW)
     down = wheel(page, 700)
-    link(page, "Norm placement").click()
+    page_link(page, "Norm placement").click()
     expect(page.get_by_role("heading", name="Norm placement")).to_be_in_viewport()
     expect(page.locator(".st-key-claims a").last).to_be_visible()
     wait_at(page, 0)
@@ -37,11 +37,8 @@ def test_a_page_opens_at_its_top_and_back_where_one_was(page):
     wait_at(page, further_down)
 
 
-@pytest.mark.slow
 def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_to(page):
-    page.set_viewport_size(WINDOW)
-    page.goto("/norm_placement")
-    ready(page)
+    visit(page, "/norm_placement", **WINDOW)
     down = wheel(page, 600)
     page.reload()
     expect(page.locator(".st-key-claims a").last).to_be_visible()
@@ -55,12 +52,9 @@ def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_t
     wait_at(page, 0)
 
 
-@pytest.mark.slow
 def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_page(page):
-    page.set_viewport_size(WINDOW)
-    page.goto("/theory?theory_part=First+steps&theory_depth=4&theory_seeds=2")
-    ready(page)
-    link(page, "Norm placement").click()
+    visit(page, "/theory?theory_part=First+steps&theory_depth=4&theory_seeds=2", **WINDOW)
+    page_link(page, "Norm placement").click()
     figure = page.locator(".st-key-claims a[href*='figure=theory_by_layer']")
     expect(figure).to_be_visible()
     ready(page)  # what is still being drawn moves, also between press and release
@@ -72,22 +66,18 @@ def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_p
     expect(figure).to_be_in_viewport()
 
 
-@pytest.mark.slow
 def test_a_step_that_the_guide_promises_is_in_sight(page):
-    page.set_viewport_size({"width": 1280, "height": 500})
-    page.goto(
-        "/reading?reading_part=Lectures&reading_place=A+second+lecture%3A+where+the+LayerNorm+is+placed"
+    visit(
+        page,
+        "/reading?reading_part=Lectures&reading_place=A+second+lecture%3A+where+the+LayerNorm+is+placed",
+        width=1280,
+        height=500,
     )
-    ready(page)
     page.get_by_role("link", name="Post-LN", exact=True).click()
     expect(page).to_have_url(re.compile("/inside_a_head"))
     below_the_navigation(page, page.locator(".st-key-inside_step_norm_attention"))
     page.go_back()
     expect(page.get_by_role("link", name="Post-LN", exact=True)).to_be_in_viewport()
-
-
-def link(page: Page, name: str) -> Locator:
-    return page.locator(".st-key-navigation").get_by_role("link", name=name, exact=True)
 
 
 def wheel(page: Page, pixels: int) -> float:

@@ -15,6 +15,8 @@ from tests.browser.conftest import new_context
 from tests.browser.server import serve
 from tests.browser.watching import ready
 
+pytestmark = pytest.mark.slow
+
 SENTENCE = "a long slow story that made me laugh and cry"
 LONG = " ".join([SENTENCE] * 38)  # about 380 tokens: an experiment on them waits for its button
 
@@ -39,7 +41,6 @@ def begin_and_stop(page: Page, begin: Locator) -> None:
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_a_lens_is_stopped_and_goes_on(page):
     open_text(page, "", SENTENCE, lens="value zeroing")
     page.locator(".stButton button").filter(has_text="Stop").click()
@@ -54,14 +55,12 @@ def test_a_lens_is_stopped_and_goes_on(page):
     expect(stopped).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_work_behind_a_button_is_stopped_and_the_button_comes_back(page):
     open_text(page, "heads", LONG, heads_part="Patch", patch_text=LONG.replace("laugh", "yawn", 1))
     begin = page.get_by_role("button", name=re.compile(r"^(timer )?Patch \d+ positions"))
     begin_and_stop(page, begin)
 
 
-@pytest.mark.slow
 def test_pairs_of_a_file_are_stopped_and_go_on_where_they_were(page):
     page.goto(f"/heads?{urlencode({'heads_part': 'Patch', 'patch_pairs': 'pairs of a file'})}")
     lines = [f"{LONG} {number}\t{LONG.replace('laugh', 'yawn', 1)} {number}" for number in range(30)]

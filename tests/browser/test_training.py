@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.watching import eventually, ready
+from tests.browser.watching import eventually, ready, visit
 
 # Messages to the server are counted, and those that are sent while the recording plays.
 WATCH = """
@@ -20,8 +20,7 @@ WATCH = """
 
 def test_the_film_plays_pauses_and_is_scrubbed(page):
     page.add_init_script(WATCH)
-    page.goto("/training?kind=Digit")
-    ready(page)
+    visit(page, "/training?kind=Digit")
     slider = page.get_by_role("slider", name="Recorded moment")
     # It opens with the trained encoder, and plays from the start.
     expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^step 12,319 of 12,320"))
@@ -64,8 +63,7 @@ def test_the_film_plays_pauses_and_is_scrubbed(page):
 @pytest.mark.slow
 def test_with_less_motion_a_press_is_a_step(page):
     page.emulate_media(reduced_motion="reduce")
-    page.goto("/training?kind=Digit&moment=5")
-    ready(page)
+    visit(page, "/training?kind=Digit&moment=5")
     slider = page.get_by_role("slider", name="Recorded moment")
     slider.press("p")  # two moments a press: no more than 50 go through all
     slider.press("ArrowRight")

@@ -5,9 +5,12 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.acting import text_box
 from tests.browser.conftest import new_context
 from tests.browser.server import ROOT
-from tests.browser.watching import ready
+from tests.browser.watching import ready, visit
+
+pytestmark = pytest.mark.slow
 
 SHIPPED = ROOT / "checkpoints" / "imdb-pre-ln"
 FILES = [SHIPPED / name for name in ("config.json", "model.safetensors", "tokenizer.json")]
@@ -23,10 +26,8 @@ def heads(page: Page) -> None:
     expect(page.locator(".st-key-all_heads_chart canvas").first).to_be_visible()
 
 
-@pytest.mark.slow
 def test_a_folder_is_opened_and_its_address_opens_it_again(page):
-    page.goto("/your_own")
-    ready(page)
+    visit(page, "/your_own")
     row = page.locator("[class*=st-key-row_team]")
     expect(row).to_contain_text("4 layers × 4 heads")
     row.get_by_role("button", name="Open").focus()
@@ -38,10 +39,8 @@ def test_a_folder_is_opened_and_its_address_opens_it_again(page):
     expect(page.get_by_role("combobox", name="Encoder")).to_have_value("team/my-encoder")
 
 
-@pytest.mark.slow
 def test_files_are_uploaded_and_their_encoder_is_opened(page):
-    page.goto("/your_own")
-    ready(page)
+    visit(page, "/your_own")
     page.locator("input[type=file]").set_input_files(FILES)
     expect(page.get_by_test_id("stFileChip")).to_have_count(3)
     page.get_by_role("button", name="Use these files").click()
@@ -57,3 +56,20 @@ def test_files_are_uploaded_and_their_encoder_is_opened(page):
         somebody_elses = other.new_page()
         somebody_elses.goto(page.url)
         expect(somebody_elses.get_by_text("seen only in the session that made it")).to_be_visible()
+
+
+# An encoder that knows single characters alone.
+def test_one_press_separates_the_characters_and_one_step_back_joins_them(page):
+    visit(page, "/?checkpoint=proteins&text=MKVLA")
+    box = text_box(page)
+    button = page.get_by_role("button", name="Separate the characters")
+    expect(page.locator(".answer b")).to_have_text("1 of 1 token is unknown to this encoder")
+    before = page.evaluate("history.length")
+    button.click()
+    expect(box).to_have_value("M K V L A")
+    expect(button).to_be_hidden()
+    ready(page)
+    assert page.evaluate("history.length") == before + 1
+    page.go_back()
+    expect(box).to_have_value("MKVLA")
+    expect(button).to_be_visible()

@@ -28,6 +28,14 @@ def ready(page: Page) -> None:
     page.wait_for_function(DRAWN)
 
 
+def visit(page: Page, address: str, *, width: int | None = None, height: int = 800) -> None:
+    """Opens the address, in a window of `width` × `height` pixels or else as it is, and waits until the page is `ready`."""
+    if width is not None:
+        page.set_viewport_size({"width": width, "height": height})
+    page.goto(address)
+    ready(page)
+
+
 def eventually(page: Page, holds: Callable[[], bool]) -> None:
     """Waits until `holds()`, asked once a frame: for what is measured; `expect` waits for all else."""
     give_up = time.monotonic() + PATIENCE / 1000
