@@ -150,8 +150,8 @@ def build(home: Path) -> dict:
     modules(folder, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"), ("Normalize", "3"))
     pooling(folder, pooling_mode_mean_tokens=True)
     (folder / "2_Dense").mkdir()
-    act = {"activation_function": "torch.nn.modules.activation.Tanh"}
-    (folder / "2_Dense" / "config.json").write_text(json.dumps(act))
+    dense = {"out_features": 7, "activation_function": "torch.nn.modules.activation.Tanh"}
+    (folder / "2_Dense" / "config.json").write_text(json.dumps(dense))
     save_file(
         {"linear.weight": torch.ones(7, 24), "linear.bias": torch.ones(7)},
         folder / "2_Dense" / "model.safetensors",

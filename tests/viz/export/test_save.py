@@ -1,4 +1,5 @@
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -6,6 +7,7 @@ import pytest
 
 from tests.viz.builders.test_figure import figure
 from tests.viz.records import heads_record
+from tests.viz.test_forms import figures
 from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.figure import VegaFigure
@@ -62,6 +64,35 @@ def test_a_matrix_keeps_its_names_and_numbers(kind):
 def test_of_several_matrices_a_column_says_which_it_is_of(kind):
     result = read(sum_of_maps({"E": PATTERN, "P": PATTERN}, ["a", "b"]), kind)
     assert list(result.columns) == ["row", "E 0", "E 1", "P 0", "P 1"]
+
+
+# Where a column stands, how it looks, or what is framed, and names that say nothing.
+OF_DRAWING = re.compile(
+    "x|y|x2|y2|left|right|top|bottom|upper|lower|start|end|place|at|selected|strong|written|stamp|colour|tint|on_light|on_dark"
+    "|url|text|line|lines|number|.*_at|labelled|share of the track|n|t|says|went|over|about_short|index|low|high|kept|percent"
+)
+LINES = {
+    "lines of a run",
+    "vectors",
+    "ranking of texts",
+}  # there the line or text is data, and the vectors are called x
+
+
+def test_no_figure_writes_into_a_file_what_only_its_drawing_needs():
+    columns = {
+        name: [str(column) for column in numbers_table(figure).columns] for name, figure in figures().items()
+    }
+    assert [
+        (name, column)
+        for name, names in columns.items()
+        for column in names
+        if OF_DRAWING.fullmatch(column) and name not in LINES
+    ] == []
+    assert all(len(names) == len(set(names)) for names in columns.values())
+
+
+def test_every_figure_keeps_something_in_its_file():
+    assert [name for name, figure in figures().items() if not len(numbers_table(figure).columns)] == []
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
