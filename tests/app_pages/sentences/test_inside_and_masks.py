@@ -31,6 +31,10 @@ def order(new_row: int, **options: Any) -> str:
     return reordered_head.order_sentence(2, new_row, **arguments | options)
 
 
+def masked_order(new_row: int) -> str:
+    return order(new_row, is_masked=True, is_equal=False)
+
+
 def masks(**choice: Any) -> str:
     return mask_sentences.without_or_with(MaskChoice(**choice), TEXT)
 
@@ -40,12 +44,9 @@ def explained(record: Any = TEXT, **choice: Any) -> str:
 
 
 def mask_step(mask: list[bool], *, window: int | None = None, causal: bool = False) -> str:
-    config = replace(
-        tiny.TEXT, family=Family(parts=Parts(windows=() if window is None else (window,), causal=causal))
-    )
     view = SimpleNamespace(
         steps=SimpleNamespace(attention=SimpleNamespace(mask=np.array(mask))),
-        record=SimpleNamespace(config=config),
+        record=SimpleNamespace(config=config(windows=() if window is None else (window,), causal=causal)),
         chosen=SimpleNamespace(layer=0),
         n=len(mask),
     )
@@ -54,6 +55,14 @@ def mask_step(mask: list[bool], *, window: int | None = None, causal: bool = Fal
 
 def config(**parts: Any) -> ModelConfig:
     return replace(tiny.TEXT, family=Family(parts=Parts(**parts)))
+
+
+def undivided(**parts: Any) -> str:
+    return temperature._undivided_sentence(config(**parts))
+
+
+def deviation(*vector: float) -> str:
+    return deviation_sentence(np.array(vector))
 
 
 def lost(*weights: float) -> str:
@@ -93,26 +102,10 @@ TABLE: dict[str, list[Row]] = {
             "its output changes: this encoder adds a bias",
         ),
         row("more than rounding", lambda: order(4, is_equal=False), "by more than rounding"),
-        row(
-            "a mask that changes nothing",
-            lambda: order(4, is_masked=True),
-            "stays the same, even with the mask",
-        ),
-        row(
-            "a mask, more keys",
-            lambda: order(4, is_masked=True, is_equal=False),
-            "before it, 3 keys; now it sees 5 keys,",
-        ),
-        row(
-            "a mask, one key",
-            lambda: order(0, is_masked=True, is_equal=False),
-            "before it, 3 keys; now it sees one key,",
-        ),
-        row(
-            "a mask, the same row",
-            lambda: order(2, is_masked=True, is_equal=False),
-            "keeps its row 2. It saw",
-        ),
+        row("a mask that changes nothing", lambda: order(4, is_masked=True), "the same, even with the mask"),
+        row("a mask, more keys", lambda: masked_order(4), "before it, 3 keys; now it sees 5 keys,"),
+        row("a mask, one key", lambda: masked_order(0), "before it, 3 keys; now it sees one key,"),
+        row("a mask, the same row", lambda: masked_order(2), "keeps its row 2. It saw"),
     ],
     "the steps of a head": [
         row("all keys", lambda: mask_step([True, True]), "Nothing is masked here", "bidirectional"),
@@ -126,38 +119,24 @@ TABLE: dict[str, list[Row]] = {
         row(
             "the last of a causal encoder", lambda: mask_step([True, True], causal=True), "It is the last one"
         ),
-        row(
-            "temperature",
-            lambda: temperature._undivided_sentence(tiny.TEXT),
-            "T = 1/\\sqrt{d_k} = 0.5",
-            "as if nothing had been divided",
-        ),
-        row(
-            "temperature without a scale",
-            lambda: temperature._undivided_sentence(config(scaled=False)),
-            "does not divide",
-        ),
+        row("temperature", lambda: undivided(), "T = 1/\\sqrt{d_k} = 0.5", "as if nothing had been divided"),
+        row("temperature without a scale", lambda: undivided(scaled=False), "does not divide"),
         row(
             "temperature of three terms",
-            lambda: temperature._undivided_sentence(config(disentangled=Disentangled(furthest=4))),
+            lambda: undivided(disentangled=Disentangled(furthest=4)),
             "0.289",
             "sum of their maps",
         ),
     ],
     "the deviation of a typed vector": [
-        row(
-            "equal numbers",
-            lambda: deviation_sentence(np.array([0.1, 0.1, 0.1])),
-            "so the deviation is 0",
-            never=("d − 1",),
-        ),
+        row("equal numbers", lambda: deviation(0.1, 0.1, 0.1), "so the deviation is 0", never=("d − 1",)),
         row(
             "other numbers",
-            lambda: deviation_sentence(np.array([0.5, -3.0, 8.5])),
+            lambda: deviation(0.5, -3.0, 8.5),
             "divided by d = 3",
             "d − 1 = 2 the deviation would be 5.89",
         ),
-        row("two numbers", lambda: deviation_sentence(np.array([1.0, 2.0])), "d − 1 = 1"),
+        row("two numbers", lambda: deviation(1.0, 2.0), "d − 1 = 1"),
     ],
     "what a mask hides": [
         row("a window of none", lambda: masks(kind="window", radius=0), "a window of 0 tokens"),

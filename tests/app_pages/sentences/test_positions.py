@@ -1,6 +1,7 @@
 """What is said of positions: sentences against numbers."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,18 @@ def held(*distances: int, half: int = 100) -> str:
 def bias(*curve: float) -> str:
     half = len(curve) // 2
     return bias_by_distance.extremes_sentence("L0 H0", np.arange(-half, half + 1), np.array(curve))
+
+
+def moved(*scores: float) -> str:
+    return rotated_scores.moved_sentence(np.array(scores))
+
+
+def grid(*means: float, is_learned: bool = True) -> str:
+    return checkpoint.grid_sentence(GridMeans(*means), is_learned=is_learned)
+
+
+def head_input(layer: int = 0, **changes: Any) -> str:
+    return sinusoids._head_input_sentence(replace(tiny.TEXT, **changes), layer, f"L{layer} H0")
 
 
 TWICE_AS_LONG = replace(TEXT, pattern=TEXT.pattern[..., ::-1].copy())
@@ -141,88 +154,41 @@ TABLE: dict[str, list[Row]] = {
         row("negative alone", lambda: bias(-0.5, -0.1, -0.2), "most, **−0.10**, at offset 0"),
     ],
     "a pair moved along": [
-        row(
-            "rounding",
-            lambda: rotated_scores.moved_sentence(np.array([1.0, 1.000001])),
-            "the score stays",
-            "rounding",
-        ),
-        row(
-            "equal", lambda: rotated_scores.moved_sentence(np.ones(3)), "Over all 3 places", "the score stays"
-        ),
-        row(
-            "not equal",
-            lambda: rotated_scores.moved_sentence(np.array([1.0, 1.1])),
-            "the score changes",
-            never=("stays", "rounding"),
-        ),
-        row(
-            "large scores round more",
-            lambda: rotated_scores.moved_sentence(np.array([1000.0, 1000.01])),
-            "the score stays",
-        ),
-        row(
-            "one place",
-            lambda: rotated_scores.moved_sentence(np.ones(1)),
-            "nothing can be compared",
-            never=("stays",),
-        ),
+        row("rounding", lambda: moved(1.0, 1.000001), "the score stays", "rounding"),
+        row("equal", lambda: moved(1.0, 1.0, 1.0), "Over all 3 places", "the score stays"),
+        row("not equal", lambda: moved(1.0, 1.1), "the score changes", never=("stays", "rounding")),
+        row("large scores round more", lambda: moved(1000.0, 1000.01), "the score stays"),
+        row("one place", lambda: moved(1.0), "nothing can be compared", never=("stays",)),
     ],
     "whether a table shows the grid": [
-        row(
-            "it does",
-            lambda: checkpoint.grid_sentence(GridMeans(0.5, 0.4, 0.1), is_learned=True),
-            "was learned in training",
-        ),
-        row(
-            "it does not",
-            lambda: checkpoint.grid_sentence(GridMeans(0.1, 0.1, 0.1), is_learned=True),
-            "is not visible here",
-        ),
-        row(
-            "computed",
-            lambda: checkpoint.grid_sentence(GridMeans(0.5, 0.4, 0.1), is_learned=False),
-            "do not tell",
-        ),
+        row("it does", lambda: grid(0.5, 0.4, 0.1), "was learned in training"),
+        row("it does not", lambda: grid(0.1, 0.1, 0.1), "is not visible here"),
+        row("computed", lambda: grid(0.5, 0.4, 0.1, is_learned=False), "do not tell"),
     ],
     "what a head multiplies by W_Q": [
         row(
             "the sum",
-            lambda: sinusoids._head_input_sentence(
-                replace(tiny.TEXT, norm_placement="post", final_norm=False), 0, "L0 H0"
-            ),
+            lambda: head_input(norm_placement="post", final_norm=False),
             "$(X + P)\\, W_Q$, plus a bias is the very $q$",
         ),
-        row(
-            "behind a norm",
-            lambda: sinusoids._head_input_sentence(tiny.TEXT, 0, "L0 H0"),
-            r"\text{LayerNorm}(X + P)\, W_Q$, plus a bias",
-        ),
+        row("behind a norm", lambda: head_input(), r"\text{LayerNorm}(X + P)\, W_Q$, plus a bias"),
         row(
             "without a bias",
-            lambda: sinusoids._head_input_sentence(
-                replace(tiny.TEXT, family=Family(parts=Parts(without_bias=("w_q",)))), 0, "L0 H0"
-            ),
+            lambda: head_input(family=Family(parts=Parts(without_bias=("w_q",)))),
             r"W_Q$.",
             never=("bias",),
         ),
         row(
             "behind an RMSNorm",
-            lambda: sinusoids._head_input_sentence(
-                replace(tiny.TEXT, family=Family(parts=Parts(norm="rms"))), 0, "L0 H0"
-            ),
+            lambda: head_input(family=Family(parts=Parts(norm="rms"))),
             r"\text{RMSNorm}(X + P)",
         ),
         row(
             "behind two norms",
-            lambda: sinusoids._head_input_sentence(replace(tiny.TEXT, embedding_norm=True), 0, "L0 H0"),
+            lambda: head_input(embedding_norm=True),
             r"\text{LayerNorm}(\text{LayerNorm}(X + P))",
         ),
-        row(
-            "a later layer",
-            lambda: sinusoids._head_input_sentence(tiny.TEXT, 1, "L1 H0"),
-            "after layer 0, not $X + P$",
-        ),
+        row("a later layer", lambda: head_input(1), "after layer 0, not $X + P$"),
     ],
     "the formula of a score": [
         row(

@@ -1,4 +1,4 @@
-from app_pages.show.verdicts import NOT_MEASURED, verdict_lines
+from app_pages.show.verdicts import verdict_lines
 from model.claims.verdict import FurtherThanSeeds, Larger, judge
 from tests.model.claims.invented_measurements import invented
 
@@ -19,16 +19,6 @@ def test_measurements_of_one_outcome_stand_together():
     assert second.endswith("**No clear difference in 3 seeds**: b (2 of 3 pairs)")
 
 
-def test_one_seed_is_one_pair():
-    assert lines(Larger("pre"), invented((2.0,), (1.0,))) == [
-        "No verdict from fewer than 3 seeds: encoders (1 of 1 pair)"
-    ]
-
-
 def test_distances_are_no_pairs():
     (line,) = lines(FurtherThanSeeds(), invented((0.1,) * 3, (0.2,) * 3, across=(0.3,) * 9))
     assert line.endswith("**All 3 seeds agree**: encoders")
-
-
-def test_nothing_measured():
-    assert verdict_lines([], Larger("pre")) == NOT_MEASURED

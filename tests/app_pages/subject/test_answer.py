@@ -2,9 +2,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
-from app_pages.subject.answer import ClassAnswer, NumbersAnswer, StateAnswer, whole_answer
+from app_pages.subject.answer import ClassAnswer, StateAnswer, whole_answer
 from model.capture import capture
 from model.family_options import Family
 from model.measures.changes import log_odds
@@ -19,14 +18,11 @@ def answering(*probabilities: float) -> ForwardRecord:
     return replace(RECORD, logits=np.log(np.array(probabilities, np.float32)))
 
 
-def sentence(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
-    return whole_answer(before).change_sentence(what, SimpleNamespace(record=after))
-
-
 def test_the_kind_of_answer_is_that_of_the_encoder():
     several = capture(tiny.loaded(replace(tiny.TEXT, family=Family(answers="each"))), "film")
     kinds = [type(whole_answer(record)) for record in (RECORD, HEADLESS, several)]
-    assert kinds == [ClassAnswer, StateAnswer, NumbersAnswer]
+    assert kinds == [ClassAnswer, StateAnswer, StateAnswer]
+    assert whole_answer(several).reason == "the encoder chooses no single class"
 
 
 def test_the_log_odds_of_a_class_rise_where_its_logit_does():
@@ -62,38 +58,3 @@ def test_in_a_table_a_prediction_of_nothing_is_none():
     assert answer.in_table(np.full(2, np.nan)) == ("prediction", "none: every probability is NaN")
     heading, text = answer.in_table(np.log([0.25, 0.75]))
     assert (heading, text.replace("\u2009", " ")) == ("prediction", f"{RECORD.class_names[1]}, 75.0000 %")
-
-
-@pytest.mark.parametrize(
-    ("after", "end"),
-    [
-        (
-            (0.8, 0.2),
-            "changes from positive (75.0\u2009%) to negative (80.0\u2009%); positive now has 20.0\u2009%.",
-        ),
-        ((0.1, 0.9), "stays positive: 75.0\u2009% before, 90.0\u2009% after."),
-        ((0.25, 0.75), "stays positive: 75.0\u2009%, as before."),
-    ],
-)
-def test_what_became_of_the_answer(after, end):
-    message = sentence("With a causal mask", answering(0.25, 0.75), answering(*after))
-    assert message == f"With a causal mask, the prediction {end}"
-
-
-def test_a_pooled_state_that_moves_by_rounding_stays_as_it_is():
-    before = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film")
-    after = replace(before, pooled=before.pooled * np.float32(1 + 1e-6))
-    message = sentence("With 4 [PAD]", before, after)
-    assert message == "With 4 [PAD], the pooled state stays as it is; the encoder has no classes."
-
-
-def test_without_classes_it_is_the_pooled_state_that_changes():
-    before = replace(
-        capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film"),
-        pooled=np.eye(8, dtype=np.float32)[0],
-    )
-    after = replace(before, pooled=np.array([3, 4, 0, 0, 0, 0, 0, 0], np.float32))
-    assert (
-        sentence("Shifted", before, after)
-        == "Shifted, the pooled state changes by a cosine distance of 0.4; the encoder has no classes."
-    )

@@ -85,13 +85,21 @@ def test_what_follows(verdict, reply):
     assert sentence.endswith(reply)
 
 
-@pytest.mark.parametrize("untold", Undecidable)
-def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold):
+@pytest.mark.parametrize(
+    ("untold", "reason"),
+    [
+        (Undecidable.TOO_FEW, "fewer than 5 patches are too few"),
+        (Undecidable.TOO_EQUAL, "so many of its patches have the same effect"),
+        (Undecidable.UNMOVED, "hiding any of its patches hardly moves the prediction"),
+        (Undecidable.NO_SOONER, "no faster than hiding patches in random order"),
+    ],
+)
+def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold, reason):
     for correlates in (True, False):
         sentence = words.conclusion_sentence(judged(1.0, correlates, True, untold=untold), DIGIT)
         assert "That **cannot be told** from this input: " in sentence
+        assert reason in sentence
         assert "**No**" not in sentence
-        assert "patches" in sentence
 
 
 def test_without_classes_it_is_about_the_pooled_state():
@@ -132,6 +140,10 @@ def test_the_areas():
         "That of the perfect map, 0.900, is above it as well."
     )
     assert ": not above 0.700." in words.areas_sentence(judged(0.8, True, False))
+    for area, comparison in ((0.70004, "above"), (0.69996, "not above")):
+        sentence = words.areas_sentence(judged(0.8, True, True)._replace(area=area))
+        assert f"deletion curve {area}; " in sentence
+        assert f": {comparison} 0.70000." in sentence
     assert words.areas_sentence(judged(untold=Undecidable.NO_SOONER)).endswith(
         "0.600, is not above it either."
     )
