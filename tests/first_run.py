@@ -38,8 +38,8 @@ def run_at(app: AppTest, query: Mapping[str, str | list[str]], *, forgiven: Coll
         app.query_params[key] = value
     with recorded_reads() as read:
         app.run()
-    if "first_values" in app.session_state:
-        for key, values in app.session_state["first_values"].items():  # as the browser does
+    if "address_state" in app.session_state:
+        for key, values in app.session_state["address_state"].first_values.items():  # as the browser does
             app.query_params.setdefault(key, values[0] if len(values) == 1 else values)
     if not app.exception:
         figure = query.get(FIGURE, "")

@@ -47,7 +47,7 @@ def draw_several_texts(slots: Slots, first: Side, second: Side) -> None:
     """Draws the ranking of the texts and, for a chosen two, what each word of the query adds to the difference of their
     cosines.
     """
-    with slots.more, st.popover("Your own texts", key=f"several_texts_{round_number()}"):
+    with slots.bar_end, st.popover("Your own texts", key=f"several_texts_{round_number()}"):
         draw_list_entry(encoders.TEXT, (), MOST_TEXTS)
     items, whose, notes = _texts_to_rank(first, second)
     try:

@@ -8,15 +8,15 @@ A control is declared once, with its key, which names it in the session and in t
 `MASK.choose()` draws it and returns what is chosen, `MASK.take("None")` sets it in a callback, and `MASK.to("None")` is
 a part of a link (`app_pages.controls.pages`); it raises ValueError if there is no such option. Options that depend on
 the encoder or the input, such as layers, are passed to `choose`. A control with its initial value is left out of the
-address, unless that value depends on the input (`SelectBox`, `is_always_written`).
+address, unless that value depends on the input (`PositionBox`).
 """
 
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException
@@ -29,7 +29,6 @@ Quantity = TypeVar("Quantity", int, float, tuple[int, int])
 Replacement = Callable[[Any, Sequence[Any]], Any]  # from a value and the options, see `first`
 
 _WIDGET: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
-_HAS_RUN = "has_run"  # in the session: whether a run of it has ended
 INDEX = "[0-9]{1,6}"  # how the number of a layer, a head or a position is written
 # Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
 # 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
@@ -59,11 +58,11 @@ def drop_option(_value: Any, _options: Sequence[Option]) -> None:
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of a control as part of a link; made by `Control.to`. `written` is the value as it stands in the address."""
+    """A value of a control as part of a link; made by `Control.to`. `address_value` is the value as it stands in the address."""
 
     control: "Control[Any]"
     value: Any
-    written: str | list[str]  # as in the address
+    address_value: str | list[str]
 
     def take(self) -> None:
         """Callback: sets the control to this value."""
@@ -100,25 +99,27 @@ class Control(Generic[Value]):
 
     def take(self, value: Value) -> None:
         """Sets the value; only in callbacks, or before the control is drawn. Raises ValueError as `to` does."""
-        self.check(self._write(value))
+        self.check(self._address_value(value))
         st.session_state[self.key] = value
 
     def to(self, value: Value) -> Choice:
         """The `value` of this control as part of a link. Raises ValueError if the control has no such value."""
-        written = self._write(value)
-        self.check(written)
-        return Choice(self, value, written)
+        address_value = self._address_value(value)
+        self.check(address_value)
+        return Choice(self, value, address_value)
 
-    def check(self, written: str | list[str]) -> None:
-        """Raises ValueError if `written`, the text or texts under this key in an address, is no value of this control."""
-        for text in [written] if isinstance(written, str) else written:
+    def check(self, address_value: str | list[str]) -> None:
+        """Raises ValueError if `address_value`, the text or texts under this key in an address, is no value of this control."""
+        for text in [address_value] if isinstance(address_value, str) else address_value:
             if not self._accepts(text):
                 raise ValueError(f"{self.key}={text} is no value of the control “{self.label or self.key}”")
 
     def _accepts(self, text: str) -> bool:
         return re.fullmatch(self.pattern, text, re.DOTALL) is not None
 
-    def _write(self, value: Value, format_func: Callable[[Any], str] | None = None) -> str | list[str]:
+    def _address_value(
+        self, value: Value, format_func: Callable[[Any], str] | None = None
+    ) -> str | list[str]:
         """The value as it stands in the address: a text, or a list of texts."""
         write = format_func or self.format_func
         return [write(part) for part in value] if isinstance(value, list | tuple) else write(value)
@@ -135,14 +136,14 @@ class Control(Generic[Value]):
         unbound: dict[str, Any] = {}
         if self.key in session:
             write = arguments.get("format_func", self.format_func)
-            written = self._write(session[self.key], write)
+            address_value = self._address_value(session[self.key], write)
             in_address = st.query_params.get_all(self.key)
             is_missing = begin is None and drawn_key in session and not in_address
             if session.get("arrived") or session.pop(unbound_key, False) or is_missing:
                 session[self.key] = session[self.key]
-            is_other = in_address != ([written] if isinstance(written, str) else written)
+            is_other = in_address != ([address_value] if isinstance(address_value, str) else address_value)
             if drawn_key not in session and session[self.key] != begin and is_other:
-                _write_to_address(self.key, written)
+                _write_to_address(self.key, address_value)
                 if in_address:
                     unbound, session[unbound_key] = dict.fromkeys(_WIDGET), True
         session[drawn_key] = True
@@ -222,24 +223,9 @@ class Tabs(Row[str]):
 
 
 class SelectBox(OfOptions[Option, Option]):
-    """A drop-down list. At first `default` is chosen, or else the first option.
+    """A drop-down list. At first `default` is chosen, or else the first option."""
 
-    With `is_always_written` its value stands in the address even if it is the initial one, because the initial value depends on
-    the input.
-    """
-
-    def __init__(
-        self,
-        key: str,
-        label: str = "",
-        options: Iterable[Option] | None = None,
-        default: Any = None,
-        *,
-        is_always_written: bool = False,
-        **widget: Any,
-    ) -> None:
-        super().__init__(key, label, options, default, **widget)
-        self.is_always_written = is_always_written
+    is_always_written: ClassVar[bool] = False
 
     def choose(
         self,
@@ -276,6 +262,12 @@ class SelectBox(OfOptions[Option, Option]):
             st.selectbox, None, options=offered, index=None, required=True, format_func=label_of, **widget
         )
         return begin if chosen is None else chosen
+
+
+class PositionBox(SelectBox[Option]):
+    """A drop-down list whose value stands in the address even if it is the initial one, because that depends on the input."""
+
+    is_always_written = True
 
 
 class Boxes(OfOptions[list[Option], Option]):
@@ -443,20 +435,20 @@ class Code(Control[str]):
         If it is missing because the page changed, it is restored. If it is missing on the same page, the reader went
         back in the browser, and it stays empty.
         """
-        _used_codes().add(self.key)
+        _state().used_codes.add(self.key)
         if self.key in st.query_params:
             st.session_state[self.key] = st.query_params[self.key]
-        elif self.key not in _codes_to_restore():
+        elif self.key not in _state().codes_to_restore:
             st.session_state[self.key] = ""
         elif st.session_state.get(self.key):
             st.query_params[self.key] = st.session_state[self.key]
-        _codes_to_restore().discard(self.key)
+        _state().codes_to_restore.discard(self.key)
         return st.session_state.get(self.key, "")
 
     def take(self, value: str) -> None:
         """Callback: writes `value` into the address."""
-        _used_codes().add(self.key)
-        _taken_codes()[self.key] = value
+        _state().used_codes.add(self.key)
+        _state().taken_codes[self.key] = value
         st.session_state[self.key] = value
         if value:
             st.query_params[self.key] = value
@@ -465,7 +457,6 @@ class Code(Control[str]):
 
     def begin(self, value: str) -> None:
         """Writes the initial value into the address, after `read` has returned ""."""
-        _used_codes().add(self.key)
         st.session_state[self.key] = value
         _write_to_address(self.key, value)
 
@@ -482,10 +473,28 @@ class Code(Control[str]):
     def leave(self) -> None:
         """Callback: removes the text from the address; it is kept in the session for later."""
         st.query_params.pop(self.key, None)
-        _codes_to_restore().add(self.key)
+        _state().codes_to_restore.add(self.key)
 
 
 # A run of the app
+
+
+@dataclass
+class _AddressState:
+    """What a session remembers of its address beside the values of the controls."""
+
+    has_run: bool = False  # whether a run has ended
+    # Initial values by key, to be written into the address when the first run ends.
+    first_values: dict[str, list[str]] = field(default_factory=dict)
+    used_codes: set[str] = field(default_factory=set)  # keys of the codes that were used in this session
+    # Codes by key that callbacks set since the last completed run: until then the browser still sends the previous address.
+    taken_codes: dict[str, str] = field(default_factory=dict)
+    # Keys of codes that the address lost with a change of page; each is written again once the new page reads it.
+    codes_to_restore: set[str] = field(default_factory=set)
+
+
+def _state() -> _AddressState:
+    return st.session_state.setdefault("address_state", _AddressState())
 
 
 def begin_run(page: str) -> None:
@@ -498,16 +507,16 @@ def begin_run(page: str) -> None:
     arrived = st.session_state["arrived"] = st.session_state.get("page") != page
     st.session_state["page"] = page
     if arrived:
-        _codes_to_restore().update(_used_codes())
+        _state().codes_to_restore.update(_state().used_codes)
         before = st.session_state.get("address", {})
         # The keys of both: Streamlit raises an error for a name that no key can have, such as the empty one of "?=1".
         for key in set(st.query_params) & set(map(str, st.session_state)):
             if st.query_params.get_all(key) != before.get(key):
                 del st.session_state[key]
-            elif key in _used_codes():  # the session has it, perhaps newer: `Code.read` writes it again
+            elif key in _state().used_codes:  # the session has it, perhaps newer: `Code.read` writes it again
                 del st.query_params[key]
     else:
-        for key, value in _taken_codes().items():
+        for key, value in _state().taken_codes.items():
             if value:
                 st.query_params[key] = value
             else:
@@ -535,11 +544,13 @@ def _keep_address() -> None:
     """Keeps the address in the session. On the session's first run the browser then adds the initial values of the controls: from
     the server each would become a step of the browser's history, before `history.js` is loaded to merge them.
     """
-    session = st.session_state
-    first_values = {} if session.get(_HAS_RUN) else _first_values()
-    _taken_codes().clear()
-    session["address"] = {key: st.query_params.get_all(key) for key in st.query_params} | first_values
-    session[_HAS_RUN] = True
+    state = _state()
+    first_values = {} if state.has_run else state.first_values
+    state.taken_codes.clear()
+    st.session_state["address"] = {
+        key: st.query_params.get_all(key) for key in st.query_params
+    } | first_values
+    state.has_run = True
     add_to_address(first_values)
 
 
@@ -565,31 +576,9 @@ def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
     return min(max(value, least), most)
 
 
-def _write_to_address(key: str, written: str | list[str]) -> None:
+def _write_to_address(key: str, address_value: str | list[str]) -> None:
     """Writes a value into the address; on the session's first run a missing key is written only at the end of the run."""
-    if st.session_state.get(_HAS_RUN) or key in st.query_params:
-        st.query_params[key] = written
+    if _state().has_run or key in st.query_params:
+        st.query_params[key] = address_value
     else:
-        _first_values()[key] = [written] if isinstance(written, str) else written
-
-
-def _first_values() -> dict[str, list[str]]:
-    """Initial values by key, to be written into the address when the session's first run ends."""
-    return st.session_state.setdefault("first_values", {})
-
-
-def _used_codes() -> set[str]:
-    """Keys of the codes that were used in this session."""
-    return st.session_state.setdefault("codes", set())
-
-
-def _taken_codes() -> dict[str, str]:
-    """Values of codes that callbacks set since the last completed run: until then, the browser still sends the previous
-    address.
-    """
-    return st.session_state.setdefault("codes_taken", {})
-
-
-def _codes_to_restore() -> set[str]:
-    """Keys of codes that the address lost with a change of page; each is written again once the new page reads it."""
-    return st.session_state.setdefault("codes_put_back", set())
+        _state().first_values[key] = [address_value] if isinstance(address_value, str) else address_value

@@ -29,9 +29,9 @@ class Slots:
     beside: DeltaGenerator  # next to the input: for another one
     answer: DeltaGenerator  # at the end of the row: for the prediction, where it matters
     controls: DeltaGenerator  # the bar below it
-    more: DeltaGenerator  # the end of that bar
+    bar_end: DeltaGenerator  # the end of that bar
 
     @cached_property
     def view(self) -> DeltaGenerator:
         """Container for rarely used controls, behind a button at the end of the bar; the first use creates the button."""
-        return self.more.popover("View", key="more")
+        return self.bar_end.popover("View", key="more")

@@ -1,11 +1,10 @@
 """Controls of the page Inside a head."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 from app_pages.controls.address import (
     Code,
+    PositionBox,
     Row,
     SelectBox,
     SelectSlider,
@@ -35,11 +34,10 @@ def temperature_label(t: float) -> str:
 PART = Tabs("inside", (STEP_BY_STEP, SCALE, LAYER_NORM))
 
 # Step by step
-KEY = SelectBox[int | str](
+KEY = PositionBox[int | str](
     "inside_key",
     "Key",
     width=160,
-    is_always_written=True,
     help="The key whose numbers stand in the formula. Click a row of the table to choose it.",
 )
 ALL_KEYS = Toggle("inside_every_key", "All keys")
@@ -83,17 +81,13 @@ def step_titles(config: ModelConfig) -> dict[str, str]:
     return titles
 
 
-def _first_shown(_step: Any, _steps: Sequence[Any]) -> str:
-    return "products"
-
-
 STEP = SelectBox[str](
     "inside_step",
     "Step",
     STEP_TITLES,
     "products",
     format_func=STEP_TITLES.__getitem__,
-    gone=_first_shown,
+    gone=lambda _value, _options: "products",
     label_visibility="collapsed",
     width=285,
 )

@@ -1,6 +1,6 @@
 """Controls of all pages with attention maps: which head and query, seen through which lens."""
 
-from app_pages.controls.address import INDEX, Code, Row, SelectBox, Toggle, nearest
+from app_pages.controls.address import INDEX, Code, PositionBox, Row, SelectBox, Toggle, nearest
 from model.experiments.knock_out import KnockOutKind
 from model.lenses import LENSES
 from viz.builders.palette import ColourScale
@@ -34,7 +34,7 @@ HEAD = SelectBox[int](
     gone=nearest,
     width=96,
 )
-QUERY = SelectBox[int]("query", "Query", width=200, is_always_written=True)
+QUERY = PositionBox[int]("query", "Query", width=200)
 SCALE = Row(
     "scale",
     "Colour scale from weight 0",

@@ -17,15 +17,15 @@ GO_TO, NOTICE = "go_to", "notice"  # in the session, see `go_to` and `notify`
 
 
 class Page(NamedTuple):
-    """A page: its folder in `app_pages`, which is also its address; its title, its question, and a description as HTML (`seen`),
+    """A page: its folder in `app_pages`, which is also its address; its title, its question, and a description as HTML,
     with others for pictures if needed.
     """
 
     name: str
     title: str
     question: str
-    seen: str
-    seen_of_picture: str = ""
+    description: str
+    description_of_picture: str = ""
     question_of_picture: str = ""
 
     @property
@@ -43,7 +43,7 @@ class Link(NamedTuple):
 
 def link(page: Page, *choices: Choice) -> Link:
     """Link to a page with these values of its controls. Raises ValueError if the page lacks one of the controls."""
-    return read_link(page.name, {choice.control.key: choice.written for choice in choices})
+    return read_link(page.name, {choice.control.key: choice.address_value for choice in choices})
 
 
 def read_link(name: str, query: Mapping[str, str | list[str]]) -> Link:

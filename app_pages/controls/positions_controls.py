@@ -4,8 +4,8 @@ from app_pages.controls.address import (
     INDEX,
     Boxes,
     Number,
+    PositionBox,
     Row,
-    SelectBox,
     SelectSlider,
     Slider,
     Tabs,
@@ -89,7 +89,7 @@ OWN_KIND = Row(
     "positions_own_kind", "Kind", ("added", "rotated", "biased", "windowed", "causal", "disentangled")
 )
 OWN_ROTATED = Row("positions_own_rotated", "Show", (OVER_DISTANCE, MOVED))
-OWN_KEY = SelectBox[int]("positions_own_key", "Key", pattern=INDEX, width=160, is_always_written=True)
+OWN_KEY = PositionBox[int]("positions_own_key", "Key", pattern=INDEX, width=160)
 
 # Experiments
 EXPERIMENT = Row(

@@ -56,7 +56,7 @@ class Item:
             choices = [controls.SOURCE.to(controls.DRAW), controls.DRAWING.to(self.drawing)]
         for choice in choices:
             choice.take()
-        return [choice for choice in choices if choice.written]
+        return [choice for choice in choices if choice.address_value]
 
 
 @dataclass(frozen=True, kw_only=True)

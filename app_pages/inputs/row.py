@@ -15,7 +15,7 @@ from app_pages.inputs.input_list import draw_stepper, right_class
 from app_pages.inputs.linked_encoders import say_gone
 from app_pages.inputs.record_input import draw_first_upload, record_input
 from app_pages.inputs.text_input import text_input
-from app_pages.show.heading import draw_seen_again, say_purpose
+from app_pages.show.heading import draw_heading_again, say_purpose
 from app_pages.show.prediction import answer, unknown_sentence
 from app_pages.subject import encoders, session_encoders
 from app_pages.subject.cache import Checkpoint, cached, loaded
@@ -100,8 +100,8 @@ class _Row:
 
     def slots(self, bar_of_page: tuple[DeltaGenerator, DeltaGenerator] | None = None) -> Slots:
         """Containers that the page fills; draws the bar if the page has none."""
-        controls, more = bar_of_page or bar("controls")
-        return Slots(beside=self._beside, answer=self._answer, controls=controls, more=more)
+        controls, bar_end = bar_of_page or bar("controls")
+        return Slots(beside=self._beside, answer=self._answer, controls=controls, bar_end=bar_end)
 
     def open_record(self) -> FileSubject | None:
         """Shows the open record in the row; returns it, None if none is open."""
@@ -126,7 +126,15 @@ class _Row:
         kind, name = self.kind, self._name
         say_gone(name)
         with self._input:
-            model_input, label = _choose_text_or_picture(kind, name)
+            label: int | None = None
+            if kind == encoders.TEXT:
+                model_input: Text | Picture | None = text_input(name)
+            else:
+                # Here, since it draws a figure: at the server's start nothing that draws figures is imported before the first
+                # prediction.
+                from app_pages.inputs.picture_input import picture_input
+
+                model_input, label = picture_input(kind, name)
             label = encoders.label_for(name, label)
             label = right_class(kind, name, model_input) if label is None else label
             draw_stepper(kind, name, model_input)
@@ -192,16 +200,6 @@ def stop(message: str) -> NoReturn:
     st.stop()
 
 
-def _choose_text_or_picture(kind: str, name: str | None) -> tuple[Text | Picture | None, int | None]:
-    """Draws the choice of the input; returns the input and the index of its correct class, each None if there is none."""
-    if kind == encoders.TEXT:
-        return text_input(name)
-    # Here, since it draws a figure, and at the server's start nothing that draws figures is imported before the first prediction.
-    from app_pages.inputs.picture_input import picture_input
-
-    return picture_input(kind, name)
-
-
 def _choose_kind(*, with_record: bool) -> str:
     """Draws the choice of the kind of input. Pictures in colour are offered if an encoder that reads them is open; a record is
     offered if `with_record`, or if it is chosen already.
@@ -210,7 +208,7 @@ def _choose_kind(*, with_record: bool) -> str:
     if not with_record and (KIND.held() or st.query_params.get(KIND.key)) != encoders.RECORD:
         kinds.remove(encoders.RECORD)
     kind = KIND.choose(kinds, on_change=_change_kind)
-    draw_seen_again()
+    draw_heading_again()
     remember_choice(kind)
     return kind
 

@@ -28,9 +28,8 @@ FIRST = "The film is not bad at all."  # where there are no examples
 AT_MOST = f"The text box takes at most {LONGEST:,} characters."
 
 
-def text_input(name: str | None) -> tuple[Text | None, None]:
-    """Draws the text box and the list of examples, which fills it; returns the text (None if empty) and None for the label, which
-    a typed text lacks.
+def text_input(name: str | None) -> Text | None:
+    """Draws the text box and the list of examples, which fills it; returns the text, None if it is empty.
 
     Encoders that were trained on pairs get a box for the second text.
     """
@@ -53,7 +52,7 @@ def text_input(name: str | None) -> tuple[Text | None, None]:
     second = _choose_second_part() if name is not None and encoders.reads_pairs(name) else None
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
         st.caption(AT_MOST)
-    return (Text(text, second) if text.strip() else None), None
+    return Text(text, second) if text.strip() else None
 
 
 def first_text() -> str:

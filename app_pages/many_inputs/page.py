@@ -180,7 +180,7 @@ def _go_to_heads(name: str) -> None:
     for choice in choices:
         choice.take()
     notify(f"The data set is now {plain(over(session_heads()[name].source))}, for this session alone.")
-    go_to(HEADS, *(choice for choice in choices if choice.written))
+    go_to(HEADS, *(choice for choice in choices if choice.address_value))
 
 
 def _forget_measures(name: str) -> None:

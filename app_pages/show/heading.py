@@ -6,6 +6,7 @@ On a page about an encoder that line begins with the encoder's purpose, which is
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Literal
@@ -21,9 +22,19 @@ from app_pages.toolkit.gestures import copy_link
 _STYLE = Path(__file__).with_suffix(".css")
 
 
-_PURPOSE: ContextVar[DeltaGenerator | None] = ContextVar("purpose", default=None)
-_GUIDE: ContextVar[DeltaGenerator | None] = ContextVar("guide", default=None)
-_SEEN: ContextVar[Callable[[], None] | None] = ContextVar("seen", default=None)
+@dataclass
+class _Heading:
+    """The heading that is being drawn: the containers that a page fills, None where there are none, and functions that draw its
+    texts again.
+    """
+
+    purpose: DeltaGenerator | None = None
+    guide: DeltaGenerator | None = None
+    redraw: list[Callable[[], None]] = field(default_factory=list)
+
+
+_OUTSIDE_A_PAGE = _Heading()
+_HEADING: ContextVar[_Heading] = ContextVar("heading", default=_OUTSIDE_A_PAGE)
 
 
 @contextmanager
@@ -32,28 +43,25 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
 
     Without `is_described` the line stays empty; the container then holds something else, so that no figure moves.
     """
-    with st.container(horizontal=True, vertical_alignment="top", key="heading"):
-        with st.container(key="heading_text"):
-            with st.container(horizontal=True, vertical_alignment="center", key="heading_title"):
-                draw_title_again = _draw_by_kind(lambda: _title_html(page), width="content")
-                guide = st.container(width="content", key="guide") if is_described else None
-            line = st.container(key="heading_line")
-        copy_link()
-        draw_present_button(page)
-    purpose = None
-    if is_described:
-        with line:
-            purpose = st.container(key="purpose")
-    tokens = _PURPOSE.set(purpose), _GUIDE.set(guide), _SEEN.set(None)
-    if is_described:
-        with line:
-            draw_seen(lambda: f"<p>{_seen_html(page)}</p>", also=draw_title_again)
+    drawn = _Heading()
+    token = _HEADING.set(drawn)
     try:
+        with st.container(horizontal=True, vertical_alignment="top", key="heading"):
+            with st.container(key="heading_text"):
+                with st.container(horizontal=True, vertical_alignment="center", key="heading_title"):
+                    draw_in_heading(lambda: _title_html(page), width="content")
+                    if is_described:
+                        drawn.guide = st.container(width="content", key="guide")
+                line = st.container(key="heading_line")
+            copy_link()
+            draw_present_button(page)
+        if is_described:
+            with line:
+                drawn.purpose = st.container(key="purpose")
+                draw_in_heading(lambda: f"<p>{_description_html(page)}</p>")
         yield line
     finally:
-        _PURPOSE.reset(tokens[0])
-        _GUIDE.reset(tokens[1])
-        _SEEN.reset(tokens[2])
+        _HEADING.reset(token)
 
 
 def _title_html(page: Page) -> str:
@@ -61,31 +69,16 @@ def _title_html(page: Page) -> str:
     return f'<div class="title"><h1>{page.title} <span>{question}</span></h1></div>'
 
 
-def _seen_html(page: Page) -> str:
-    return (_is_of_picture() and page.seen_of_picture) or page.seen
+def _description_html(page: Page) -> str:
+    return (_is_of_picture() and page.description_of_picture) or page.description
 
 
 def _is_of_picture() -> bool:
     return KIND.held(st.query_params.get(KIND.key)) in ("Digit", "Picture")
 
 
-def draw_seen(html: Callable[[], str], also: Callable[[], None] = lambda: None) -> None:
-    """Draws the sentence on what the page shows from the HTML that `html` returns; `draw_seen_again` draws it once more, and calls
-    `also`.
-    """
-    draw_again = _draw_by_kind(html)
-
-    def draw_both() -> None:
-        also()
-        draw_again()
-
-    _SEEN.set(draw_both)
-
-
-def _draw_by_kind(
-    html: Callable[[], str], width: Literal["stretch", "content"] = "stretch"
-) -> Callable[[], None]:
-    """Draws the HTML that `html` returns; the result draws it once more, if it has changed."""
+def draw_in_heading(html: Callable[[], str], width: Literal["stretch", "content"] = "stretch") -> None:
+    """Draws the HTML that `html` returns; `draw_heading_again` draws it once more, if it has changed."""
     slot, drawn = st.empty(), html()
     slot.html(drawn, width=width)
 
@@ -93,18 +86,18 @@ def _draw_by_kind(
         if (now := html()) != drawn:
             slot.html(now, width=width)
 
-    return draw_again
+    _HEADING.get().redraw.append(draw_again)
 
 
-def draw_seen_again() -> None:
-    """Draws title and sentence once more after the kind of input is drawn: after Back it is known only then."""
-    if (draw_again := _SEEN.get()) is not None:
+def draw_heading_again() -> None:
+    """Draws the texts of the heading once more after the kind of input is drawn: after Back it is known only then."""
+    for draw_again in _HEADING.get().redraw:
         draw_again()
 
 
 def links_container() -> DeltaGenerator | None:
     """Container at the right of the title for links to what a first-time user may try; None during the tour."""
-    return _GUIDE.get()
+    return _HEADING.get().guide
 
 
 def say_purpose(subject: str, purpose: str, answer: str = "") -> bool:
@@ -113,7 +106,7 @@ def say_purpose(subject: str, purpose: str, answer: str = "") -> bool:
     `subject` is what the sentence calls the encoder; `answer` is HTML. Returns whether it is drawn: not outside a page, and not
     during the tour.
     """
-    if (slot := _PURPOSE.get()) is None:
+    if (slot := _HEADING.get().purpose) is None:
         return False
     end = f": {answer}." if answer else "."
     slot.html(f"<p>{escape(f'{subject} {purpose}')}{end}</p>")

@@ -15,7 +15,7 @@ from app_pages.controls.masks_controls import BLOCKED_KEYS, block_in
 from app_pages.controls.pages import ATTENTION, MASKS, READING, Page, controls_of, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
 from app_pages.inputs.text_input import first_text
-from app_pages.show.heading import draw_seen
+from app_pages.show.heading import draw_in_heading
 from app_pages.subject import encoders, session_encoders
 from app_pages.subject.answer import most_influential_position
 from app_pages.subject.cache import loaded
@@ -160,7 +160,7 @@ def draw_line(number: int, container: DeltaGenerator) -> None:
             args=(READING, TOUR.to(str(number))),
         )
         st.button("leave", type="tertiary", key="tour_close", on_click=leave_tour)
-        draw_seen(lambda: _sentences_html(number))
+        draw_in_heading(lambda: _sentences_html(number))
 
 
 def _sentences_html(number: int) -> str:

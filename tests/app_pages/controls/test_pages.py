@@ -15,8 +15,8 @@ def test_a_link_holds_what_the_address_of_its_page_shall_hold():
     made = link(MASKS, MASK.to("Causal"), LAYER.to(1), BLOCKED_KEYS.to("1.4"), CHECKPOINT.to("any/name"))
     assert made.page is MASKS
     assert made.query == {"masks_kind": "Causal", "layer": "1", "masks_keys": "1.4", "checkpoint": "any/name"}
-    assert WORDS.to(True).written == "true"
-    assert PLACEMENTS.to(["pre-LN", "post-LN"]).written == ["pre-LN", "post-LN"]
+    assert WORDS.to(True).address_value == "true"
+    assert PLACEMENTS.to(["pre-LN", "post-LN"]).address_value == ["pre-LN", "post-LN"]
 
 
 @pytest.mark.parametrize(

@@ -106,10 +106,10 @@ def test_a_stop_opens_its_part_whatever_was_chosen_there_before(open_app):
 def test_the_description_of_the_page_returns_when_the_tour_is_left(open_app):
     app = open_app("app_pages/masks/page.py", tour="2")
     assert is_at(app, 2)
-    assert STOPS[1].page.seen not in html(app)
+    assert STOPS[1].page.description not in html(app)
     app.button(key="tour_close").click().run()
     assert "Tour, " not in html(app)
-    assert STOPS[1].page.seen in html(app)
+    assert STOPS[1].page.description in html(app)
     assert "tour" not in app.query_params
 
 
