@@ -1,4 +1,4 @@
-"""The kinds of answer that an encoder gives to one input: a class, a word in place of [MASK], a pooled state, or numbers.
+"""The kinds of answer that an encoder gives to one input: a class, a word in place of [MASK], or a pooled state.
 
 An answer defines how its change under an intervention is measured (unit and sign), its name, and sentences about the change.
 """
@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, cast
 import numpy as np
 
 from app_pages.subject import cache
-from app_pages.subject.cache import cached, of
+from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.markdown import plain
@@ -45,7 +45,7 @@ DISTANCE = "cosine distance of the pooled state"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer(ABC):
-    """Base class of the four kinds of answer to one input without any intervention.
+    """Base class of the three kinds of answer to one input without any intervention.
 
     The argument `answers` [*interventions, answer] is what experiments return for `measured`.
     """
@@ -274,7 +274,6 @@ class StateAnswer(Answer):
     rounding: ClassVar[float] = ROUNDING_DISTANCE
     ends: ClassVar[tuple[str, str]] = ("as before", "furthest")
     scale: ClassVar[str] = "the cosine distance"
-    reason: ClassVar[str] = "the encoder has no classes"  # why its pooled state is measured
 
     noun: str = "the pooled state"
     quoted: str = "the answer"
@@ -284,6 +283,7 @@ class StateAnswer(Answer):
     fall: str = "cosine distance"
     hidden: str = "The darker a {unit}, the further the pooled state moves without it (cosine distance)."
     loss: str = r"$\ln |p|$ of the pooled state $p$"
+    reason: str = "the encoder has no classes"  # why the pooled state is measured
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
         return cosine_distance(cast(ForwardRecord, self.record).pooled, answers)
@@ -317,14 +317,6 @@ class StateAnswer(Answer):
         return DISTANCE, format_number(float(self.changes(answers)), ".4g", otherwise="NaN")
 
 
-class NumbersAnswer(StateAnswer):
-    """Numbers (regression), or a separate probability for each class. They are shown, but experiments measure the pooled
-    state.
-    """
-
-    reason: ClassVar[str] = "the encoder chooses no single class"
-
-
 def whole_answer(record: AttentionRecord) -> ClassAnswer | StateAnswer:
     """The answer to the whole input, not to one masked word. For a record that holds only attention it is an unknown pooled
     state.
@@ -332,7 +324,8 @@ def whole_answer(record: AttentionRecord) -> ClassAnswer | StateAnswer:
     if record.has_classes:
         return ClassAnswer.of(cast(ForwardRecord, record))
     if isinstance(record, ForwardRecord) and len(record.logits):
-        return NumbersAnswer(record=record)
+        # Numbers, or a separate probability for each class: they are shown, and experiments measure the pooled state.
+        return StateAnswer(record=record, reason="the encoder chooses no single class")
     return StateAnswer(record=record)
 
 
@@ -350,7 +343,7 @@ def change_sentence(what: str, name: str, old: float, new: float) -> str:
 
 def _log_probability(subject: LiveSubject, word: MaskedWord) -> float:
     """log P of `word` in nats in the forward pass of `subject`, including its intervention."""
-    inputs, interventions = (subject.model_input,), (subject.changed,)
+    inputs, interventions = (subject.model_input,), (subject.intervention,)
     return float(cache.of(probabilities, subject.checkpoint, inputs, interventions, word)[0, 0, 0])
 
 
@@ -370,7 +363,7 @@ def most_influential_position(subject: LiveSubject) -> InfluentialPosition | Non
     if not positions or len(record) > MOST_POSITIONS:
         return None
     interventions = tuple(map(without_keys, positions))
-    answers = of(probabilities, subject.checkpoint, (subject.model_input,), interventions, LOGITS)[0]
+    answers = cache.of(probabilities, subject.checkpoint, (subject.model_input,), interventions, LOGITS)[0]
     falls = whole_answer(record).falls(answers)
     index = int(falls.argmax())  # the largest fall: the one that changes the class, if any does
     predicted = record.predicted_class

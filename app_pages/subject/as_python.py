@@ -65,8 +65,8 @@ def record(subject: Subject) -> Expression:
     """The subject's record, under its intervention, as an expression."""
     if isinstance(subject, FileSubject):
         return named("record", call(read, subject.file_name), lambda: subject.record)
-    changed = () if subject.changed == Intervention() else (subject.changed,)
-    captured = call(capture, encoder(subject.checkpoint), model_input(subject), *changed)
+    interventions = () if subject.intervention == Intervention() else (subject.intervention,)
+    captured = call(capture, encoder(subject.checkpoint), model_input(subject), *interventions)
     return named("record", captured, lambda: subject.record)
 
 

@@ -55,11 +55,6 @@ def _released_with_session() -> SessionUploads:
     return session_uploads
 
 
-def uploaded(upload: Upload) -> None:
-    """Adds an upload to those of this session."""
-    uploads()[upload.name] = upload
-
-
 def open_(name: str) -> None:
     """Adds an encoder to the list of opened ones."""
     if name not in opened():

@@ -29,14 +29,9 @@ def example_picture(name: str) -> np.ndarray:
 def sentences() -> dict[str, str]:
     """Example texts by title; empty if their file is missing or damaged."""
     try:
-        return _sentences()
+        return {str(example["title"]): str(example["text"]) for example in _examples()}
     except (OSError, ValueError, TypeError, LookupError):
         return {}
-
-
-@cached
-def _sentences() -> dict[str, str]:
-    return {str(sentence["title"]): str(sentence["text"]) for sentence in _examples()}
 
 
 @cached

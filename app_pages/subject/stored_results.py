@@ -6,7 +6,7 @@ list of this session (page Many inputs) come before stored ones.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -18,15 +18,7 @@ from model import checkpoint
 from model.atlas import results
 from model.atlas.parquet import DataSource
 
-
-class HasSource(Protocol):
-    """A stored result with its `source`: the data set and the weights that it was measured with."""
-
-    @property
-    def source(self) -> DataSource: ...
-
-
-Result = TypeVar("Result", bound=HasSource)
+Result = TypeVar("Result", bound=results.HeadResults | results.LayerResults | results.ResultTable)
 
 
 def heads_of(name: str) -> results.HeadResults | None:

@@ -84,12 +84,12 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class LiveSubject:
-    """An encoder with an input and an intervention in its forward pass (`changed`, by default none). Hashable, for cache keys."""
+    """An encoder with an input and an `intervention` in its forward pass, by default none. Hashable, for cache keys."""
 
     checkpoint: Checkpoint
     model_input: Input
     label: int | None = field(default=None, compare=False)  # the right class, None where nobody knows it
-    changed: Intervention = field(default_factory=Intervention)
+    intervention: Intervention = field(default_factory=Intervention)
 
     @property
     def name(self) -> str:
@@ -105,7 +105,7 @@ class LiveSubject:
     def record(self) -> ForwardRecord:
         """Record of everything that the forward pass computed."""
         spinner = "Reading the input …" if n_parameters(self.checkpoint) > LARGE else None
-        return self.compute(capture, self.changed, spinner=spinner)
+        return self.compute(capture, self.intervention, spinner=spinner)
 
     @property
     def lenses(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class LiveSubject:
     @property
     def settings(self) -> Mapping[str, Any]:
         """Origin of the record (encoder, input, intervention), as it is saved in its file."""
-        return self.compute(settings, self.changed)
+        return self.compute(settings, self.intervention)
 
     @property
     def picture(self) -> np.ndarray | None:
@@ -155,9 +155,9 @@ class LiveSubject:
         tokens, are = "token" if encoded.n_read == 1 else "tokens", "is" if n == 1 else "are"
         return f"{n:,} of {encoded.n_read:,} {tokens} {are} unknown to this encoder"
 
-    def under(self, changed: Intervention) -> "LiveSubject":
+    def under(self, intervention: Intervention) -> "LiveSubject":
         """This subject under another intervention."""
-        return replace(self, changed=changed)
+        return replace(self, intervention=intervention)
 
     def compute(self, function: Callable[..., Value], *values: Any, **options: Any) -> Value:
         """Result of `function(encoder, input, *values, **options)`, cached; the option `spinner` is a text shown while it is
@@ -175,7 +175,7 @@ class LiveSubject:
             return self.record
         if choice.lens.name in (VALUE_ZEROING, ROLLED_OUT):
             _zero_values(self)
-        return _lens_maps(self, choice.lens.name, choice.class_number(self.loaded.config))
+        return _lens_maps(self, choice)
 
     def viewed(self, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False) -> Measured:
         """Maps through the lens and their measures, with word pieces merged into words if `merged`, without special
@@ -184,8 +184,7 @@ class LiveSubject:
         if choice.lens.name == ATTENTION and not (merged or hidden):
             return Measured(self.record, self.measure(head_summary))
         self.through(choice)  # here, where a bar can be drawn
-        class_index = choice.class_number(self.loaded.config)
-        return _viewed(self, choice.lens.name, class_index, merged, hidden)
+        return _viewed(self, choice, merged, hidden)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -197,8 +196,6 @@ class FileSubject:
     settings: Mapping[str, Any]
     picture: np.ndarray | None
     label: None = None
-    left_out: str = ""
-    unknown: str = ""
     stored_heads: None = None
     computed: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -284,9 +281,10 @@ def encoded_text(name: Checkpoint, model_input: Text) -> Encoded:
 
 
 @cached(spinner="Computing the maps …")
-def _lens_maps(subject: LiveSubject, lens: str, class_number: int | None) -> AttentionRecord:
-    record, loaded = subject.record, subject.loaded
+def _lens_maps(subject: LiveSubject, choice: LensChoice) -> AttentionRecord:
+    record, loaded, lens = subject.record, subject.loaded, choice.lens.name
     if lens not in (VALUE_ZEROING, ROLLED_OUT):
+        class_number = choice.class_number(loaded.config)
         return through(lens, loaded, subject.model_input, class_number, record=record)
     by_layer: list[list[np.ndarray]] = [[] for _ in range(loaded.config.n_layers)]
     for layer, keys in steps(loaded.config, len(record)):
@@ -310,10 +308,8 @@ def _zeroing_changes(subject: LiveSubject, layer: int, keys: range) -> np.ndarra
 
 
 @cached
-def _viewed(
-    subject: LiveSubject, lens: str, class_number: int | None, merged: bool, hidden: bool
-) -> Measured:
-    maps = subject.record if lens == ATTENTION else _lens_maps(subject, lens, class_number)
+def _viewed(subject: LiveSubject, choice: LensChoice, merged: bool, hidden: bool) -> Measured:
+    maps = subject.record if choice.lens.name == ATTENTION else _lens_maps(subject, choice)
     return _measured(maps, merged, hidden)
 
 

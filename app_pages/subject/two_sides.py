@@ -22,7 +22,6 @@ from model.experiments.masked_word import AnswerRead
 from model.experiments.probabilities import probabilities
 from model.inputs import Input, Text
 from model.inputs.text import character_spans
-from model.lenses import LENSES
 from model.measures import head_matching
 from model.measures.changes import ROUNDING_DISTANCE, cosine_distance
 from model.measures.head_measures import head_summary
@@ -87,7 +86,8 @@ class Side:
         """The compared maps through the lens, and the measures of their heads."""
         if self.words is None:
             return self.subject.viewed(choice)
-        return viewed_by_words(self.subject, choice, self.words)
+        self.subject.through(choice)  # here, where a bar can be drawn
+        return _viewed_by_words(self.subject, choice, self.words)
 
     def maps(self, choice: LensChoice = WEIGHTS) -> Expression:
         """The record of `viewed`, as an expression."""
@@ -108,31 +108,34 @@ class Side:
 
 
 def answers_under(
-    subject: LiveSubject, changes: Iterable[Intervention], text: str, answer: AnswerRead = None
+    subject: LiveSubject, interventions: Iterable[Intervention], text: str, answer: AnswerRead = None
 ) -> np.ndarray:
-    """Answers under each of the interventions `changes`: logits [intervention, class] or log P [intervention, 1] of a masked
+    """Answers under each of the `interventions`: logits [intervention, class] or log P [intervention, 1] of a masked
     word, as `answer` says; without `answer`, probabilities [intervention, class] or, without classes, pooled states
     [intervention, d_model].
 
     Computed in batches, with `text` above the progress bar.
     """
-    changes = tuple(changes)
+    interventions = tuple(interventions)
     n_at_once = batch_size(subject.loaded.config, len(subject.record))
-    batches = [changes[start : start + n_at_once] for start in range(0, len(changes), n_at_once)]
+    batches = [interventions[start : start + n_at_once] for start in range(0, len(interventions), n_at_once)]
     read = partial(cache.of, probabilities, subject.checkpoint, (subject.model_input,))
     # before the first one is done, there is no bar
     first_step = partial(read, batches[0], answer, spinner=text)
     steps = [first_step, *(partial(read, batch, answer) for batch in batches[1:])]
-    work_key = ("answers", subject.checkpoint, subject.model_input, changes, answer)
+    work_key = ("answers", subject.checkpoint, subject.model_input, interventions, answer)
     return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
 
 
-def answers_expression(subject: LiveSubject, changes: Iterable[Any], text: str) -> Expression:
-    """The result of `answers_under`, as an expression; `changes` may be expressions too."""
-    changes = tuple(changes)
-    values = [change() if isinstance(change, Expression) else change for change in changes]
+def answers_expression(subject: LiveSubject, interventions: Iterable[Any], text: str) -> Expression:
+    """The result of `answers_under`, as an expression; `interventions` may be expressions too."""
+    interventions = tuple(interventions)
+    values = [
+        intervention() if isinstance(intervention, Expression) else intervention
+        for intervention in interventions
+    ]
     inputs = [as_python.model_input(subject)]
-    answers = call(probabilities, as_python.encoder(subject.checkpoint), inputs, [*changes])[0]
+    answers = call(probabilities, as_python.encoder(subject.checkpoint), inputs, [*interventions])[0]
     return named("answers", answers, lambda: answers_under(subject, values, text))
 
 
@@ -243,17 +246,10 @@ def _spans(name: Checkpoint, text: Text) -> tuple[Span | None, ...]:
     return character_spans(tokenizer, text.text, text.second)
 
 
-def viewed_by_words(subject: LiveSubject, choice: LensChoice, words: AlignedWords) -> Measured:
-    """The subject's maps through the lens, by words, and the measures of these maps."""
-    subject.through(choice)  # here, where a bar can be drawn
-    return _viewed_by_words(subject, choice.lens.name, choice.class_name, words)
-
-
 @cached
-def _viewed_by_words(
-    subject: LiveSubject, lens: str, class_name: str | None, words: AlignedWords
-) -> Measured:
-    merged = words.merge(subject.through(LensChoice(lens=LENSES[lens], class_name=class_name)))
+def _viewed_by_words(subject: LiveSubject, choice: LensChoice, words: AlignedWords) -> Measured:
+    """The subject's maps through the lens, by words, and the measures of these maps."""
+    merged = words.merge(subject.through(choice))
     return Measured(merged, head_summary(merged))
 
 

@@ -129,7 +129,7 @@ def _save(files: list, at_most: int) -> None:
         if "pickle" in str(error):
             st.code(CONVERT, language="bash")
         return
-    session_encoders.uploaded(new_upload)
+    session_encoders.uploads()[new_upload.name] = new_upload
     st.session_state[_ROUND] += 1
     st.rerun()
 

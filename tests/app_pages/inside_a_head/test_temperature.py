@@ -57,7 +57,7 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened):
         query="0 [CLS]",
         checkpoint="imdb-pre-ln",
     )
-    changed = LiveSubject("imdb-pre-ln", TEXT, changed=at_temperature(TEMPERATURES[-1], layer=1)).record
+    changed = LiveSubject("imdb-pre-ln", TEXT, intervention=at_temperature(TEMPERATURES[-1], layer=1)).record
     assert app.metric[0].value == changed.class_names[changed.logits.argmax()]
     points = table(app, "Probability of", "temperature", "class", "probability")
     at_the_end = points[points["temperature"] == "∞"]["probability"]

@@ -206,7 +206,7 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
     (message,) = (c.value for c in app.caption if c.value.startswith("Change of the log-odds of"))
     padding = MaskChoice(kind="padding", n_padding=4)
     plain = without()
-    ignored = LiveSubject("imdb-pre-ln", TEXT, changed=masked(padding, "ignored")).record.logits
+    ignored = LiveSubject("imdb-pre-ln", TEXT, intervention=masked(padding, "ignored")).record.logits
     (change,) = class_changes(plain, ignored[None], plain.predicted_class)
     assert message.endswith(f"masked, {format_number(change, '+.2g')} where it is not.")
     assert len(shown(app, "masks_map_pattern")["data"][0]["x"]) == 9

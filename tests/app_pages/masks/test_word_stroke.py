@@ -56,7 +56,7 @@ def test_a_stroke_blocks_its_tokens_and_is_in_the_address(open_masks):
     assert app.query_params["masks_keys"] in ("1.3", ["1.3"])
     data = sent(app)
     assert (data["hidden"], data["answered"], data["exact"], data["query"]) == ([1, 3], 1, False, 2)
-    after = LiveSubject("imdb-pre-ln", AT["text"], changed=without_keys(1, 3)).record
+    after = LiveSubject("imdb-pre-ln", AT["text"], intervention=without_keys(1, 3)).record
     np.testing.assert_allclose(data["scores"], after.scores[1, 0, 2], rtol=1e-6)
     assert all(data["allowed"])
     assert sent(stroke(app))["hidden"] == []

@@ -90,7 +90,7 @@ def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part):
         CHECKPOINT.to("imdb-pre-ln"), EXPERIMENT.to(SHIFT), SHIFT_BY.to(3), MAPS.to("after minus before")
     )
     before = LiveSubject("imdb-pre-ln", TEXT).record.pattern
-    change = LiveSubject("imdb-pre-ln", TEXT, changed=repositioned(shift=3)).record.pattern - before
+    change = LiveSubject("imdb-pre-ln", TEXT, intervention=repositioned(shift=3)).record.pattern - before
     np.testing.assert_allclose(weights(shown(app, "positions_try_map_difference")), change[0, 0], atol=1e-6)
     assert (
         f"Largest change of any weight in this head: {number(np.abs(change[0, 0]).max(), '.2g')}."

@@ -31,7 +31,7 @@ class Known:
     record: ForwardRecord
 
     model_input = None
-    changed = Intervention()
+    intervention = Intervention()
 
     def viewed(self, *_choice: object, **_options: bool) -> Measured:
         return Measured(self.record, {})
