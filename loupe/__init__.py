@@ -75,15 +75,8 @@ SOURCES = {
     for alias in node.names
 }
 __all__ = list(SOURCES)
-_OF_MODELS = {
-    "torch",
-    "tokenizers",
-    "google",
-    "huggingface_hub",
-    "sklearn",
-    "scipy",
-    "tqdm",
-}  # of the extra `model`
+# Packages that come with the extra `model`.
+_OF_MODELS = {"torch", "tokenizers", "google", "huggingface_hub", "sklearn", "scipy", "tqdm"}
 
 
 def __getattr__(name: str) -> Any:

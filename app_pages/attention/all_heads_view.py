@@ -107,7 +107,7 @@ def _draw_menu(
             scale=shown.scale,
             notes=[f"{shown.name}: what {view.record.tokens[shown.query]} attends to", *shown.notes],
         )
-    download(matrix_figure(shown, outlined.links, links_note=outlined.note), "matrix", others=others)
+    download(matrix_figure(shown, outlined.links, links_note=outlined.note), "matrix", other_figures=others)
 
 
 def link_to_steps(shown: ShownHead) -> None:

@@ -163,7 +163,7 @@ def draw_heads(
                     notes=[f"{title}: what {records[i].tokens[own_query]} attends to"],
                 )
             figure = call(attention_heatmap, source, *own_head, query=own_query, scale=scale, title=title)
-            download(figure, f"matrix_{NUMBERS[i]}", others=others)
+            download(figure, f"matrix_{NUMBERS[i]}", other_figures=others)
     warn_of_pairs(first, second, pairing, lens)
     measures_note(first.compared.units, viewed[0].measures, lens)
 

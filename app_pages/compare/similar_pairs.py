@@ -65,7 +65,7 @@ def is_view_wanted(first: Side, second: Side, what: Hashable, n_forwards: int, l
     """
     longer = max((first.subject, second.subject), key=lambda subject: len(subject.record))
     n_multiply_adds = n_forwards * multiply_adds(longer.loaded.config, len(longer.record))
-    chosen = Wanted(is_already=n_multiply_adds <= _SECONDS * A_SECOND)
+    chosen = Wanted(is_requested=n_multiply_adds <= _SECONDS * A_SECOND)
     return is_wanted(longer, what, n_forwards, label, "compute_similarity", wanted=chosen)
 
 

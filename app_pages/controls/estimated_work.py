@@ -21,7 +21,7 @@ class Wanted(NamedTuple):
     default the current one).
     """
 
-    is_already: bool = False
+    is_requested: bool = False
     button: DeltaGenerator | None = None
 
 
@@ -30,7 +30,7 @@ NOT_YET = Wanted()
 
 def is_wanted(
     subject: LiveSubject,
-    what: Hashable,
+    work_key: Hashable,
     n_forwards: int,
     label: str,
     key: str,
@@ -38,16 +38,16 @@ def is_wanted(
     other_forwards: int = 0,
     wanted: Wanted = NOT_YET,
 ) -> bool:
-    """Whether to do the work identified by `what` now: it is short, was requested (`wanted`), was done before, or the button
-    drawn here is pressed.
+    """Whether to do now the work `work_key`, which takes `n_forwards` forward passes of the subject: it is short, was requested
+    (`wanted`), was done before, or the button `label` drawn here is pressed.
 
     Short means at most half a second, `other_forwards` of related work included. The work itself belongs inside
-    `app_pages.toolkit.stoppable.until_done(what)`.
+    `app_pages.toolkit.stoppable.until_done(work_key)`.
     """
     per_forward = multiply_adds(subject.loaded.config, len(subject.record))
-    is_short = wanted.is_already or (n_forwards + other_forwards) * per_forward <= AT_ONCE
+    is_short = wanted.is_requested or (n_forwards + other_forwards) * per_forward <= AT_ONCE
     label = f"{label}, {duration(n_forwards * per_forward)}"
-    return stoppable.is_wanted(what, label, key, is_short=is_short, container=wanted.button)
+    return stoppable.is_wanted(work_key, label, key, is_short=is_short, container=wanted.button)
 
 
 def multiply_adds(config: ModelConfig, n: int) -> int:

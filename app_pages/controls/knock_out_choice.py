@@ -32,7 +32,7 @@ def knock_out_answers(
     """Answers [set, answer] of the encoder when each of the `sets` of positions is knocked out; shows a progress bar if that
     takes long.
 
-    For a masked word as the `answer` they are log P [set, 1] in nats.
+    For a masked word as the `answer` they are log P [set, 1] in nats. `title` is what the bar calls the encoder, by default its name.
     """
     interventions = knock_out_interventions(subject.loaded, subject.model_input, sets, kind)
     text = f"Knocking out one {subject.record.unit} after the other in {title or subject.name} …"

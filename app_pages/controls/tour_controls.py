@@ -19,9 +19,8 @@ class Stop(NamedTuple):
     seen: str
     page: Page
     parts: Mapping[str, str] = {}
-    otherwise: str = (
-        ""  # the same where the input is a picture, or no word is hidden; {part} is what is clicked
-    )
+    # The same where the input is a picture, or no word is hidden; {part} is what is clicked.
+    otherwise: str = ""
     hides_a_word: bool = False  # that on which the answer depends most
     is_of_training: bool = False  # needs the recording that an encoder brings of its training
 

@@ -11,6 +11,5 @@ PROBE = SelectBox[int](
 )
 CURVES = SelectBox("training_curves", "Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), width=260)
 LOG_STEPS = Toggle("training_log", "Logarithmic steps")
-MOMENT = Code(
-    "moment", pattern=INDEX
-)  # of the longest recording; the player sets it once nothing moves any more
+# A step of the longest recording; the player sets it once nothing moves any more.
+MOMENT = Code("moment", pattern=INDEX)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from app_pages.controls.address import LONGEST
-from app_pages.inputs.uploaded_text import decode
+from app_pages.inputs.parse_texts import decode
 from model.files.table_file import csv_error_message
 
 MOST = 200  # pairs

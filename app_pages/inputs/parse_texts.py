@@ -5,14 +5,26 @@ from collections.abc import Iterable
 
 from app_pages.controls.address import LONGEST
 from app_pages.inputs.input_list import InputList, Item
-from app_pages.inputs.uploaded_text import decode
 from app_pages.toolkit.markdown import counted
+from model.files import table_file
 from model.files.table_file import find_separator, read_table
 from model.inputs import Text
 
 MOST = 500  # texts
 MOST_SIGNS = 5_000_000  # of all that was pasted or stands in a file
 COLUMNS = ("text", "second", "label")
+
+
+def decode(name: str, content: bytes) -> tuple[str, str]:
+    """The text of a file that a user uploads, and the file's name in quotation marks for sentences about it.
+
+    UTF-8, or UTF-16 with a byte order mark. Raises ValueError, with a one-sentence message, for anything else.
+    """
+    quoted_name = f"“{name[-60:]}”"
+    try:
+        return table_file.decode(content), quoted_name
+    except ValueError as error:
+        raise ValueError(f"{quoted_name} cannot be read: {error}.") from None
 
 
 def from_file(name: str, content: bytes) -> InputList:

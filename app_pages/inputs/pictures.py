@@ -8,7 +8,7 @@ from PIL import Image
 from app_pages.inputs.drawing.code import to_code
 from app_pages.inputs.drawing.picture import from_file, in_colour
 from app_pages.inputs.input_list import InputList, Item
-from app_pages.inputs.uploaded_text import decode
+from app_pages.inputs.parse_texts import decode
 from app_pages.toolkit.markdown import counted
 from model.files.table_file import read_table
 from model.inputs import Picture
@@ -18,9 +18,8 @@ LONGER_SIDE = 512  # pixels that are kept of one: more of so many would only cos
 LONGEST_NAME = 60
 _EXPLAINED = 3  # files for which the reason is given
 
-Files = Sequence[
-    tuple[str, Callable[[], bytes]]
-]  # names, and what reads them, so that one is in memory at a time
+# Names, and what reads them, so that one is in memory at a time.
+Files = Sequence[tuple[str, Callable[[], bytes]]]
 
 
 def from_files(files: Files) -> InputList:

@@ -69,7 +69,7 @@ def in_list_order(
     **options: Any,
 ) -> list:
     """Results of `make(encoder, inputs, **options)`, one for each of the `readable` inputs, in the order of the list. Inputs are
-    read sorted by length, so that those of one length share a batch.
+    read sorted by length, that of texts from their tokens in `encoded`, so that those of one length share a batch.
     """
     numbers = sorted(readable, key=lambda number: (len(encoded.get(number, ())), number))
     inputs = tuple(readable[number] for number in numbers)

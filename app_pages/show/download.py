@@ -46,12 +46,12 @@ def download(
     figure: FigureOrMaker,
     key: str,
     *,
-    others: Mapping[str, FigureOrMaker] = MappingProxyType({}),
+    other_figures: Mapping[str, FigureOrMaker] = MappingProxyType({}),
     full_screen: bool = False,
 ) -> None:
     """Draws the menu of the figure with this `key`; a callable makes the figure only when it is selected in the open menu.
 
-    For an expression the menu also shows its Python code. `others` are more figures by key that the same chart shows. With
+    For an expression the menu also shows its Python code. `other_figures` are more figures by key that the same chart shows. With
     `full_screen` the menu starts with that choice, for the chart in the current container.
     """
     label = f"Download the figure: {key.replace('_', ' ')}"
@@ -63,21 +63,17 @@ def download(
                 st.button(
                     "Full screen", key=f"full_screen_of_{key}", icon=":material/fullscreen:", type="tertiary"
                 )
-            figures = {key: figure, **others}
+            figures = {key: figure, **other_figures}
             once = {
                 name: cache(made) if callable(made) and not isinstance(made, Expression) else made
                 for name, made in figures.items()
             }
-            _draw_menu(once, key)
+            with st.container(gap="xsmall"):  # so that all of it is seen in a low window
+                _draw_menu(once, key)
 
 
 @st.fragment
 def _draw_menu(figures: Mapping[str, FigureOrMaker], key: str) -> None:
-    with st.container(gap="xsmall"):  # so that all of it is seen in a low window
-        _draw_choices(figures, key)
-
-
-def _draw_choices(figures: Mapping[str, FigureOrMaker], key: str) -> None:
     figure_key = key
     if len(figures) > 1:
         figure_key = _choose_option(

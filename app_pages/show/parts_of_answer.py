@@ -97,9 +97,8 @@ def draw_parts_of_answer(
             frames[side.title] = call(frames[side.title].merge, of_heads, "left", "part")
         st.caption(_agreement_sentence(sides, [source() for source in effects]))
     placements = [side.subject.loaded.config.norm_placement for side in sides]
-    quantity = " · ".join(
-        dict.fromkeys(result.quantity for result in parts)
-    )  # of words, two tokenizers have two
+    # Of words, two tokenizers have two.
+    quantity = " · ".join(dict.fromkeys(result.quantity for result in parts))
     colours = side_colours(placements)
     options = {"quantity": quantity, "colours": colours, "height": height} | _class_options(sides, answers)
     with figure:
@@ -111,17 +110,12 @@ def _class_options(sides: tuple[Side, Side], answers: tuple[Explained, Explained
     classes.
     """
     config, number = sides[0].subject.loaded.config, answers[0]
-    predicted = [side.record.predicted_class for side in sides]
+    predicted = [side.predicted for side in sides]
     if not isinstance(number, int) or not config.chooses_class or None in predicted:
         return {}
     names = config.class_names
     other = names[1 - number] if len(names) == 2 else "the other classes"
-    of_sides = [
-        side.record.class_names[index]
-        for side, index in zip(sides, predicted, strict=True)
-        if index is not None
-    ]
-    return {"answers": of_sides, "ends": (other, names[number])}
+    return {"answers": predicted, "ends": (other, names[number])}
 
 
 def _result_expression(function: Callable[..., Any], subject: LiveSubject, answer: Explained) -> Expression:

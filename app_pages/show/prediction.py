@@ -15,7 +15,8 @@ _BAR = 52  # pixels of a bar that stands for 100 %
 
 
 def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> None:
-    """Draws the most probable class, its probability and, if `label` is the correct class, whether the prediction is right.
+    """Draws the most probable class below the `title`, its probability and, if the correct class `label` is known, whether the
+    prediction is right.
 
     With more than two classes the next most probable follow. An encoder without single-label classes shows its numbers, a
     probability for each class, or a sentence that it has no prediction. If more than half of the tokens are unknown, a remark

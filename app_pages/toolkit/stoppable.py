@@ -2,7 +2,7 @@
 
 A click on Stop ends the run of the page at the next step of the bar. The page then says how much of the work is done and offers
 to continue; steps whose results are cached are not computed again. Work that is estimated to take more than half a second can
-wait for a button, see `is_wanted`. Each piece of work is identified by `what`, a hashable value.
+wait for a button, see `is_wanted`. Each piece of work is identified by `work_key`, a hashable value.
 """
 
 import time
@@ -23,9 +23,8 @@ from viz.builders.number_format import format_number
 
 GLANCE = 0.4  # seconds; what is cached takes less, and a bar would only flicker
 _WORK = "work"  # in the session: the state of each piece of work that was begun
-_wanted: ContextVar[Hashable] = ContextVar(
-    "wanted", default=None
-)  # the work of `until_done` around this call
+# The work of `until_done` around this call.
+_wanted: ContextVar[Hashable] = ContextVar("wanted", default=None)
 
 Result = TypeVar("Result")
 
@@ -39,17 +38,17 @@ class _State:
     is_done: bool = False  # kept of what waits for a button, which then need not be pressed again
 
 
-def in_steps(steps: Sequence[Callable[[], Result]], text: str, what: Hashable) -> list[Result]:
+def in_steps(steps: Sequence[Callable[[], Result]], text: str, work_key: Hashable) -> list[Result]:
     """Results of the steps, called one after the other under a progress bar labelled `text`."""
-    return list(with_progress((step() for step in steps), lambda _: 1 / len(steps), text, what))
+    return list(with_progress((step() for step in steps), lambda _: 1 / len(steps), text, work_key))
 
 
 def with_progress(
-    parts: Iterable[Result], share: Callable[[Result], float], text: str, what: Hashable
+    parts: Iterable[Result], share: Callable[[Result], float], text: str, work_key: Hashable
 ) -> Iterator[Result]:
     """Yields `parts` one by one; after each part the progress bar advances by `share(part)`; all shares sum to 1."""
     total = 0.0
-    with progress(text, what) as move:
+    with progress(text, work_key) as move:
         for part in parts:
             yield part
             total += share(part)
@@ -58,33 +57,33 @@ def with_progress(
 
 @contextmanager
 def progress(
-    text: str, what: Hashable, container: DeltaGenerator | None = None
+    text: str, work_key: Hashable, container: DeltaGenerator | None = None
 ) -> Iterator[Callable[..., None]]:
     """Context that yields a function to move a progress bar: it takes the share that is done, from 0 to 1, and optionally another
     text.
 
-    The bar is drawn in `container`, by default the current one. `what` identifies the work: if work of the same `what` was
+    The bar is drawn in `container`, by default the current one. `work_key` identifies the work: if work of the same `work_key` was
     stopped before, the page ends here, with a button to continue.
     """
-    what, container = _wanted.get() or what, container or st.empty()
-    if stopped_at(what) is not None:
-        say_stopped(text, what, container)
+    work_key, container = _wanted.get() or work_key, container or st.empty()
+    if stopped_at(work_key) is not None:
+        say_stopped(text, work_key, container)
         st.stop()
     try:
-        yield _Bar(text, what, container).move
+        yield _Bar(text, work_key, container).move
     except Exception:  # not where Streamlit ends the run: the next one draws its own
         container.empty()
         raise
     container.empty()
     if _wanted.get() is None:
-        _work_states().pop(what, None)
+        _work_states().pop(work_key, None)
 
 
 class _Bar:
     """A progress bar with a Stop button."""
 
-    def __init__(self, text: str, what: Hashable, container: DeltaGenerator) -> None:
-        self._text, self._what, self._container = text, what, container
+    def __init__(self, text: str, work_key: Hashable, container: DeltaGenerator) -> None:
+        self._text, self._work_key, self._container = text, work_key, container
         self._start = time.monotonic()
         self._bar: DeltaGenerator | None = None
 
@@ -92,46 +91,46 @@ class _Bar:
         if time.monotonic() - self._start <= GLANCE:
             return
         share = min(share, 1.0)
-        _work_states().setdefault(self._what, _State()).share = share
+        _work_states().setdefault(self._work_key, _State()).share = share
         label = text or f"{self._text} {format_number(share, '.0%')}"
         if self._bar is None:
             with self._container.container(horizontal=True, vertical_alignment="bottom"):
                 self._bar = st.progress(share, label)
-                _draw_button("Stop", "stop", self._what, partial(_stop, self._what))
+                _draw_button("Stop", "stop", self._work_key, partial(_stop, self._work_key))
         else:
             self._bar.progress(share, label)
 
 
-def stopped_at(what: Hashable) -> float | None:
+def stopped_at(work_key: Hashable) -> float | None:
     """Share of the work, from 0 to 1, that was done when the user stopped it; None if it was not stopped."""
-    state = _work_states().get(what)
+    state = _work_states().get(work_key)
     return state.share if state is not None and state.is_stopped else None
 
 
-def say_stopped(text: str, what: Hashable, container: DeltaGenerator) -> None:
+def say_stopped(text: str, work_key: Hashable, container: DeltaGenerator) -> None:
     """Writes how much of the stopped work is done, with a button to continue."""
     with container.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"{text.removesuffix(' …')}: stopped at {format_number(_work_states()[what].share, '.0%')}.",
+            f"{text.removesuffix(' …')}: stopped at {format_number(_work_states()[work_key].share, '.0%')}.",
             width="content",
         )
-        _draw_button("Continue", "play_arrow", what, partial(begin_anew, what))
+        _draw_button("Continue", "play_arrow", work_key, partial(begin_anew, work_key))
 
 
-def begin_anew(what: Hashable) -> None:
+def begin_anew(work_key: Hashable) -> None:
     """Callback: forgets that this work was stopped."""
-    _work_states().pop(what, None)
+    _work_states().pop(work_key, None)
 
 
 def is_wanted(
-    what: Hashable, label: str, key: str, *, is_short: bool, container: DeltaGenerator | None = None
+    work_key: Hashable, label: str, key: str, *, is_short: bool, container: DeltaGenerator | None = None
 ) -> bool:
     """Whether to do this work now: it `is_short` and was not stopped, was finished before, or the button is pressed that is drawn
     otherwise (in `container`, by default the current one).
 
-    The work itself belongs inside `until_done(what)`.
+    The work itself belongs inside `until_done(work_key)`.
     """
-    state = _work_states().get(what, _State())
+    state = _work_states().get(work_key, _State())
     if state.is_done or (is_short and not state.is_stopped):
         return True
     container = st.empty() if container is None else container.empty()
@@ -141,35 +140,35 @@ def is_wanted(
             st.caption("Stopped before its end.", width="content")
     if is_pressed:
         container.empty()
-        _work_states()[what] = _State()
+        _work_states()[work_key] = _State()
     return is_pressed
 
 
 @contextmanager
-def until_done(what: Hashable) -> Iterator[None]:
+def until_done(work_key: Hashable) -> Iterator[None]:
     """Context for work that was `is_wanted`. Stop at any progress bar inside it stops the whole work; it counts as done only if
     the context ends normally.
     """
-    token = _wanted.set(what)
+    token = _wanted.set(work_key)
     try:
         yield
     finally:
         _wanted.reset(token)
-    if what in _work_states():
-        _work_states()[what] = _State(is_done=True)
+    if work_key in _work_states():
+        _work_states()[work_key] = _State(is_done=True)
 
 
-def _draw_button(label: str, icon: str, what: Hashable, on_click: Callable[[], None]) -> None:
+def _draw_button(label: str, icon: str, work_key: Hashable, on_click: Callable[[], None]) -> None:
     """Draws a button for this work; several bars of one piece of work have one each, which do the same."""
     for number in count():
-        key = f"{label.lower()}_{hash(what) & 0xFFFFFFFF:x}_{number}"
+        key = f"{label.lower()}_{hash(work_key) & 0xFFFFFFFF:x}_{number}"
         with suppress(StreamlitDuplicateElementKey):
             st.button(label, icon=f":material/{icon}:", key=key, on_click=callback(key, on_click))
             return
 
 
-def _stop(what: Hashable) -> None:
-    _work_states().setdefault(what, _State()).is_stopped = True
+def _stop(work_key: Hashable) -> None:
+    _work_states().setdefault(work_key, _State()).is_stopped = True
 
 
 def _work_states() -> dict[Hashable, _State]:

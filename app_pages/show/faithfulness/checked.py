@@ -62,7 +62,7 @@ def check_map(
     without curves, which `with_curves` adds.
 
     If the knock-outs take longer than half a second and are not `wanted` already, draws a button with this `key` and returns None
-    until it is pressed.
+    until it is pressed. `title` is what the progress bar calls the encoder, by default its name.
     """
     record = subject.record
     positions = explained_positions(record, answer.word)

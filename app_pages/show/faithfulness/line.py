@@ -78,7 +78,7 @@ def faithfulness(
     checked = None
     if why_unchecked is None and isinstance(subject, LiveSubject) and kind is not None:
         with st.container(key="faithfulness_line", gap=None):
-            wanted = Wanted(is_already=is_wanted, button=button)
+            wanted = Wanted(is_requested=is_wanted, button=button)
             checked = check_map(subject, pattern(), kind, answer, key="faithfulness_check", wanted=wanted)
             if checked is not None:
                 checked = with_curves(

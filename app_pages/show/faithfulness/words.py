@@ -57,7 +57,7 @@ def stored_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) 
 
 @cached
 def _shares_by_map(
-    name: Checkpoint, _of: stored_results.States
+    name: Checkpoint, _state: stored_results.States
 ) -> dict[tuple[str, int, int | None], tuple[float | None, int]]:
     """Share of examples with a readable map and number of examples on which that can be decided, by lens, layer and head (None
     for a lens without heads).
@@ -89,14 +89,14 @@ _WHY = {
 }
 
 
-def agreement_sentence(of_map: Verdict, kind: KnockOutKind, answer: Answer) -> str:
+def agreement_sentence(verdict: Verdict, kind: KnockOutKind, answer: Answer) -> str:
     """Sentence with the rank correlation between the map's scores and the effects of hiding each token or patch."""
     value = (
-        "cannot be computed" if math.isnan(of_map.spearman) else f"**{_correlation_text(of_map.spearman)}**"
+        "cannot be computed" if math.isnan(verdict.spearman) else f"**{_correlation_text(verdict.spearman)}**"
     )
     record = answer.record
-    units = record.unit if of_map.n == 1 else record.units
-    return f"Rank correlation with the effect of hiding each {record.unit} ({NAMES[kind]}): {value} over {of_map.n} {units}."
+    units = record.unit if verdict.n == 1 else record.units
+    return f"Rank correlation with the effect of hiding each {record.unit} ({NAMES[kind]}): {value} over {verdict.n} {units}."
 
 
 NOT_CHECKED = (
@@ -105,42 +105,42 @@ NOT_CHECKED = (
 )
 
 
-def short_verdict(of_map: Verdict | None) -> str:
-    """The verdict in a word or two; `of_map` is None for a map that was not checked."""
-    if of_map is None or (of_map.undecidable is None and of_map.n >= 2 and of_map.area is None):
+def short_verdict(verdict: Verdict | None) -> str:
+    """The verdict in a word or two; `verdict` is None for a map that was not checked."""
+    if verdict is None or (verdict.undecidable is None and verdict.n >= 2 and verdict.area is None):
         return "not checked"
-    if of_map.n < 2 or of_map.undecidable is not None:
+    if verdict.n < 2 or verdict.undecidable is not None:
         return "cannot be told"
-    return "yes" if of_map.readable else "no"
+    return "yes" if verdict.readable else "no"
 
 
-def conclusion_sentence(of_map: Verdict, answer: Answer, what: str = "map") -> str:
+def conclusion_sentence(verdict: Verdict, answer: Answer, what: str = "map") -> str:
     """Sentence on whether the map (or what `what` names) shows what the answer depends on, by the rule of
     `model.experiments.faithfulness`, with the rank correlation and the area under the deletion curve that decide it.
     """
-    return f"Does this {what} show what {plain(answer.quoted)} hangs on? {_reply(of_map, answer)}"
+    return f"Does this {what} show what {plain(answer.quoted)} hangs on? {_reply(verdict, answer)}"
 
 
-def _reply(of_map: Verdict, answer: Answer) -> str:
+def _reply(verdict: Verdict, answer: Answer) -> str:
     units = answer.record.units
-    if of_map.n < 2:
+    if verdict.n < 2:
         return "There is nothing to rank."
-    if of_map.undecidable is not None:
-        reason = _WHY[of_map.undecidable].format(units=units, answer=answer.noun)
+    if verdict.undecidable is not None:
+        reason = _WHY[verdict.undecidable].format(units=units, answer=answer.noun)
         return f"That **cannot be told** from this input: {reason}."
-    if of_map.area is None or of_map.deletion_areas is None:
+    if verdict.area is None or verdict.deletion_areas is None:
         return "Not decided yet: hiding more and more of the input, in the order of this map, takes a while. A button starts it."
-    spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {units}"
-    area = f"deletion area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deletion_areas)}"
-    if of_map.readable:
+    spearman = f"Spearman {_correlation_text(verdict.spearman)} over {verdict.n} {units}"
+    area = f"deletion area {format_number(verdict.area, '.3f')}, random {_random_areas_text(verdict.deletion_areas)}"
+    if verdict.readable:
         return f"**Yes**: the {units} that it shows as strong are those without which it changes ({spearman}; {area})."
-    if math.isnan(of_map.spearman):
+    if math.isnan(verdict.spearman):
         return f"**No**: it gives all {units} the same score."
-    if of_map.correlates:
+    if verdict.correlates:
         return f"**No**: hiding first what it shows as strongest changes the answer no faster than hiding in random order ({area})."
     limit = f"below {LEAST_CORRELATION:g}"
-    if of_map.spearman >= LEAST_CORRELATION:
-        limit = f"but p = {format_number(of_map.p, '.2g')}"
+    if verdict.spearman >= LEAST_CORRELATION:
+        limit = f"but p = {format_number(verdict.p, '.2g')}"
     return f"**No**: it does not clearly rank the {units} by how much the answer needs them ({spearman}, {limit})."
 
 
@@ -156,43 +156,43 @@ def other_attention_sentence(changes: OtherAttention, answer: Answer) -> str:
     )
 
 
-def uncertainty_text(of_map: Verdict) -> str:
+def uncertainty_text(verdict: Verdict) -> str:
     """Correlation with its p-value and its 95 % interval, as text; "" where there is no correlation."""
-    if math.isnan(of_map.spearman):
+    if math.isnan(verdict.spearman):
         return ""
     p = (
         f"p ≤ {1 / (1 + N_SHUFFLES):g}"
-        if of_map.p <= 1 / (1 + N_SHUFFLES)
-        else f"p = {format_number(of_map.p, '.2g')}"
+        if verdict.p <= 1 / (1 + N_SHUFFLES)
+        else f"p = {format_number(verdict.p, '.2g')}"
     )
-    correlation = f"Spearman {format_number(of_map.spearman, '.3f')}, {p}"
-    if math.isnan(of_map.low):
+    correlation = f"Spearman {format_number(verdict.spearman, '.3f')}, {p}"
+    if math.isnan(verdict.low):
         return f"{correlation}; too few for an interval."
-    low, high = format_number(of_map.low, ".2f"), format_number(of_map.high, ".2f")
-    return f"{correlation}, 95{THIN}% interval {low} to {high}, n = {of_map.n}."
+    low, high = format_number(verdict.low, ".2f"), format_number(verdict.high, ".2f")
+    return f"{correlation}, 95{THIN}% interval {low} to {high}, n = {verdict.n}."
 
 
-def areas_sentence(of_map: Verdict) -> str:
+def areas_sentence(verdict: Verdict) -> str:
     """Sentence on the areas under the deletion curves; "" where they were not computed."""
-    if of_map.area is None or of_map.deletion_areas is None:
+    if verdict.area is None or verdict.deletion_areas is None:
         return ""
-    curve = of_map.deletion_areas
-    comparison = "above" if of_map.passes_deletion else "not above"
+    curve = verdict.deletion_areas
+    comparison = "above" if verdict.passes_deletion else "not above"
     perfect = "above it as well" if curve.perfect > curve.bound else "not above it either"
-    area, bound = format_distinct(of_map.area, curve.bound, ".3f")
+    area, bound = format_distinct(verdict.area, curve.bound, ".3f")
     return (
         f"Area under the deletion curve {area}; {N_ORDERS} random orders {_random_areas_text(curve)}: {comparison} {bound}. "
         f"That of the perfect map, {format_distinct(curve.perfect, curve.bound, '.3f')[0]}, is {perfect}."
     )
 
 
-def over_data_sentence(held: OverData) -> str:
+def over_data_sentence(over_data: OverData) -> str:
     """Sentence on the share of a data set's examples on which the map may be read as an explanation."""
-    if held.share is None:
-        return f"This cannot be told on any of {held.n:,} {held.data}."
+    if over_data.share is None:
+        return f"This cannot be told on any of {over_data.n:,} {over_data.data}."
     return (
-        f"Over a data set: this can be told on {held.n_judged:,} of {held.n:,} {held.data}, and on "
-        f"{percent(held.share, 0)} of those this map explains the answer."
+        f"Over a data set: this can be told on {over_data.n_judged:,} of {over_data.n:,} {over_data.data}, and on "
+        f"{percent(over_data.share, 0)} of those this map explains the answer."
     )
 
 

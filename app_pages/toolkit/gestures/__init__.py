@@ -22,9 +22,8 @@ def _component(
 
 
 HERE = Path(__file__).parent
-MASKED_ROW = (HERE / "masked_row.js").read_text(
-    encoding="utf-8"
-)  # stands before scripts that call `maskedRow`
+# Stands before scripts that call `maskedRow`.
+MASKED_ROW = (HERE / "masked_row.js").read_text(encoding="utf-8")
 _link = _component(
     "copy_link",
     html='<button type="button" title="Copies a link that opens this view">Copy link</button>',

@@ -47,7 +47,7 @@ def open_masks(open_app: Open) -> Open:
 
 def without(*keys: int) -> ForwardRecord:
     """The record of the text without these keys."""
-    return LiveSubject("imdb-pre-ln", TEXT, changed=without_keys(*keys)).record
+    return LiveSubject("imdb-pre-ln", TEXT, intervention=without_keys(*keys)).record
 
 
 @pytest.mark.rest_is_slow
