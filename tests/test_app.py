@@ -74,22 +74,6 @@ def test_other_pages_need_no_input(open_app, page):
     assert charts if "training" not in page else "There is no recording of imdb-pre-ln" in app.info[0].value
 
 
-def test_the_address_brings_back_what_was_chosen(open_app):
-    app = open_app(
-        text="great film", checkpoint="imdb-pre-ln", layer="1", head="1", query="2 film", part="mean"
-    )
-    assert not app.exception
-    held = {key: value(app, key) for key in ("text", "checkpoint", "layer", "head", "query", "part")}
-    assert held == {
-        "text": "great film",
-        "checkpoint": "imdb-pre-ln",
-        "layer": 1,
-        "head": 1,
-        "query": 2,
-        "part": "mean",
-    }
-
-
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize(
     ("key", "nonsense"),
@@ -110,22 +94,6 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_app, key, nonse
     app = open_app(**{key: nonsense}, forgiven=[key])
     assert prediction(app)
     assert value(app, key) in (DEFAULTS[key], None)
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize("nonsense", ["perhaps", ""])
-def test_nonsense_for_the_lines_shows_all_of_them(open_app, nonsense):
-    app = open_app(view="lines", all_queries=nonsense, forgiven=["all_queries"])
-    assert prediction(app)
-    assert value(app, "all_queries") is True
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize("number", ["-1", "10000", "1e99", "nan", "seven"])
-def test_a_digit_that_there_is_not_is_the_first_one(open_app, number):
-    app = open_app(kind="Digit", digit=number, forgiven=["digit"])
-    assert not app.exception
-    assert value(app, "digit") == 0
 
 
 def test_a_damaged_drawing_in_the_address_gives_one_sentence(open_app):
@@ -221,12 +189,6 @@ def test_a_shorter_text_keeps_the_query_within_it(open_app):
     assert not app.exception
     assert value(app, "layer") == 1
     assert value(app, "query") == 1  # x of [CLS], x, [SEP], since film is not there
-
-
-def test_the_choice_of_a_head_outlives_a_change_of_the_page(open_app):
-    app = open_app(layer="1", head="1").switch_page(PAGES[1]).run()
-    assert not app.exception
-    assert (value(app, "layer"), value(app, "head")) == (1, 1)
 
 
 def test_what_was_chosen_on_a_page_is_still_chosen_after_a_look_at_another(open_app):

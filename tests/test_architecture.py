@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.architecture import ENCODER, PICTURE, Graph, imports, picture, reduced, rows_of
+from tests.architecture import PICTURE, Graph, picture, reduced, rows_of
 from tests.test_boundaries import PYTHON, ROOT
 
 DIAMOND: Graph = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}}
@@ -24,12 +24,6 @@ def test_each_box_stands_below_all_that_it_imports():
     assert rows == [["a"], ["b", "c"], ["a>1>d", "d"]] or rows == [["a"], ["b", "c", "a>1>d"], ["d"]]
     assert ("a", "a>1>d") in links
     assert ("a>1>d", "d") in links
-
-
-@pytest.mark.rest_is_slow
-@pytest.mark.parametrize("top", ["model", "viz", "app_pages"])
-def test_no_two_folders_import_each_other(top):
-    assert not [box for box in imports(top) if "," in box and box != ENCODER]
 
 
 def test_the_page_names_each_folder_once():

@@ -43,10 +43,8 @@ NEVER_LOADS = {
     "model": {"streamlit", "plotly", "altair", "viz", "app_pages"},
     "viz": {"torch", "streamlit", "app_pages"},
 }
-ALSO_LOADS = {
-    "model": [],
-    "viz": ["model.record.record_file"],
-}  # which draws a record from a file without torch
+# `record_file` draws a record from a file without torch.
+ALSO_LOADS = {"model": [], "viz": ["model.record.record_file"]}
 # Whatever unpickles runs code that came with the data; the encoder here is our own.
 NOWHERE = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load", "transformers"}
 KEYWORDS_NOWHERE = {"allow_pickle", "use_container_width"}

@@ -15,10 +15,9 @@ from viz.builders.token_label import FONT
 IN_FIGURES = {LARGE, MIDDLE, SMALL}
 # The page's heading, text, what is small; 0 hides letters. Pixels stand where a component is laid out in pixels.
 ON_PAGES = {"1.6rem", "1rem", "0.875rem", "24px", "15px", "13px", "11px", "inherit", "1em", "0"}
-ON_PAGES.add("calc(15px")  # of the root, for an audience: all that is said in rem grows with it
-ON_PAGES.add(
-    "1.06rem"
-)  # of formulas for an audience: their indices, 0.7 of it, are then as large as the smallest letters
+# For an audience: the root's, with which all grows that is said in rem; and that of formulas, whose indices, 0.7 of it, are then
+# as large as the smallest letters.
+ON_PAGES |= {"calc(15px", "1.06rem"}
 STYLES = sorted(path for folder in ("app_pages", "viz") for path in (ROOT / folder).rglob("*.css"))
 STORED: dict[str, Any] = json.loads(FORMS.read_text(encoding="utf-8"))
 PLOTLY = [name for name, form in STORED.items() if "layout" in form]

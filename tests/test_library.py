@@ -176,18 +176,6 @@ def test_the_installed_command_serves_the_app(site, elsewhere):
     assert "Traceback" not in errors
 
 
-@pytest.mark.slow
-def test_a_record_is_read_and_drawn_without_torch(site, elsewhere):
-    lines = (
-        "from loupe import from_arrays, head_overview, read_record, save_record",
-        "save_record(from_arrays([[[[1.0]]]], ['a']), 'a.npz', {})",
-        "print(read_record('a.npz'))",
-        "import sys; print('torch' in sys.modules)",
-    )
-    result = run(site, elsewhere, "-c", "\n".join(lines))
-    assert (result.stderr, result.stdout) == ("", "AttentionRecord(1 token 'a', 1 layer × 1 head)\nFalse\n")
-
-
 @pytest.fixture(scope="module")
 def without_torch(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment of its own, in which is the wheel, what it needs by itself and what that needs, and nothing else.

@@ -3,7 +3,7 @@ import pytest
 import streamlit as st
 
 from app_pages.controls.chosen_word import first_query, keep_query, take_word
-from app_pages.controls.input_controls import CHECKPOINT, TEXT
+from app_pages.controls.input_controls import TEXT
 from app_pages.controls.map_controls import QUERY
 from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD
 from model.record import AttentionRecord, Role
@@ -85,12 +85,3 @@ def test_the_key_follows_its_word_too(open_app):
     assert app.query_params["inside_key"] == "2 film"
     app.text_area(key="text").set_value("great").run()
     assert app.query_params["inside_key"] == "strongest"
-
-
-def test_another_kind_of_input_begins_anew(open_app):
-    app = open_app(ATTENTION, TEXT.to("not great"), CHECKPOINT.to("imdb-pre-ln"), query="2 great")
-    app.segmented_control(key="kind").set_value("Digit").run()
-    assert app.query_params["query"] == "[CLS]"
-    app.selectbox(key="query").select_index(3).run()
-    app.segmented_control(key="kind").set_value("Text").run()
-    assert app.query_params["query"] == "2 great"

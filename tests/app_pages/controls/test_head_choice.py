@@ -94,16 +94,6 @@ def test_the_query_is_named_by_its_place_and_token(open_app):
     ]
 
 
-def test_in_another_text_the_box_and_the_address_have_the_new_place_of_the_word(open_app):
-    app = open_app(ATTENTION, TEXT.to("not great film"), query="2 great")
-    app.text_area(key="text").set_value("great film").run()
-    box = app.selectbox(key="query")
-    assert box.value == 1
-    # Without this the browser would go on sending "2 great", which is none of the options any more.
-    assert (box.proto.set_value, box.proto.raw_value) == (True, "1 great")
-    assert app.query_params["query"] == "1 great"
-
-
 def test_the_help_tells_what_no_word_and_no_patch_is(open_app):
     message = open_app(ATTENTION, TEXT.to("not greatly"), query="0 [CLS]").selectbox(key="query").help
     assert "`[CLS]` at the beginning stands for the whole: the classifier reads its row" in message

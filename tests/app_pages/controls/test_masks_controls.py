@@ -1,7 +1,6 @@
 import pytest
 import streamlit as st
 
-from app_pages.controls.address import begin_run
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS, block, blocked
 
 
@@ -36,11 +35,3 @@ def test_what_is_blocked_is_read_again(address):
     block(BLOCKED_CELLS, [(2, 1), (0, 3)])
     assert address == {BLOCKED_CELLS.key: "0-3.2-1"}
     assert blocked(BLOCKED_CELLS, 4) == ((0, 3), (2, 1))
-
-
-def test_what_a_change_of_the_page_dropped_is_put_back(address):
-    block(BLOCKED_CELLS, [(2, 1)])
-    address.clear()
-    begin_run("masks")
-    assert blocked(BLOCKED_CELLS, 10) == ((2, 1),)
-    assert address == {"masks_cells": "2-1"}

@@ -15,31 +15,22 @@ FIRST = {"predicted": np.array([7, 2, 4, 1], np.uint8), "loss": np.array([0.1, 0
 SECOND = {"predicted": np.array([7, 3, 4, 7], np.uint8), "loss": np.array([0.1, 9, 3, 0.1], np.float32)}
 
 
-def test_as_they_come():
-    ids, captions = ordered(LABELS, "all", AS_THEY_COME, [])
-    assert ids.tolist() == [0, 1, 2, 3]
-    assert captions == ["7", "2", "1", "7"]
-
-
-def test_one_class_alone():
-    assert ordered(LABELS, "7", AS_THEY_COME, [])[0].tolist() == [0, 3]
-    assert ordered(LABELS, "5", AS_THEY_COME, [])[0].tolist() == []
-
-
-def test_the_hardest_have_the_largest_loss_and_say_what_was_predicted():
-    ids, captions = ordered(LABELS, "all", HARDEST, [FIRST])
-    assert ids.tolist() == [3, 2, 1, 0]
-    assert captions == ["7→1", "1→4", "2→2", "7→7"]
-
-
-def test_the_hardest_of_a_class():
-    assert ordered(LABELS, "7", HARDEST, [FIRST])[0].tolist() == [3, 0]
-
-
-def test_where_the_two_disagree_the_more_lossy_comes_first():
-    ids, captions = ordered(LABELS, "all", DISAGREE, [FIRST, SECOND])
-    assert ids.tolist() == [1, 3]
-    assert captions == ["2→2|3", "7→1|7"]
+@pytest.mark.parametrize(
+    ("digit_class", "order", "predictions", "ids", "captions"),
+    [
+        ("all", AS_THEY_COME, [], [0, 1, 2, 3], ["7", "2", "1", "7"]),
+        ("7", AS_THEY_COME, [], [0, 3], ["7", "7"]),
+        ("5", AS_THEY_COME, [], [], []),
+        ("all", HARDEST, [FIRST], [3, 2, 1, 0], ["7→1", "1→4", "2→2", "7→7"]),
+        ("7", HARDEST, [FIRST], [3, 0], ["7→1", "7→7"]),
+        ("all", DISAGREE, [FIRST, SECOND], [1, 3], ["2→2|3", "7→1|7"]),  # the more lossy comes first
+    ],
+)
+def test_digits_are_listed_in_order_and_say_what_was_predicted(
+    digit_class, order, predictions, ids, captions
+):
+    numbers, texts = ordered(LABELS, digit_class, order, predictions)
+    assert (numbers.tolist(), texts) == (ids, captions)
 
 
 def offered(app: AppTest) -> list[str]:
@@ -65,11 +56,6 @@ def test_an_order_that_another_checkpoint_lacks_is_left(open_app, checkpoints):
     app.selectbox(key="checkpoint").select("mnist-pre-ln").run()
     assert offered(app) == [AS_THEY_COME]
     assert app.selectbox(key="digit_order").value == AS_THEY_COME
-
-
-def test_damaged_predictions_are_as_none(open_app, checkpoints):
-    (checkpoints / "mnist-post-ln" / "predictions.safetensors").write_bytes(b"{")
-    assert offered(open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))) == [AS_THEY_COME]
 
 
 @pytest.mark.rest_is_slow

@@ -4,7 +4,7 @@ import pytest
 
 from app_pages.controls.address import LONGEST
 from app_pages.inputs.input_list import InputList, Item
-from app_pages.inputs.parse_texts import MOST, MOST_SIGNS, from_file, from_text
+from app_pages.inputs.parse_texts import MOST, MOST_SIGNS, decode, from_file, from_text
 from model.inputs import Text
 
 
@@ -92,6 +92,7 @@ def test_a_long_text_is_cut_to_what_the_box_takes():
         ("a.txt", bytes(100), "is not written in UTF-8"),
         ("a.txt", "Käse".encode("latin-1"), "is not written in UTF-8"),
         ("a.txt", b"\xff\xfea", "is not written in UTF-8"),
+        ("a.csv", b'text,label\n"a" b,1', "in line 2 a quotation mark inside a text is not doubled"),
         ("a.txt", b"x" * (MOST_SIGNS + 1), "at most 5,000,000 can be read"),
     ],
 )
@@ -122,16 +123,21 @@ def test_what_a_spreadsheet_writes_as_unicode_is_read():
     assert labels(from_file("a.txt", "text\tlabel\nKäse\t1\n".encode("utf-16"))) == ["1"]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('text,label\n"a" b,1', "in line 2 a quotation mark inside a text is not doubled"),
-    ],
-)
-def test_odd_tables_are_refused_in_one_sentence(content, message):
-    assert message in refused(lambda: from_text(content))
-
-
 @pytest.mark.parametrize("content", ["text,text\na,b", "text,\na,b", '"', "text,a\n\0,1"])
-def test_other_odd_tables_are_read(content):
+def test_odd_tables_are_read(content):
     assert len(from_text(content).items) == 1
+
+
+def test_the_text_comes_with_the_name_of_its_file():
+    assert decode("a.csv", "größer 🎬".encode("utf-16")) == ("größer 🎬", "“a.csv”")
+
+
+def test_what_is_no_text_is_refused_in_one_sentence():
+    with pytest.raises(
+        ValueError, match=r"^“pictures\.zip” cannot be read: it is not written in UTF-8: save it so, .*\.$"
+    ):
+        decode("pictures.zip", b"\xe4\xf6")
+
+
+def test_a_long_name_is_cut():
+    assert len(decode(f"{'a' * 500}.csv", b"text")[1]) == 62

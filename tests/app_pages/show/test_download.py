@@ -11,13 +11,13 @@ from viz.export import safe_text
 from viz.export.safe_text import file_name
 
 
-def page() -> None:
+def page(tokens: tuple[str, ...] = ("a", "b")) -> None:
     import numpy as np
 
     from app_pages.show.show import show
     from viz.attention.token_heatmaps import weight_heatmap
 
-    show(weight_heatmap(np.eye(2, dtype=np.float32), ["a", "b"]), key="matrix")
+    show(weight_heatmap(np.eye(len(tokens), dtype=np.float32), tokens), key="matrix")
 
 
 @pytest.fixture
@@ -32,9 +32,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict:
     return arguments
 
 
-def opened(drawn: Callable[[], None] = page, last: dict | None = None, **chosen: object) -> AppTest:
-    """The page `drawn` with an open menu; `last` is what was chosen in another one."""
-    app = AppTest.from_function(drawn)
+def opened(
+    drawn: Callable[..., None] = page, *arguments: object, last: dict | None = None, **chosen: object
+) -> AppTest:
+    """The page `drawn` with these arguments and an open menu; `last` is what was chosen in another one."""
+    app = AppTest.from_function(drawn, args=arguments)
     app.session_state["file_of_matrix"] = True
     app.session_state["exported"] = last or {}
     for what, value in chosen.items():
@@ -81,7 +83,7 @@ def page_with_two_figures_in_one_chart() -> None:
     def draw(title: str):
         return weight_heatmap(np.eye(2, dtype=np.float32), ["a", "b"], title=title)
 
-    download(lambda: draw("one head"), "matrix", others={"overview": lambda: draw("all heads")})
+    download(lambda: draw("one head"), "matrix", other_figures={"overview": lambda: draw("all heads")})
 
 
 @pytest.mark.slow
@@ -129,20 +131,11 @@ def test_light_letters_have_a_dark_ground(made, theme, size):
     assert (ground in made["data"]().decode()) == (theme == download.DARK)
 
 
-def page_in_korean() -> None:
-    import numpy as np
-
-    from app_pages.show.show import show
-    from viz.attention.token_heatmaps import weight_heatmap
-
-    show(weight_heatmap(np.eye(2, dtype=np.float32), ["한국", "b"]), key="matrix")
-
-
 @pytest.mark.rest_is_slow
 @pytest.mark.parametrize(("kind", "is_told"), [("png", True), ("svg", True), ("pdf", True), ("csv", False)])
 def test_letters_that_no_font_has_are_told_before_the_download(made, kind, is_told, monkeypatch):
     monkeypatch.setattr(safe_text, "_known", {"한": False, "국": False})
-    app = opened(page_in_korean, kind=kind)
+    app = opened(page, ("한국", "b"), kind=kind)
     assert any("No font here has 한 국" in caption.value for caption in app.caption) == is_told
     assert made["data"]()
 
@@ -170,24 +163,13 @@ def test_numbers_and_title_are_chosen_behind_one_control(made):
     assert counts == [2, 2, 1, 1]
 
 
-def page_of_many_tokens() -> None:
-    import numpy as np
-
-    from app_pages.show.show import show
-    from viz.attention.token_heatmaps import weight_heatmap
-
-    show(weight_heatmap(np.eye(40, dtype=np.float32), [f"t{number}" for number in range(40)]), key="matrix")
+MANY_TOKENS = tuple(f"t{number}" for number in range(40))
 
 
 def test_numbers_that_do_not_fit_are_told_and_no_file_is_offered(made):
-    app = opened(page_of_many_tokens, {"kind": "svg", "size": download.COLUMN, "numbers": "all"})
+    app = opened(page, MANY_TOKENS, last={"kind": "svg", "size": download.COLUMN, "numbers": "all"})
     assert "The numbers do not fit" in app.caption[-1].value
     assert not made
-
-
-def test_colours_of_the_other_theme(made):
-    opened(kind="svg", theme=download.DARK)
-    assert "#fafafa" in made["data"]().decode()
 
 
 def test_what_was_chosen_is_what_the_next_figure_begins_with(made):
@@ -220,7 +202,7 @@ def test_the_name_says_what_is_in_the_file(held, key, name, monkeypatch):
 
 
 def test_the_menu_counts_the_columns_of_the_file():
-    app = opened(page_of_many_tokens, {"kind": "csv"})
+    app = opened(page, MANY_TOKENS, last={"kind": "csv"})
     assert app.caption[0].value.endswith("40 rows × 41 columns.")  # one holds the names
 
 

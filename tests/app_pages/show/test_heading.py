@@ -1,17 +1,13 @@
 import pytest
-from streamlit.testing.v1 import AppTest
 
-
-def sentences(app: AppTest) -> str:
-    assert not app.exception
-    return "\n".join(part.proto.body for part in app.get("html"))
+from tests.app_pages.shown_text import html
 
 
 def test_the_line_below_the_title_says_what_the_encoder_is_for_and_what_it_answers(open_app):
     app = open_app()
-    assert "This encoder judges whether a text is positive or negative: <b>" in sentences(app)
+    assert "This encoder judges whether a text is positive or negative: <b>" in html(app)
     app = open_app(kind="Digit")
-    assert "This encoder recognises digits: <b>" in sentences(app)
+    assert "This encoder recognises digits: <b>" in html(app)
 
 
 @pytest.mark.rest_is_slow
@@ -19,12 +15,12 @@ def test_the_line_below_the_title_says_what_the_encoder_is_for_and_what_it_answe
 def test_a_page_with_several_answers_says_what_the_named_encoder_is_for(open_app, page):
     app = open_app(f"app_pages/{page}/page.py")
     name = app.selectbox(key="checkpoint").value
-    assert f"{name} judges whether a text is positive or negative.</p>" in sentences(app)
+    assert f"{name} judges whether a text is positive or negative.</p>" in html(app)
 
 
 @pytest.mark.slow
 def test_a_page_without_an_encoder_says_nothing_of_one(open_app):
-    assert "This encoder" not in sentences(open_app("app_pages/theory/page.py"))
+    assert "This encoder" not in html(open_app("app_pages/theory/page.py"))
 
 
 @pytest.mark.rest_is_slow

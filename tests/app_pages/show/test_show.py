@@ -13,16 +13,14 @@ from streamlit.testing.v1 import AppTest
 from app_pages.show.show import clickable
 from tests.viz.records import heads_record
 from viz.attention.head_overview import head_overview
-from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weight_heatmap
+from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.figure import Figure, VegaFigure
 from viz.builders.heatmap_figure import Heatmap
 from viz.builders.palette import WEIGHTS
-from viz.compare.stage_curves import norm_heatmap
 from viz.export.export_style import ExportStyle
 from viz.export.save import figure_bytes
 from viz.masks.cell_board import cell_board
-from viz.positions.matrix_equations import permutation_panels, sum_of_maps
-from viz.positions.position_heatmaps import learned_positions, shift_of_positions, sinusoid_table
+from viz.positions.matrix_equations import sum_of_maps
 
 FIGURE = VegaFigure({}, {})
 TOKENS = ("[CLS]", "great", "film", "[SEP]")
@@ -30,14 +28,7 @@ PATTERN = np.random.default_rng(0).dirichlet(np.ones(4), 4).astype(np.float32)
 MASK = np.tri(4, dtype=bool)
 KINDS: dict[str, Callable[[], Figure]] = {
     "weights": lambda: weight_heatmap(PATTERN, TOKENS, mask=MASK, query=1),
-    "scores": lambda: score_heatmap(PATTERN, TOKENS),
-    "difference": lambda: difference_heatmap(PATTERN, PATTERN.T, TOKENS),
-    "lengths": lambda: norm_heatmap(PATTERN, TOKENS, TOKENS, limit=1),
     "sum": lambda: sum_of_maps({"a": PATTERN, "b": PATTERN}, TOKENS),
-    "permutation": lambda: permutation_panels(PATTERN, PATTERN, np.arange(4), TOKENS, query=0, is_equal=True),
-    "learned positions": lambda: learned_positions(PATTERN),
-    "sinusoids": lambda: sinusoid_table(PATTERN, position=1),
-    "shift": lambda: shift_of_positions(np.eye(4), pair=0),
     "overview": lambda: head_overview(heads_record(PATTERN[None, None]), selected=(0, 0)),
     "board": lambda: cell_board(PATTERN, TOKENS, mask=MASK, query=0),
 }

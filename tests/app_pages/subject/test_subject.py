@@ -8,8 +8,6 @@ from app_pages.subject import cache, encoders, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.inputs import Picture, Text
-from model.measures.head_measures import head_summary
-from tests.tolerance import rounding
 
 DIGIT = Picture.of(np.arange(784, dtype=np.uint8).reshape(28, 28))
 
@@ -42,30 +40,6 @@ def test_the_tokens_beyond_the_encoder_are_named():
     )
     assert LiveSubject("imdb-pre-ln", Text("great")).left_out == ""
     assert LiveSubject("mnist-pre-ln", DIGIT).left_out == ""
-
-
-@pytest.mark.usefixtures("checkpoints")
-@pytest.mark.parametrize(
-    ("name", "model_input", "unit"),
-    [("imdb-pre-ln", Text("not great"), "tokens"), ("mnist-pre-ln", DIGIT, "patches")],
-)
-def test_every_head_has_its_measures(name, model_input, unit):
-    measures = LiveSubject(name, model_input).measure(head_summary)
-    assert list(measures) == ["entropy", f"mean distance ({unit})"]
-    assert all(values.shape == (2, 2) for values in measures.values())
-    assert ((measures["entropy"] >= 0) & (measures["entropy"] <= 1)).all()
-
-
-@pytest.mark.usefixtures("checkpoints")
-def test_the_measures_are_means_over_queries():
-    pattern = LiveSubject("imdb-pre-ln", Text("not great")).record.pattern[1, 0].astype(float)
-    shown = LiveSubject("imdb-pre-ln", Text("not great")).measure(head_summary)  # [CLS] not great [SEP]
-    entropy = np.mean(-(pattern * np.log(pattern)).sum(axis=1)) / np.log(4)
-    assert shown["entropy"][1, 0] == pytest.approx(entropy, rel=rounding(8 * 4))
-    distance = np.abs(np.subtract.outer(range(4), range(4)))
-    assert shown["mean distance (tokens)"][1, 0] == pytest.approx(
-        (pattern * distance).sum(axis=1).mean(), rel=rounding(4 * 4)
-    )
 
 
 def test_checkpoints_are_listed_by_what_they_take(checkpoints):

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from app_pages.inputs.drawing.code import BLANK
-from app_pages.inputs.drawing.picture import centred, from_file, ink
+from app_pages.inputs.drawing.picture import LONGER_SIDE, centred, from_file, in_colour, ink
 
 
 def file(picture: Image.Image, kind: str = "PNG") -> bytes:
@@ -98,10 +98,11 @@ def test_a_picture_beyond_what_pillow_warns_of_is_refused():
         from_file(header(20_000, 20_000))
 
 
-@pytest.mark.parametrize("content", [b"", b"not a picture", b"\x89PNG\r\n\x1a\n"])
-def test_what_is_no_picture_is_refused(content):
+@pytest.mark.parametrize("content", [b"", b"not a picture", b"GIF89a", b"<svg/>", b"\x89PNG\r\n\x1a\n"])
+@pytest.mark.parametrize("read", [from_file, in_colour])
+def test_what_is_no_picture_is_refused(read, content):
     with pytest.raises(ValueError, match="not a picture"):
-        from_file(content)
+        read(content)
 
 
 def test_a_picture_that_was_cut_is_refused():
@@ -148,8 +149,27 @@ def test_a_picture_whose_exif_is_damaged_is_refused():
     exif[0x0112], exif[0x010E] = 6, "hello"
     Image.fromarray(np.full((40, 40), 200, np.uint8)).save(buffer, "JPEG", exif=exif)
     content = bytearray(buffer.getvalue())
-    content[41] = (
-        0  # the type of the first entry: what is put into an upright picture's EXIF is no number then
-    )
+    # The type of the first entry: what is put into an upright picture's EXIF is no number then.
+    content[41] = 0
     with pytest.raises(ValueError, match="damaged: required argument is not an integer"):
         from_file(bytes(content))
+
+
+# In colour
+
+
+def test_a_picture_in_colour_stays_what_it_is():
+    picture = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(in_colour(file(Image.fromarray(picture))), picture)
+
+
+def test_grey_has_all_colours_alike_and_what_is_transparent_is_white():
+    grey = np.arange(100, dtype=np.uint8).reshape(10, 10)
+    assert (in_colour(file(Image.fromarray(grey))) == grey[..., None]).all()
+    assert (in_colour(file(Image.new("RGBA", (4, 4)))) == 255).all()
+
+
+def test_a_large_picture_is_made_smaller():
+    seen = in_colour(file(Image.new("RGB", (3000, 500))))
+    assert seen.shape[1] == LONGER_SIDE
+    assert abs(seen.shape[0] - 500 * LONGER_SIDE / 3000) <= 1
