@@ -82,17 +82,16 @@ def maps(
     """The record of `subject.viewed`, as an expression: maps through a lens, with word pieces merged or special tokens hidden."""
     result = record(subject)
     if choice.lens.name != ATTENTION:
-        options: dict[str, Any] = {"record": result}
+        inputs: tuple[Expression | None, Expression | None] = None, None
+        class_number = None
         if isinstance(subject, LiveSubject):
-            number = choice.class_number(subject.loaded.config)
-            numbers = () if number is None else (number,)
-            arguments = (encoder(subject.checkpoint), model_input(subject), *numbers)
-        else:
-            arguments = (None, None)
-        result = named("maps", call(through, choice.lens.name, *arguments, **options))
+            inputs = encoder(subject.checkpoint), model_input(subject)
+            class_number = choice.class_number(subject.loaded.config)
+        result = named(
+            "maps", call(through, choice.lens.name, *inputs, class_number=class_number, record=result)
+        )
     if merged or hidden:
-        flags = {name: True for name, flag in (("merged", merged), ("hidden", hidden)) if flag}
-        result = named("words", call(view, result, **flags))
+        result = named("words", call(view, result, merged=merged, hidden=hidden))
     return result.with_value(lambda: subject.viewed(choice, merged=merged, hidden=hidden).record)
 
 

@@ -211,8 +211,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     original = download.download
 
-    def collect(figure: Any, key: str, *, others: Mapping[str, Any] = {}, **_options: bool) -> None:
-        figures.update({key: figure, **others})
+    def collect(figure: Any, key: str, *, other_figures: Mapping[str, Any] = {}, **_options: bool) -> None:
+        figures.update({key: figure, **other_figures})
 
     for path in (ROOT / "app_pages").rglob("*.py"):
         if path.stem not in ("page", "__init__"):
