@@ -182,6 +182,12 @@ class ModelConfig:
         return self.family.d_pooled or self.d_model
 
     @property
+    def n_score_maps(self) -> int:
+        """Number of maps that add up to the scores: 1, or up to 3 where attention is disentangled."""
+        disentangled = self.family.parts.disentangled
+        return 1 if disentangled is None else disentangled.n_maps
+
+    @property
     def has_distance_bias(self) -> bool:
         """Whether a learned bias is added to each score, by the distance between query and key (MPNet, T5), or by the rows and
         columns between two patches (BEiT).

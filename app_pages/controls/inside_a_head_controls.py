@@ -76,8 +76,8 @@ def step_titles(config: ModelConfig) -> dict[str, str]:
         titles = {name: RMS.get(title, title) for name, title in titles.items()}
     if not parts.scaled:
         titles["scale"] = NOT_DIVIDED
-    if (disentangled := parts.disentangled) is not None:
-        titles["scale"] = f"Division by √({disentangled.n_maps} d_k)"
+    elif config.n_score_maps > 1:
+        titles["scale"] = f"Division by √({config.n_score_maps} d_k)"
     return titles
 
 

@@ -24,10 +24,9 @@ class AttentionFormula(NamedTuple):
 
 def divisor_tex(config: ModelConfig) -> str:
     """LaTeX for the square root that divides the dot products, in this encoder's symbols; "" if they are not divided."""
-    parts = config.family.parts
-    if not parts.scaled:
+    if not config.family.parts.scaled:
         return ""
-    return r"\sqrt{d_k}" if parts.disentangled is None else rf"\sqrt{{{parts.disentangled.n_maps} \, d_k}}"
+    return r"\sqrt{d_k}" if config.n_score_maps == 1 else rf"\sqrt{{{config.n_score_maps} \, d_k}}"
 
 
 def attention_formula(config: ModelConfig) -> AttentionFormula:

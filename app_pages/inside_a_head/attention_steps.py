@@ -152,7 +152,7 @@ def scale_formula(view: View) -> Formula:
             rf"{score}_{{ij}} = {q}_i \cdot {k}_j, \quad {score}_{{i,{key}}} = {format_tex(attention.scaled[key], '.4g')}",
             r"This encoder does not divide by √d_k. Its training begins with a W_Q that is smaller by that factor instead.",
         )
-    n_maps = attention.squared_divisor // len(attention.q)
+    n_maps = view.record.config.n_score_maps
     words = "The longer the vectors, the larger their dot products; divided by √d_k, they are about as large at any length."
     if n_maps > 1:
         words += (

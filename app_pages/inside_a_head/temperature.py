@@ -66,9 +66,7 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
 
 def _undivided_temperature(config: ModelConfig) -> float:
     """The temperature that undoes the division of the dot products; 1 if the encoder does not divide them."""
-    parts = config.family.parts
-    n_maps = 1 if parts.disentangled is None else parts.disentangled.n_maps
-    return (n_maps * config.d_k) ** -0.5 if parts.scaled else 1.0
+    return (config.n_score_maps * config.d_k) ** -0.5 if config.family.parts.scaled else 1.0
 
 
 def _undivided_sentence(config: ModelConfig) -> str:

@@ -128,7 +128,6 @@ def query_and_key_text(view: View) -> tuple[str, str]:
 
 def division_text(config: ModelConfig) -> str:
     """The division of the dot products as text: "÷ √d_k", "÷ √(3 d_k)" or "not divided"."""
-    parts = config.family.parts
-    if not parts.scaled:
+    if not config.family.parts.scaled:
         return "not divided"
-    return "÷ √d_k" if parts.disentangled is None else f"÷ √({parts.disentangled.n_maps} d_k)"
+    return "÷ √d_k" if config.n_score_maps == 1 else f"÷ √({config.n_score_maps} d_k)"

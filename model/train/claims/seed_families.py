@@ -1,8 +1,6 @@
 """Trained encoders that differ only in norm placement, grouped by seed, and the held-out examples on which they are measured."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,6 @@ from ..prepare_sentences import development_sentences
 # Name of the encoders on the page, by the beginning of their checkpoints' names.
 ENCODER_NAMES = {"sentences": "small text encoders", "mnist": "digit encoders", "imdb": "review encoders"}
 N_EXAMPLES = 256  # examples for states, patterns and gradients
-BATCH_SIZE = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,16 +82,3 @@ def held_out(loaded: Loaded, folder: Path) -> HeldOut:
         )
     images, labels = examples()
     return HeldOut(inputs=tuple(images), labels=tuple(labels.tolist()), of="test digits")
-
-
-def batches(loaded: Loaded, inputs: Sequence[InputLike]) -> Iterator[list[int]]:
-    """Yields batches as indices of `inputs`; the inputs of a batch have equal length, so that none needs padding."""
-
-    def length(index: int) -> int:
-        return len(loaded.tokenizer.encode(inputs[index]).ids) if loaded.tokenizer else 0
-
-    lengths = {index: length(index) for index in range(len(inputs))}
-    for _, indices_of_length in groupby(sorted(lengths, key=lengths.__getitem__), key=lengths.__getitem__):
-        indices = list(indices_of_length)
-        for start in range(0, len(indices), BATCH_SIZE):
-            yield indices[start : start + BATCH_SIZE]

@@ -15,6 +15,7 @@ from ...capture import activations
 from ...claims.verdict import Measurement
 from ...decompositions.answer_parts import answer_parts
 from ...device import torch_seed
+from ...experiments.batching import batches
 from ...experiments.probabilities import probabilities
 from ...experiments.residual_stream import SUBLAYERS, norms, shares, skip_terms
 from ...inputs import InputLike, prepare
@@ -23,7 +24,7 @@ from ...measures.head_matching import distance_matrix, match_heads
 from ...measures.head_measures import mean_entropy
 from ...transformer import Transformer
 from ..snapshot import gradient_norm
-from .seed_families import N_EXAMPLES, HeldOut, SeedFamily, batches, held_out, load_families
+from .seed_families import N_EXAMPLES, HeldOut, SeedFamily, held_out, load_families
 from .untrained import SEEDS
 
 N_MATCHED = 100  # examples over which head distances are averaged
@@ -128,7 +129,7 @@ def stream_and_attention(loaded: Loaded, examples: HeldOut) -> ValuesByFigure:
     output_names = [f"blocks.{layer}.{sublayer}_out" for layer in layers for sublayer in SUBLAYERS]
     pattern_names = [f"blocks.{layer}.attention.pattern" for layer in layers]
     rows = []
-    for indices in batches(loaded, examples.inputs):
+    for indices, _ in batches(loaded, examples.inputs):
         inputs = [examples.inputs[index] for index in indices]
         captured = activations(loaded, inputs, [*stage_names, *output_names, *pattern_names])
         residual, outputs, pattern = (

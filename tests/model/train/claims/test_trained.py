@@ -11,7 +11,7 @@ from model.experiments.residual_stream import mean_norms, sublayer_shares
 from model.inputs.digits import examples as digits
 from model.measures.head_measures import mean_entropy
 from model.train.claims import trained
-from model.train.claims.seed_families import HeldOut, batches, load_families
+from model.train.claims.seed_families import HeldOut, load_families
 from model.train.claims.trained import (
     accuracy,
     early_share,
@@ -99,9 +99,6 @@ def test_fresh_encoders_of_one_seed_begin_alike(family):
 def test_batches_measure_what_single_records_do(placement):
     loaded = tiny.loaded(tiny.TEXT if placement == "pre" else tiny.replace(tiny.TEXT, **POST))
     examples = HeldOut(inputs=TEXTS, labels=(1, 0, 1, 0, 0), of="texts")
-    assert sorted(index for positions in batches(loaded, TEXTS) for index in positions) == list(
-        range(len(TEXTS))
-    )
     records = [capture(loaded, text) for text in TEXTS]
     lengths = np.mean([mean_norms(record.residual) for record in records], axis=0)
     result = stream_and_attention(loaded, examples)
