@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.watching import eventually, ready, visit
+from tests.browser.watching import eventually, ready, rectangle, visit
 
 
 def mark(page: Page, key: str, name: str) -> Locator:
@@ -18,7 +18,7 @@ def press(page: Page, target: Locator) -> None:
     ready(page)  # or the chart may be replaced under the pointer
     target.scroll_into_view_if_needed()
     target.element_handle().wait_for_element_state("stable")  # what opens moves what stands in it
-    box = target.bounding_box()
+    box = rectangle(target)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.click(x, y)
@@ -44,7 +44,7 @@ def draw_stroke(page: Page) -> None:
     """Draws a line down the middle of the canvas for a digit, and waits for the answer."""
     canvas = page.locator(".st-key-canvas canvas")
     canvas.hover()  # waits until the panel stands still
-    box = canvas.bounding_box()
+    box = rectangle(canvas)
     x = box["x"] + box["width"] / 2
     page.mouse.move(x, box["y"] + box["height"] * 0.2)
     page.mouse.down()

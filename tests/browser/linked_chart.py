@@ -5,9 +5,9 @@ The `key` of a chart is "all_heads" on Attention, "heads_first" or "heads_second
 
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
-from tests.browser.watching import ready
+from tests.browser.watching import ready, rectangle
 
 # After the chart has answered the last move of the pointer.
 _TOLD = """key => new Promise(resolve => {
@@ -108,10 +108,8 @@ def _settle(page: Page, key: str) -> None:
     )
 
 
-def _box(page: Page, key: str) -> dict[str, float]:
-    box = canvas(page, key).bounding_box()
-    assert box is not None
-    return dict(box)
+def _box(page: Page, key: str) -> FloatRect:
+    return rectangle(canvas(page, key))
 
 
 def _over(page: Page, key: str, x: float, y: float) -> dict[str, int]:

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.acting import arrives, mark, page_link
 from tests.browser.linked_chart import token
-from tests.browser.watching import visit
+from tests.browser.watching import rectangle, visit
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def slow(page: Page) -> Iterator[Page]:
 def press_at_once(page: Page, *targets: Locator) -> None:
     """Presses one after the other, where they were at the beginning."""
     targets[-1].scroll_into_view_if_needed()
-    for box in [target.bounding_box() for target in targets]:
+    for box in [rectangle(target) for target in targets]:
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         page.mouse.down()
         page.mouse.up()

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import linked_chart
 from tests.browser.acting import choose
-from tests.browser.watching import eventually, ready, visit
+from tests.browser.watching import eventually, ready, rectangle, visit
 from viz.builders.palette import WEIGHTS
 
 pytestmark = pytest.mark.slow
@@ -40,7 +40,7 @@ def test_a_weight_has_one_colour_in_the_text_the_large_map_and_the_small_map(pag
     def agree() -> bool:
         seen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), int)
         # Beside the letters of a token, and in the large map beside the frame of the row and the number in the cell.
-        boxes = [linked_chart.token(page, position).bounding_box() for position in range(n)]
+        boxes = [rectangle(linked_chart.token(page, position)) for position in range(n)]
         in_text = np.array([seen[round(box["y"] + box["height"] / 2), round(box["x"]) + 3] for box in boxes])
         in_large = np.array([_at(seen, row, (key + 0.15) / n, 0.25) for key in range(n)])
         in_small = np.array([_at(seen, tile, (key + 0.5) / n, (QUERY + 0.5) / n) for key in range(n)])
@@ -60,8 +60,7 @@ def _extent(
     page: Page, inside: tuple[float, float], *, needs: str = "stamp", **over: int
 ) -> tuple[float, float, float, float]:
     """Left, upper, right and lower end, in pixels of the page, of what answers the pointer with `over`."""
-    box = linked_chart.canvas(page).bounding_box()
-    assert box is not None
+    box = rectangle(linked_chart.canvas(page))
     x, y = box["x"] + inside[0], box["y"] + inside[1]
 
     def answers(x: float, y: float) -> bool:

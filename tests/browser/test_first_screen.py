@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.acting import text_box, write
 from tests.browser.linked_chart import tokens
-from tests.browser.watching import eventually, ready, visit
+from tests.browser.watching import eventually, ready, rectangle, visit
 
 pytestmark = pytest.mark.slow
 
@@ -23,11 +23,11 @@ CONTROLS = """() => [...document.querySelectorAll('.stMainBlockContainer :is(but
 
 def top(locator: Locator) -> float:
     """Pixels from the window's upper edge."""
-    return locator.bounding_box()["y"]
+    return rectangle(locator)["y"]
 
 
 def bottom(locator: Locator) -> float:
-    box = locator.bounding_box()
+    box = rectangle(locator)
     return box["y"] + box["height"]
 
 
@@ -44,7 +44,7 @@ def test_a_long_text_pushes_the_page_down_until_enter_and_covers_nothing(page):
     visit(page, "/?text=a+great+film", width=1280)
     figure, box = page.locator(".st-key-all_heads_chart"), text_box(page)
     begin = top(figure)
-    height = box.bounding_box()["height"]
+    height = rectangle(box)["height"]
     box.fill(LONG)
     below = page.get_by_role("combobox", name="Lens")
     page.wait_for_function(
@@ -65,13 +65,13 @@ def test_a_long_text_pushes_the_page_down_until_enter_and_covers_nothing(page):
 def test_the_box_of_the_text_is_as_wide_for_any_answer(page):
     visit(page, "/?text=The+film+is+not+good.")
     box = text_box(page)
-    width = box.bounding_box()["width"]
+    width = rectangle(box)["width"]
     for text in ("Terrible.", "A warm, funny and beautifully acted film that I would gladly watch again."):
         box.fill(text)
         box.press("Enter")
         expect(tokens(page).nth(1)).to_have_text(text.split()[0].lower().strip("."))
         ready(page)
-        eventually(page, lambda: box.bounding_box()["width"] == width)
+        eventually(page, lambda: rectangle(box)["width"] == width)
 
 
 def test_of_many_tokens_no_line_is_cut_and_the_switch_measures_what_is_not_measured(page):

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.acting import write
 from tests.browser.layout_shift_recorder import GESTURES
 from tests.browser.linked_chart import canvas
-from tests.browser.watching import visit
+from tests.browser.watching import rectangle, visit
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def test_a_figure_that_becomes_lower_gives_its_room_back(page):
     visit(page, "/?view=lines&text=" + "a+great+film+" * 8)
     lines = page.locator(".st-key-lines")
     expect(lines.locator("svg.marks")).to_be_visible()
-    before = lines.bounding_box()["height"]
+    before = rectangle(lines)["height"]
     write(page, "a film")
     expect(page).to_have_url(re.compile(r"[?&]text=a\+film(&|$)"))
     page.wait_for_function(f"document.querySelector('.st-key-lines').clientHeight < {before}")

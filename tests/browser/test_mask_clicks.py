@@ -13,7 +13,7 @@ from model.capture import capture
 from model.capture.intervention import MaskChoice, masked, without_keys
 from tests.browser.acting import arrives, choose, mark, press
 from tests.browser.server import ROOT
-from tests.browser.watching import ready, visit
+from tests.browser.watching import ready, rectangle, visit
 
 SENTENCE = "The film is not good"
 
@@ -28,9 +28,7 @@ def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page):
     expect(page.get_by_text("Without “not”, the prediction")).to_be_visible()
     arrives(page, r"[?&]masks_keys=4")
 
-    first, last = token(page, "is").bounding_box(), token(page, "good").bounding_box()
-    assert first
-    assert last
+    first, last = rectangle(token(page, "is")), rectangle(token(page, "good"))
     page.mouse.move(first["x"] + 5, first["y"] + 10)
     page.mouse.down()
     page.mouse.move(last["x"] + 5, last["y"] + 10)

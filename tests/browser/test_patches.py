@@ -9,7 +9,7 @@ from app_pages.subject.subject import LiveSubject
 from model.inputs import Picture
 from model.similarity.patch_similarity import patch_similarity
 from tests.browser.acting import arrives
-from tests.browser.watching import ready, visit
+from tests.browser.watching import ready, rectangle, visit
 from viz.builders.palette import FALLS, RISES
 
 ADDRESS = (
@@ -45,8 +45,7 @@ def centre(patch: int) -> tuple[int, float, float]:
 
 
 def point_at(page: Page, patch: int) -> None:
-    box = page.locator(".st-key-patch_map canvas").first.bounding_box()
-    assert box
+    box = rectangle(page.locator(".st-key-patch_map canvas").first)
     x, y = page.evaluate(WHERE, centre(patch))
     page.mouse.move(box["x"] + x, box["y"] + y)
 

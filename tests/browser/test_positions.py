@@ -6,29 +6,27 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.acting import arrives, opened_elsewhere
-from tests.browser.watching import eventually, visit
+from tests.browser.watching import eventually, rectangle, visit
 
 
 def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page):
     visit(page, "/positions?positions_length=32")
     frame = page.locator(".st-key-shown_positions_table .shapelayer path").first
-    above = frame.bounding_box()
+    above = rectangle(frame)
     row = frame.evaluate("path => path.getBBox().height")  # without its frame
     handle = page.locator(".st-key-positions_t input").locator("../..")
     handle.hover()
     page.mouse.down()
-    track = page.locator(".st-key-positions_t [data-testid=stSliderTickBar]").bounding_box()
-    assert track
-    assert above
+    track = rectangle(page.locator(".st-key-positions_t [data-testid=stSliderTickBar]"))
     page.mouse.move(track["x"] + track["width"] * 20 / 31, track["y"])
     expect(clock(page, "clock 0: 3.183 turns").first).to_be_attached()  # 20 / 2 pi
     assert "positions_t" not in page.url  # the server has not heard of it: 10 is the first value
     below = pytest.approx(above["y"] + 10 * row, abs=3)
-    eventually(page, lambda: frame.bounding_box()["y"] == below)
+    eventually(page, lambda: rectangle(frame)["y"] == below)
     page.mouse.up()
     arrives(page, "positions_t=20")
     expect(clock(page, "clock 0: 3.183 turns").first).to_be_attached()
-    eventually(page, lambda: frame.bounding_box()["y"] == below)
+    eventually(page, lambda: rectangle(frame)["y"] == below)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from app_pages.controls.pages import PRESENTED
 from tests.browser.linked_chart import told, wait_until_told
 from tests.browser.test_first_screen import bottom, top
-from tests.browser.watching import eventually, visit
+from tests.browser.watching import eventually, rectangle, visit
 
 FIGURES = {
     "attention": ".st-key-all_heads_chart",
@@ -92,7 +92,7 @@ def test_the_enlarged_chart_answers_pointer_and_keys(page):
     head, layer = (figure.get_by_text(name, exact=True) for name in ("H2", "L1"))
 
     def points_at_the_head() -> bool:
-        across, down = head.bounding_box(), layer.bounding_box()
+        across, down = rectangle(head), rectangle(layer)
         page.mouse.move(across["x"] + across["width"] / 2, down["y"] + down["height"] / 2)
         values = told(page)
         return (values.get("over_layer"), values.get("over_head")) == (1, 2)

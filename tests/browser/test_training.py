@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.watching import eventually, ready, visit
+from tests.browser.watching import eventually, ready, rectangle, visit
 
 # Messages to the server are counted, and those that are sent while the recording plays.
 WATCH = """
@@ -50,8 +50,7 @@ def test_the_film_plays_pauses_and_is_scrubbed(page):
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     ready(page)
 
-    box = slider.bounding_box()
-    assert box
+    box = rectangle(slider)
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(page.get_by_text("moment 27 of 53")).to_be_visible()
     expect(page).to_have_url(re.compile(r"[?&]moment=26(&|$)"))

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Self
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebError, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, FloatRect, Locator, Page, WebError, expect
 
 # A deep link makes Streamlit ask below the page's own path first, and then at the root.
 # Milliseconds that a page may take: torch is imported for the first one, on a machine that may be busy with other work.
@@ -42,6 +42,19 @@ def eventually(page: Page, holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < give_up, "it never held"
         page.evaluate("() => new Promise(requestAnimationFrame)")
+
+
+def rectangle(locator: Locator) -> FloatRect:
+    """Where the element is in the window, in pixels, as soon as it has a place: what is just drawn anew has none."""
+    drawn: list[FloatRect] = []
+
+    def is_drawn() -> bool:
+        box = locator.bounding_box()
+        drawn.extend([box] if box else [])
+        return bool(drawn)
+
+    eventually(locator.page, is_drawn)
+    return drawn[0]
 
 
 class Complaints(list[str]):
