@@ -200,6 +200,12 @@ def test_any_two_numbers_are_axes(open_heads):
     assert points.index[points["selected"]].tolist() == ["L0 H1"]
 
 
+def test_an_axis_says_the_unit_and_what_the_sign_of_a_fall_means(open_heads):
+    spec = described(open_heads(heads_scatter="true", heads_across="zeroed"), "4 heads by zeroed")
+    titles = [layer["encoding"]["x"].get("title") for layer in spec["layer"] if "x" in layer["encoding"]]
+    assert "zeroed (nats; + the answer falls, − it rises)" in titles
+
+
 def test_an_axis_that_digits_lack_gives_way(open_heads):
     app = open_heads(heads_scatter="true", heads_up="next")
     app.segmented_control(key="kind").set_value("Digit").run()

@@ -224,7 +224,10 @@ def test_under_the_pointer_a_component_is_written_as_a_product(opened):
 
 
 def test_the_stream_and_what_is_added_to_it(opened):
-    app = go_to(opened(**address_of("mnist-pre-ln")), "add_attention")
+    app = opened(**address_of("mnist-pre-ln"), inside_step="Residual stream x")
+    (stream,) = (text for text in shown_texts(app) if "the residual stream after" in text)
+    assert "the residual stream after block 0." in stream  # of layer 1
+    go_to(app, "add_attention")
     selection = subject_of(app)
     before, mid, after = LiveSubject("mnist-pre-ln", selection.model_input).record.residual[2:5, 0]
     sums = table(app, "value of xᵢ", "value")["value"].to_numpy().reshape(3, -1)
