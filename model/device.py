@@ -1,4 +1,4 @@
-"""The device on which an encoder runs, its threads and memory, and torch's random numbers while other threads draw theirs."""
+"""The device on which an encoder runs, the memory that is free, and random weights that do not depend on other threads."""
 
 import ctypes
 import os

@@ -51,7 +51,7 @@ def nearest(value: Any, options: Sequence[int]) -> int | None:
 
 
 def drop_option(_value: Any, _options: Sequence[Option]) -> None:
-    """Returns None as the substitute for an option that is no longer offered, so that `Boxes` drops it and keeps the other chosen
+    """Returns None as the substitute for an option that is no longer offered, so that `MultiSelect` drops it and keeps the other chosen
     options.
     """
 
@@ -270,7 +270,7 @@ class PositionBox(SelectBox[Option]):
     is_always_written = True
 
 
-class Boxes(OfOptions[list[Option], Option]):
+class MultiSelect(OfOptions[list[Option], Option]):
     """A drop-down list in which several options can be chosen; they are returned in the order of choosing."""
 
     def choose(self, options: Iterable[Option] | None = None, default: Sequence[Option] = ()) -> list[Option]:

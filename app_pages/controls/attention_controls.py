@@ -1,6 +1,6 @@
 """Controls of the page Attention."""
 
-from app_pages.controls.address import INDEX, Boxes, Code, Row, SelectBox, TextLine, Toggle, drop_option
+from app_pages.controls.address import INDEX, Code, MultiSelect, Row, SelectBox, TextLine, Toggle, drop_option
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 MATRIX, LINES, BY_LAYER = "matrix", "lines", "one query by layer"
@@ -39,7 +39,7 @@ SIMILAR_TO = TextLine(
     width=440,
 )
 VIEW = Row("view", "Weights as", (MATRIX, LINES, BY_LAYER))
-ALSO_HEADS = Boxes[int](
+ALSO_HEADS = MultiSelect[int](
     "also_heads",
     "Other heads of this layer",
     pattern=f"H{INDEX}",

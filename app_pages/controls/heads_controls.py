@@ -2,8 +2,8 @@
 
 from app_pages.controls.address import (
     INDEX,
-    Boxes,
     Code,
+    MultiSelect,
     Row,
     SelectBox,
     Tabs,
@@ -25,7 +25,7 @@ PRUNED_BY = {"zero": "zeros", "mean": "means"}
 PART = Tabs("heads_part", (TABLE, EXAMPLES, RELATIONS, ABLATE, PATCH))
 NUMBERS_OF = Row("heads_of", "Numbers of", (HERE, OVER), label_visibility="collapsed")
 SCATTER = Toggle("heads_scatter", "Scatter")
-MEASURES = Boxes[str]("heads_columns", "Columns", placeholder="none")
+MEASURES = MultiSelect[str]("heads_columns", "Columns", placeholder="none")
 SEARCH = TextLine(
     "heads_search",
     "Search",
@@ -33,7 +33,7 @@ SEARCH = TextLine(
     placeholder="L2 H3, or a role",
     icon=":material/search:",
 )
-LAYERS = Boxes[int]("heads_layers", "Layers", gone=drop_option, pattern=INDEX, placeholder="all")
+LAYERS = MultiSelect[int]("heads_layers", "Layers", gone=drop_option, pattern=INDEX, placeholder="all")
 ROLE = SelectBox[str]("heads_role", "Role")
 FOLLOWED = SelectBox[str]("heads_followed", "Relation")
 DIRECTION = Row("heads_direction", "Direction", (EITHER, "to head", "to dependent"))

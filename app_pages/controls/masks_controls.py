@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from app_pages.controls.address import INDEX, Boxes, Code, Row, SelectBox, Slider, Tabs, nearest
+from app_pages.controls.address import INDEX, Code, MultiSelect, Row, SelectBox, Slider, Tabs, nearest
 from model.capture.intervention import MaskKind
 from model.record import ForwardRecord
 
@@ -34,7 +34,7 @@ BLOCKED_CELLS = Code("masks_cells", pattern=rf"{INDEX}-{INDEX}(\.{INDEX}-{INDEX}
 RADIUS = Slider("masks_radius", "Radius", default=1, width=164)
 PADDING = Slider[int]("masks_padding", "Padding", width=164)
 # Left empty they mean all: a layer that is not there gives way to the nearest.
-LAYERS = Boxes[int](
+LAYERS = MultiSelect[int](
     "masks_layers",
     "In layers",
     pattern=f"L{INDEX}",
@@ -43,7 +43,7 @@ LAYERS = Boxes[int](
     placeholder="all",
     width=260,
 )
-HEADS = Boxes[int](
+HEADS = MultiSelect[int](
     "masks_heads",
     "In heads",
     pattern=f"H{INDEX}",

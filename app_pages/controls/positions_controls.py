@@ -2,7 +2,7 @@
 
 from app_pages.controls.address import (
     INDEX,
-    Boxes,
+    MultiSelect,
     Number,
     PositionBox,
     Row,
@@ -49,7 +49,7 @@ LENGTH = SelectSlider("positions_length", "Length in positions", (5, 32, 64, 128
 POSITION = Slider[int]("positions_t", "Position t")
 OFFSET = Slider("positions_offset", "Offset φ", 0, LARGEST_OFFSET, 5)
 FREQUENCY = Slider("positions_k", "Clock k", default=1)
-DIMENSIONS = Boxes[int](
+DIMENSIONS = MultiSelect[int](
     "positions_dimensions",
     "Columns of the table as waves",
     pattern=INDEX,

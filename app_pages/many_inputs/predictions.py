@@ -55,11 +55,14 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """The predictions for a list, the name and meaning of their `surprise`, and notes for the page."""
+    """An encoder's predictions for a list of inputs, with what is said of them on the page.
+
+    The `surprise` of a prediction is a number that is the larger, the less the encoder expected its input or label.
+    """
 
     lines: tuple[Prediction, ...]
-    surprise: str  # what the number of that name is called, "" where there is none
-    explained: str  # the same in a sentence
+    surprise: str  # the title of the column of surprises, "" where there is none
+    explained: str  # what a surprise is, in a sentence
     notes: tuple[str, ...] = field(default=())
     classes: tuple[str, ...] = ()
 

@@ -75,7 +75,7 @@ def _stored_or_stop() -> list[Measurement]:
 
 
 def _answer(claims: Sequence[Claim], measured: Sequence[Measurement]) -> str:
-    """Sentence on how many claims of papers have each verdict, and how many rows are no paper's."""
+    """Markdown with the number of claims of papers by verdict, and of questions that no paper asks: "**9 claims of papers**: holds 5 …"."""
     claimed = [claim for claim in claims if claim.by]
     verdicts = Counter(overall_verdict(claim.judgements(measured)).verdict for claim in claimed)
     counts = " · ".join(f"{verdict.value} {verdicts[verdict]}" for verdict in Overall if verdicts[verdict])

@@ -25,8 +25,10 @@ ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)"
 
 
 def draw_shift(t: int, d_model: int, slider: str) -> None:
-    """Draws the matrix that shifts position vectors by an offset, an example with numbers at position `t`, and the errors of the
-    best such matrix for sines without cosines. The clocks follow the slider of t, whose CSS selector is `slider`.
+    """Draws how one matrix turns the sinusoidal vector of any position t into that of t + φ.
+
+    First as clocks, one for each frequency, whose hands show its sine and cosine; they follow the slider of t, whose CSS selector
+    is `slider`. Below, to open: the same in numbers at position `t`, and why no matrix does it if the vectors hold sines alone.
     """
     controls, _ = bar("shift")
     with controls:

@@ -69,12 +69,12 @@ class Answer(ABC):
 
     @property
     def measured(self) -> AnswerRead:
-        """The argument `answer` of experiments that measure this answer."""
+        """What to pass as `answer` to experiments: the masked word, or LOGITS for a class or a pooled state."""
         return self.word or LOGITS
 
     @property
     def explained(self) -> Explained:
-        """The argument `answer` of `answer_parts` for this answer."""
+        """What to pass as `answer` to `answer_parts`: the masked word, or None for the class or pooled state."""
         return self.word
 
     @abstractmethod

@@ -140,7 +140,7 @@ def _draw_heads(recordings: dict[Checkpoint, TrainingRecording], probe: int, sca
             on_chosen_change=callback("training_player", keep_moment),
         )
         # In the corner of the film, and after its player for those who come by the keyboard.
-        runs = _runs_expression(recordings, probe)
+        runs = _run_expressions(recordings, probe)
         download(call(recorded_heads, runs, colours=scale, moment=moment, alone=True), "film")
     st.caption(_alignment(tuple(recordings.values())))
     st.caption(results_sentence({name: cache.loaded(name).history for name in recordings}))
@@ -156,7 +156,7 @@ def _heads(first: Checkpoint, last: Checkpoint, probe: int, scale: ColourScale) 
     for recorded in recordings.values():
         digest.update(recorded.probes[probe].pattern.data)
     stamp = digest.hexdigest()
-    runs = [run() for run in _runs_expression(recordings, probe)]
+    runs = [run() for run in _run_expressions(recordings, probe)]
     return stamp, recorded_heads(runs, stamp=stamp, colours=scale)
 
 
@@ -168,7 +168,7 @@ def _recordings_expression(recordings: Iterable[Checkpoint]) -> dict[str, Expres
     }
 
 
-def _runs_expression(recordings: Mapping[Checkpoint, TrainingRecording], probe: int) -> list[Expression]:
+def _run_expressions(recordings: Mapping[Checkpoint, TrainingRecording], probe: int) -> list[Expression]:
     """The runs that the figure of all heads is drawn from, as expressions."""
     colours, sources = _colours(tuple(recordings)), _recordings_expression(recordings)
     return [

@@ -127,9 +127,10 @@ def positions_of_words(loaded: Loaded, linked: object, encoded: Positions) -> Wo
 def strongest_by_layer(
     loaded: Loaded, inputs: Tensor, positions: Sequence[WordPositions], numbers: Sequence[int]
 ) -> Int[np.ndarray, "layer example head group"]:
-    """The other group to which each group of positions gives the most attention (`strongest_other_group`), in every layer.
+    """For each word of each example, a group of positions, the index of the other word to which it gives the most attention
+    (`strongest_other_group`), in every head of every layer.
 
-    `numbers` are the numbers of the examples, for messages. Raises ValueError if the attention is not finite.
+    `positions` holds the positions of each example's words, `numbers` the examples' numbers in the data set, for messages. Raises ValueError if the attention is not finite.
     """
 
     def strongest(layer: int, pattern: Tensor) -> np.ndarray:

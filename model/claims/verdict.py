@@ -125,7 +125,9 @@ class Larger:
         return [sign * (pre - post) for pre, post in zip(measured.pre, measured.post, strict=True)]
 
     def side(self, measured: Measurement) -> int:
-        """1 if every encoder of `placement` exceeds all of the other, −1 if every one is below them, else 0."""
+        """1 if the figures of all encoders with `placement` are above those of all encoders with the other placement, −1 if they
+        are below, and 0 if they overlap.
+        """
         larger, smaller = measured.pre, measured.post
         if self.placement == "post":
             larger, smaller = smaller, larger

@@ -35,7 +35,7 @@ class EmbeddingParts:
     tokens: tuple[str, ...]
     looked_up: Float32[np.ndarray, "position d_model"]  # a token's row of the table, a projected patch
     content: Float32[np.ndarray, "position d_model"]  # the same as it is added, times sqrt(d_model) or not
-    positions: Float32[np.ndarray, "position d_model"]
+    positions: Float32[np.ndarray, "position d_model"]  # what is added to the content; zeros if nothing is
 
     @property
     def total(self) -> Float32[np.ndarray, "position d_model"]:

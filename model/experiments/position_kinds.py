@@ -348,10 +348,13 @@ def _allowed_by_layer(loaded: Loaded, n: int) -> Bool[np.ndarray, "layer query k
 
 
 class PositionTerms(NamedTuple):
-    """The terms of the disentangled score of one query and one key, at every offset; None for a term that the encoder lacks."""
+    """The score of one query and one key in disentangled attention, term by term, if they stood at other offsets than they do.
 
-    offsets: Int[np.ndarray, " offset"]
-    own_offset: int  # of this query and this key
+    A term that the encoder lacks is None.
+    """
+
+    offsets: Int[np.ndarray, " offset"]  # position of the key minus that of the query
+    own_offset: int  # at which the two stand in the text
     content_to_content: float  # whatever the offset
     content_to_position: Float[np.ndarray, " offset"] | None
     position_to_content: Float[np.ndarray, " offset"] | None

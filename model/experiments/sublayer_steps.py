@@ -22,7 +22,7 @@ from ..transformer import FeedForward
 EPSILON = 1e-5  # as torch.nn.LayerNorm and torch.nn.BatchNorm1d have it
 _AXIS = {"features": -1, "batch": 0}
 
-Over = Literal["features", "batch"]
+NormAxis = Literal["features", "batch"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +192,7 @@ class Normalised:
 
 def normalise(
     values: Float[np.ndarray, "batch feature"],
-    over: Over,
+    over: NormAxis,
     *,
     subtracts_mean: bool = True,
     epsilon: float = EPSILON,

@@ -192,7 +192,7 @@ def tokenizer_of_class(
         extra_tokens = settings.extra_tokens(other_tokens)
     else:
         pieces = kind.spm_vocabulary(pieces, names, options)
-        marked = [*vocabulary.added, *(other_tokens if kind.has_sentinels else ())]
+        marked = [*vocabulary.added, *(other_tokens if kind.adds_other_names_to_marked else ())]
         extra_tokens = settings.extra_tokens(marked, former_key=False)
     model = {"type": "BPE" if kind.model == "bytes" else kind.model, "vocab": pieces, **kind.settings}
     if kind.has_unknown:

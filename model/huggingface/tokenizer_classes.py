@@ -38,8 +38,8 @@ class TokenizerClass:
     # of the pieces in a file of SentencePiece, the names of special tokens, and the options
     spm_vocabulary: Callable[[Pieces, Mapping[str, str], Options], Pieces] = lambda pieces, _, __: pieces
     other_names: Callable[[Options], list[str]] = lambda _: []  # of special tokens without a key
-    # whether these also stand beside the tokens that a file of SentencePiece marks
-    has_sentinels: bool = False
+    # whether `other_names` are added even where a SentencePiece file marks special tokens of its own
+    adds_other_names_to_marked: bool = False
     marks: Mapping[str, dict[str, bool]] = field(default_factory=dict)  # of special tokens, by their keys
 
     def default_tokens(self) -> dict[str, AddedToken]:
@@ -313,7 +313,7 @@ CLASSES: dict[str, TokenizerClass] = {
         unknown_id=lambda _, __: 2,
         spm_vocabulary=_t5_vocabulary,
         other_names=_sentinels,
-        has_sentinels=True,
+        adds_other_names_to_marked=True,
     ),
     "ByT5Tokenizer": TokenizerClass(
         "bytes",

@@ -67,15 +67,15 @@ def root() -> Path | None:
     return _root
 
 
-def shipped_names(home: Path) -> list[str]:
-    """Sorted names of the checkpoints in the folder `home`, including those that `model.checkpoint.save` is just replacing."""
-    config_paths = (*home.glob("*/config.json"), *home.glob(".*-old/*/config.json"))
+def shipped_names(bundled: Path) -> list[str]:
+    """Sorted names of the checkpoints in the folder `bundled`, including those that `model.checkpoint.save` is just replacing."""
+    config_paths = (*bundled.glob("*/config.json"), *bundled.glob(".*-old/*/config.json"))
     return sorted({path.parent.name for path in config_paths if _can_be_shown(path)})
 
 
-def _is_shipped(name: str, home: Path) -> bool:
-    """Whether `name` is one of `shipped_names(home)`, without listing all of them."""
-    folders = (home / name, home / f".{name}-old" / name)
+def _is_shipped(name: str, bundled: Path) -> bool:
+    """Whether `name` is one of `shipped_names(bundled)`, without listing all of them."""
+    folders = (bundled / name, bundled / f".{name}-old" / name)
     return PART.fullmatch(name) is not None and any(_can_be_shown(folder / CONFIG) for folder in folders)
 
 
@@ -89,8 +89,8 @@ def _can_be_shown(config: Path) -> bool:
     return are_regular and PART.fullmatch(config.parent.name) is not None
 
 
-def find(name: str, home: Path) -> Path:
-    """The folder of the encoder called `name`; the folder `home` holds those that come with the project.
+def find(name: str, bundled: Path) -> Path:
+    """The folder of the encoder called `name`; the folder `bundled` holds those that come with the project.
 
     For one of two encoders in a folder, it is the folder's path with the encoder's name added, which does not exist on disk
     (`model.huggingface.inner_encoders`). Raises FileNotFoundError if there is no such encoder, and ValueError if it must not be
@@ -101,18 +101,18 @@ def find(name: str, home: Path) -> Path:
     outer_name, inner = split_name(name)
     if inner is not None:
         try:
-            folder = _find_folder(outer_name, home)
+            folder = _find_folder(outer_name, bundled)
         except FileNotFoundError:
             pass
         else:
             if inner in inner_names(folder):
                 return folder / inner
-    return _find_folder(name, home)
+    return _find_folder(name, bundled)
 
 
-def _find_folder(name: str, home: Path) -> Path:
-    if _is_shipped(name, home):
-        return home / name
+def _find_folder(name: str, bundled: Path) -> Path:
+    if _is_shipped(name, bundled):
+        return bundled / name
     if name == MINILM:
         if (folder := _minilm_folder()) is not None:
             return folder
@@ -133,7 +133,7 @@ def _find_folder(name: str, home: Path) -> Path:
     return folder
 
 
-def encoders_in_models_folder(home: Path) -> Listing:
+def encoders_in_models_folder(bundled: Path) -> Listing:
     """The encoders in the models folder, which `use_models_folder` sets, sorted by name.
 
     The search of a large folder ends early; a sentence then says so.
@@ -142,7 +142,7 @@ def encoders_in_models_folder(home: Path) -> Listing:
         return Listing()
     from ..huggingface.inner_encoders import with_inner_names  # late, as in `find`
 
-    shipped, n_invalid = set(shipped_names(home)), 0
+    shipped, n_invalid = set(shipped_names(bundled)), 0
     names: list[str] = []
     refused: list[str] = []
     deadline = time.monotonic() + LONGEST_LISTING

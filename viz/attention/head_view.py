@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.chart import Column, Rows, chart, layer, point_selection
-from ..builders.figure import VegaFigure, check_shapes, either, tip, value
+from ..builders.figure import VegaFigure, check_shapes, conditional_value, tip, value
 from ..builders.palette import ACCENT, CATEGORIES, TO_ONE, WeightScale
 from ..builders.picture_marks import PIXEL_BOX, pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, SMALL, lines_above
@@ -134,7 +134,7 @@ def weight_lines(
         bottom="datum.middle + row / 2",
     )
     cover = PIXEL_BOX | {
-        "stroke": either("datum.selected", ACCENT, "transparent"),
+        "stroke": conditional_value("datum.selected", ACCENT, "transparent"),
         "description": "token:N",
         "tooltip": ["token:N", "position:Q", tip("column:N", title="as")],
     }

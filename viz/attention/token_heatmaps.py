@@ -146,10 +146,10 @@ def cross_heatmap(
 def _strongest_cells_sentence(
     values: np.ndarray, query_labels: Sequence[str], key_labels: Sequence[str], query: int | None
 ) -> str:
-    """A sentence that names the cells of `values` [query, key] with the largest absolute values; it begins after a
-    full stop.
+    """The end of a description: the three cells of `values` [query, key] with the largest absolute values, in the row
+    `query` or, if it is None, in the whole map.
 
-    They are the three largest of the row `query` or, if it is None, of the whole map; "" if no absolute value is
+    Such as ". Query film: great 0.41, not 0.20" or ". Strongest: film to great 0.41"; "" if no absolute value is
     above 0.005.
     """
     rows = range(len(values)) if query is None else [query]

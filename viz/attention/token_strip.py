@@ -18,7 +18,7 @@ from ..builders.cells import (
     is_strong,
 )
 from ..builders.chart import Channels, Column, Layer, Rows, chart, layer
-from ..builders.figure import Columns, Kwargs, VegaFigure, either, value
+from ..builders.figure import Columns, Kwargs, VegaFigure, conditional_value, value
 from ..builders.label_placement import name_axis
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x
@@ -255,7 +255,7 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
     bars = {
         "x": alt.X("query:N", sort=None, title="query (position and token)", axis=name_axis(grid=False)),
         "y": alt.Y("sum:Q", title="sum of the row", **y_options),
-        "stroke": either("datum.selected", ACCENT, "transparent"),
+        "stroke": conditional_value("datum.selected", ACCENT, "transparent"),
         "strokeWidth": alt.value(3),
         "tooltip": columns,
     }
@@ -301,13 +301,13 @@ def knock_out_bars(
             scale=alt.Scale(domain=[alt.ExprRef("-limit"), value("limit")], nice=False),
             axis=alt.Axis(labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'", tickCount=5),
         ),
-        "color": either("datum.fall < 0", FALLS, RISES),
+        "color": conditional_value("datum.fall < 0", FALLS, RISES),
     }
     # The whole height of a token is its target: a bar of nothing could not be clicked.
     cover = x | {
         "y": alt.value(0),
         "y2": alt.value("height"),
-        "stroke": either("datum.selected", ACCENT, "transparent"),
+        "stroke": conditional_value("datum.selected", ACCENT, "transparent"),
         "strokeWidth": alt.value(2),
         "description": "token:N",
         "tooltip": [columns[1], columns[0], columns[2]],

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from .chart import Channels, Column, Layer, as_vega_lite, chart, layer
-from .figure import Columns, Kwargs, VegaFigure, either
+from .figure import Columns, Kwargs, VegaFigure, conditional_value
 from .number_format import cell_numbers, format_number, head_name
 from .palette import ACCENT, NEUTRAL, ROUNDING, largest_absolute
 from .theme import CASING, INK, LIGHT_INK, MIDDLE, ON_DARK, OTHER_INK, SMALL, heading
@@ -107,8 +107,8 @@ def frame_channels(borders: tuple[float, float] = (3, 0.4)) -> dict[str, Any]:
     selected and of other cells.
     """
     return {
-        "stroke": either("datum.selected", ACCENT, NEUTRAL),
-        "strokeWidth": either("datum.selected", *borders),
+        "stroke": conditional_value("datum.selected", ACCENT, NEUTRAL),
+        "strokeWidth": conditional_value("datum.selected", *borders),
     }
 
 
@@ -119,7 +119,7 @@ def casing_layer(channels: Channels, width: float, /, **mark: Any) -> Layer:
     It is wider than the frame and so shows on both sides of it: the frame's green is too close to the colours of
     middle weights.
     """
-    opacity: Kwargs = {"strokeOpacity": either("datum.selected", 1, 0)}
+    opacity: Kwargs = {"strokeOpacity": conditional_value("datum.selected", 1, 0)}
     return _outline({**channels, **opacity}, OTHER_INK, width + CASING, **mark)
 
 

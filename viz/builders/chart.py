@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from altair.utils import schemapi
 
-from .figure import FRAME, Columns, Kwargs, VegaFigure, either
+from .figure import FRAME, Columns, Kwargs, VegaFigure, conditional_value
 from .number_format import THIN_PERCENT
 from .palette import ACCENT, EMPHASIS
 from .theme import FIT
@@ -205,8 +205,8 @@ def dots(
     """
     style = {"cursor": "pointer"} | ({"filled": True} if mark == "point" else {}) | options
     own = {
-        "color": either("datum.selected", ACCENT, EMPHASIS),
-        "size": either("datum.selected", *sizes),
+        "color": conditional_value("datum.selected", ACCENT, EMPHASIS),
+        "size": conditional_value("datum.selected", *sizes),
         "description": called,
         "tooltip": tooltip,
     }

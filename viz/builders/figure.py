@@ -113,7 +113,7 @@ def tip(field: str, spec: str | None = None, title: str | None = None) -> alt.To
     return alt.Tooltip(field, format=spec or alt.Undefined, title=title or alt.Undefined)
 
 
-def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
+def conditional_value(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
     """The JSON of a channel that is `then` for rows for which the Vega expression `test` is true, and `otherwise` for
     the others.
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..builders.cells import BARE_AXIS, grid
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, value
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, value
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.theme import INK
@@ -124,7 +124,7 @@ def pair_spread(
         "y": alt.Y("name:N", title=None, scale=alt.Scale(domain=value("order")), axis=y_axis),
         "tooltip": columns,
     }
-    dot = {"x": alt.X("here:Q", **x), "color": either("datum.selected", ACCENT, EMPHASIS)}
+    dot = {"x": alt.X("here:Q", **x), "color": conditional_value("datum.selected", ACCENT, EMPHASIS)}
     point: Kwargs = {"filled": True, "opacity": 1, "size": 60, "cursor": "pointer"}
     return chart(
         columns,

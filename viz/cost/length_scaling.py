@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from ..builders.chart import Column, chart, encodings_by_kind, layer, lines, long_columns
-from ..builders.figure import VegaFigure, either, value
+from ..builders.figure import VegaFigure, conditional_value, value
 from ..builders.number_format import THIN_PERCENT, format_count, percent, powers_of_ten
 from ..builders.palette import EMPHASIS, NEUTRAL, SHAPES
 from ..builders.theme import INK, LABEL_INK, MIDDLE
@@ -98,7 +98,9 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str, mar
     }
     return chart(
         columns,
-        layer("bar", base | {"color": either("datum.marked", EMPHASIS, NEUTRAL)}, cornerRadiusEnd=3),
+        layer(
+            "bar", base | {"color": conditional_value("datum.marked", EMPHASIS, NEUTRAL)}, cornerRadiusEnd=3
+        ),
         layer("text", base | {"text": "text:N"}, align="left", dx=5, fontSize=MIDDLE, color=INK),
         drawing={
             "text": [

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..builders.cells import frame_layers
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, tip
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, tip
 from ..builders.number_format import format_number
 from ..builders.palette import EMPHASIS, FALLS, RISES, WeightScale, largest_absolute
 from ..builders.picture_marks import pixel_x, pixel_y
@@ -105,7 +105,7 @@ def key_table(table: KeyTable) -> VegaFigure:
         "x": pixel_x("x"),
         "y": pixel_y("y"),
         "text": "text:N",
-        "opacity": either("datum.small", 0.75, 1),
+        "opacity": conditional_value("datum.small", 0.75, 1),
     }
     key = {"x": alt.value(5), "y": pixel_y("y"), "text": "text:N"}
     return chart(

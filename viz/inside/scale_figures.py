@@ -19,7 +19,7 @@ from ..builders.chart import (
     layer,
     vertical_line,
 )
-from ..builders.figure import Kwargs, VegaFigure, either, tip, value
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, tip, value
 from ..builders.number_format import head_name, percent, powers_of_ten
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import INK, heading_with_reading
@@ -174,7 +174,7 @@ def _head_columns(frame: pd.DataFrame) -> list[Column]:
 
 def _head_dots(position: Channels, tooltip: list[alt.Tooltip]) -> Layer:
     """Clickable points of the heads at this `position` (x and y channels)."""
-    opacity: Kwargs = {"opacity": either("datum.selected", 1, _OPACITY)}
+    opacity: Kwargs = {"opacity": conditional_value("datum.selected", 1, _OPACITY)}
     click = ("head", "layer", "head")
     return dots({**position, **opacity}, tooltip, click, sizes=(170, 80), stroke="transparent")
 
@@ -225,7 +225,7 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
             scale=alt.Scale(type="log", base=2),
             axis=alt.Axis(values=value("widths"), grid=False),
         ),
-        "opacity": either("datum.power == power", 1, 0.4),
+        "opacity": conditional_value("datum.power == power", 1, 0.4),
         **encodings_by_kind(
             "scale:N",
             scales,

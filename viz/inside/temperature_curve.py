@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.chart import CHOSEN, Column, chart, layer, lines, probability_axis, vertical_line
-from ..builders.figure import Kwargs, VegaFigure, either, value
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import INK, SMALL
 
@@ -67,7 +67,7 @@ def temperature_curve(
         "y": alt.Y("probability:Q", title="probability", **probability_axis()),
         "color": alt.Color("class:N", scale=scale("colours"), legend=legend),
         "shape": alt.Shape("class:N", scale=scale("shapes"), legend=legend),
-        "opacity": either("datum.prominent", 1, 0.35),
+        "opacity": conditional_value("datum.prominent", 1, 0.35),
     }
     text: Kwargs = {
         "fontSize": SMALL,

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..builders.cells import BARE_AXIS, frame_channels
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, tip, value
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, tip, value
 from ..builders.number_format import format_number
 from ..builders.palette import FALLS, NEUTRAL, RISES
 from ..builders.theme import INK, MIDDLE, SMALL
@@ -94,7 +94,7 @@ def vector_rows(
     }
     boxes = frame_channels((2.5, 0.75)) | {"x": "left:Q", "x2": "right:Q"}
     sums = y | {"tooltip": [tip("name:N", title="row"), tip("total:Q", ".6~g", total)]}
-    bars = {"x": "zero:Q", "x2": "tip:Q", "fill": either("datum.total < 0", FALLS, RISES)}
+    bars = {"x": "zero:Q", "x2": "tip:Q", "fill": conditional_value("datum.total < 0", FALLS, RISES)}
     edge = {"x": "edge:Q", "text": alt.Text("total:Q", format=".3g")}
     text: Kwargs = {"align": "right", "baseline": "middle", "fontSize": MIDDLE, "color": INK, "aria": False}
     return chart(
@@ -226,7 +226,10 @@ def value_bars(
     return chart(
         columns,
         layer(
-            "bar", bar | {"fill": either("datum.value < 0", FALLS, RISES)}, height={"band": 0.72}, aria=False
+            "bar",
+            bar | {"fill": conditional_value("datum.value < 0", FALLS, RISES)},
+            height={"band": 0.72},
+            aria=False,
         ),
         layer("bar", row | {"x": "before:Q"}, fill=None, stroke=NEUTRAL, strokeWidth=1, aria=False),
         layer(
@@ -279,7 +282,7 @@ def factor_bars(columns: Mapping[str, np.ndarray], names: Sequence[str]) -> Vega
     bar = {
         "x": alt.X("zero:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
         "x2": "tip:Q",
-        "fill": either("datum.value < 0", FALLS, RISES),
+        "fill": conditional_value("datum.value < 0", FALLS, RISES),
     }
     text: Kwargs = {"align": "right", "baseline": "middle", "fontSize": MIDDLE, "color": INK, "aria": False}
     return chart(

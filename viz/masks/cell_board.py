@@ -9,7 +9,7 @@ import numpy as np
 
 from ..builders.cells import frame_layers
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, value
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, value
 from ..builders.heatmap import position_labels
 from ..builders.label_placement import named_positions
 from ..builders.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES, TO_ONE, WeightScale, hatching
@@ -59,7 +59,7 @@ def cell_board(
         "y": alt.Y("query:O", title="query", axis=alt.Axis(**axis)),
         "color": attention_colour(legend.title),
         "stroke": alt.value(NEUTRAL),
-        "strokeWidth": either("datum.blocked", 2, 0.3),
+        "strokeWidth": conditional_value("datum.blocked", 2, 0.3),
         "description": "label:N",
         "tooltip": columns,
     }
@@ -109,7 +109,7 @@ def attention_shift(
     rules = base | {
         "x": alt.X(f"{_BEFORE}:Q", title="attention weight (share of the row)", scale=alt.Scale(domainMin=0)),
         "x2": f"{_AFTER}:Q",
-        "color": either("datum.change < 0", FALLS, RISES),
+        "color": conditional_value("datum.change < 0", FALLS, RISES),
     }
     shapes = alt.Scale(domain=_STATES, range=["circle", "diamond", "cross"])
     colours = alt.Scale(domain=_STATES, range=[NEUTRAL, EMPHASIS, MASKED])

@@ -18,7 +18,7 @@ from ..builders.chart import (
     long_columns,
     vertical_line,
 )
-from ..builders.figure import Kwargs, VegaFigure, either, tip
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number
@@ -63,12 +63,12 @@ def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaF
     position = {
         "x": _offset_axis("positions"),
         "y": alt.Y("bias:Q", title="bias on the score"),
-        "opacity": either("datum.chosen", 1, 0.75),
+        "opacity": conditional_value("datum.chosen", 1, 0.75),
     }
     curve = position | {
         "detail": "head:N",
-        "color": either("datum.chosen", ACCENT, EMPHASIS),
-        "strokeWidth": either("datum.chosen", 3, 1.4),
+        "color": conditional_value("datum.chosen", ACCENT, EMPHASIS),
+        "strokeWidth": conditional_value("datum.chosen", 3, 1.4),
         "tooltip": [tip("head:N"), *columns],
     }
     text: Kwargs = {"align": "left", "dx": 5, "fontSize": SMALL, "color": INK, "aria": False}

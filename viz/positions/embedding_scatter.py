@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.chart import Channels, Column, Layer, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, tip, value
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, tip, value
 from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
 from ..builders.palette import ACCENT, NEUTRAL
 from ..builders.picture_marks import CHOOSE, picture_ink
@@ -182,9 +182,9 @@ def _token_marks(point: Channels, axes: tuple[str, str]) -> Layer:
     size = alt.when("datum.picture").then(alt.value(_THUMBNAIL**2))
     own: Kwargs = {
         "fill": alt.Fill("position:Q", scale=along, legend=legend),
-        "fillOpacity": either("datum.picture", 0, 1),
-        "strokeWidth": either("datum.selected", 4, 1.5),
-        "shape": either("datum.picture", "square", "circle"),
+        "fillOpacity": conditional_value("datum.picture", 0, 1),
+        "strokeWidth": conditional_value("datum.selected", 4, 1.5),
+        "shape": conditional_value("datum.picture", "square", "circle"),
         "size": size.when("datum.selected").then(alt.value(180)).otherwise(alt.value(80)),
         "description": "token:N",
         "tooltip": [

@@ -21,7 +21,7 @@ from ..builders.chart import (
     probability_axis,
     vertical_line,
 )
-from ..builders.figure import Kwargs, VegaFigure, either, tip, value
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, tip, value
 from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import INK, MIDDLE
 from ..builders.token_label import FONT, label, visible
@@ -162,7 +162,7 @@ def shift_curve(
         {"strokeWidth": 1.5, "color": NEUTRAL, "aria": False},
         {"size": 60, "cursor": "pointer", "stroke": EMPHASIS, "filled": False, "fillOpacity": 1},
         click=("shift", "shift"),
-        fill=either("datum.kept", EMPHASIS, "transparent"),
+        fill=conditional_value("datum.kept", EMPHASIS, "transparent"),
         description="name:N",
     )
     return chart(
@@ -292,8 +292,8 @@ def reach_bars(sees: np.ndarray, holds: np.ndarray, *, axis_end: int, names: Seq
         "x2": "after:Q",
         "y": alt.Y("layer:N", sort=list(names), title="layer", axis=alt.Axis(ticks=False, domain=False)),
         **encodings_by_kind("bar:N", (SEES, HOLDS), color=(EMPHASIS, NEUTRAL)),
-        "opacity": either(f"datum.bar == '{SEES}'", 1, 0.3),
-        "size": either(f"datum.bar == '{SEES}'", 6, 15),
+        "opacity": conditional_value(f"datum.bar == '{SEES}'", 1, 0.3),
+        "size": conditional_value(f"datum.bar == '{SEES}'", 6, 15),
         "tooltip": columns,
     }
     return chart(

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.cells import frame_layers, grid
 from ..builders.chart import Column, chart, layer
-from ..builders.figure import Kwargs, VegaFigure, either, tip, value
+from ..builders.figure import Kwargs, VegaFigure, conditional_value, tip, value
 from ..builders.number_format import format_number
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
@@ -210,8 +210,8 @@ def wave_curves(
     points = {
         "x": x,
         "y": up("place"),
-        "color": either("datum.t == +position", ACCENT, EMPHASIS),
-        "size": either("datum.t == +position", 90, value("size")),
+        "color": conditional_value("datum.t == +position", ACCENT, EMPHASIS),
+        "size": conditional_value("datum.t == +position", 90, value("size")),
         "tooltip": columns,
     }
     at_position = alt.XDatum(value("position"), type="quantitative")

@@ -100,9 +100,10 @@ def head_sheets(pattern: np.ndarray, *, own: bool, is_rooted: bool) -> np.ndarra
 
 
 def shared_png(sheets: np.ndarray) -> tuple[tuple[str, str], list[str]]:
-    """PNG files of the `sheets`, uint8 [picture, row, column], as data URIs cut in two after the palette: one
-    beginning for a light and one for a dark page, shared by all pictures, and the rest of each picture. Index 0 is
-    transparent.
+    """The `sheets`, indices of colours as uint8 [picture, row, column], as PNG files in data URIs, each cut in two.
+
+    Returns ((light, dark), rests): light + rests[i] is picture i on a light page, dark + rests[i] on a dark one. What
+    all pictures share ends with the palette, whose index 0 is transparent.
     """
     colours = weight_colours(np.linspace(0, 1, N_COLOURS)).round().astype(np.uint8)
     on_light, on_dark = (_sheet_uri(sheets[0], table)[:_CUT] for table in (colours, colours[::-1]))

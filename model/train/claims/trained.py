@@ -116,10 +116,11 @@ def _measurements_by_figure(
 
 
 def stream_and_attention(loaded: Loaded, examples: HeldOut) -> ValuesByFigure:
-    """Growth of the residual stream, share of the sublayers and attention entropy of an encoder, by name, as means over the
-    examples.
+    """Three figures of an encoder, by name, as means over the examples: "stream growth", "share of sublayers" and "entropy"
+    (of the attention weights, normalised: from 0 to 1).
 
-    The growth is the mean norm of the states after the last block, divided by that after the first.
+    The growth is the mean norm of the states after the last block, divided by that after the first; the share is
+    ‖F‖ / (‖x‖ + ‖F‖) of a sublayer's output F that is added to x.
     """
     layers = range(loaded.config.n_layers)
     stage_names = [

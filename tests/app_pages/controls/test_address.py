@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import address
 from app_pages.controls.address import (
-    Boxes,
     Code,
     Control,
+    MultiSelect,
     Number,
     Pills,
     Row,
@@ -95,7 +95,7 @@ FIXED = (Pills, SelectSlider, Number, Slider, Toggle)  # what these offer is dra
 BEGINNINGS = {
     Row: (["a", "b"],),
     SelectBox: (range(3), 1),
-    Boxes: (range(4), [1, 3]),
+    MultiSelect: (range(4), [1, 3]),
     Pills: (["a", "b", "c"], ["c", "a"]),
     Number: (2, 9, 5),
     Slider: (0, 9, 5),
@@ -110,7 +110,7 @@ BEGINNINGS = {
     [
         (Row, "a"),
         (SelectBox, 1),
-        (Boxes, [1, 3]),
+        (MultiSelect, [1, 3]),
         (Number, 5),
         (Slider, 5),
         (SelectSlider, 2),
@@ -130,7 +130,7 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind, begun):
     [
         (Row, "b", "b"),
         (SelectBox, "2", 2),
-        (Boxes, ["0", "2"], [0, 2]),
+        (MultiSelect, ["0", "2"], [0, 2]),
         (Number, "9", 9),
         (Slider, "0", 0),
         (SelectSlider, "4", 4),
@@ -257,7 +257,7 @@ def test_under_other_labels_the_address_has_the_new_one():
     ("gone", "result"), [(address.drop_option, [1, 0]), (address.nearest, [2, 1, 0]), (address.first, [0, 1])]
 )
 def test_of_several_those_that_are_left_stay_in_their_order(gone, result):
-    opened = Page(Boxes, range(6), gone=gone)
+    opened = Page(MultiSelect, range(6), gone=gone)
     assert opened.choose([5, 1, 4, 0]) == [5, 1, 4, 0]
     assert opened.draw(range(3)) == result
 
