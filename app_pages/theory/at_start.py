@@ -161,7 +161,7 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
     the ratio of their means at the last and the first depth.
     """
     if len(depths) < 2:
-        return "One depth has no slope: choose more layers."
+        return f"{spread_sentence(norms)} One depth has no slope: choose more layers."
     rows = []
     for variant, by_seed in norms.items():
         mean, smallest, largest = (
@@ -191,7 +191,7 @@ def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
             n_grows = int((ratios > 1).sum())
             remark = f"\n\nIn post-LN it grows from the first layer to the last in {n_grows} of {counted(len(ratios), 'seed')}."
     headings = "", "first layer", "last layer", "last ÷ first (over seeds)"
-    return f"{spread_sentence(norms)}\n\n{table(headings, rows)}{remark}"
+    return f"{table(headings, rows)}{remark}"
 
 
 def hidden_norms_text(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
