@@ -100,9 +100,11 @@ def draw_colours(slots: Slots, first: Side, second: Side) -> None:
         lambda: _patch_colours(first.subject, second.subject),
     )
     grids, colours = _grids(sides), source()
-    large = call(patch_colour_map, source[layer].colours, source[layer].explained, _pictures(sides), grids)
+    large = call(
+        patch_colour_map, source[layer].colours, source[layer].explained_variance, _pictures(sides), grids
+    )
     values = call(np.stack, [source[index].colours for index in range(len(colours))])
-    notes = [percent(float(layer_colours.explained.sum()), 0) for layer_colours in colours]
+    notes = [percent(float(layer_colours.explained_variance.sum()), 0) for layer_colours in colours]
     names = _patch_names(grids)
     of_layer = colours[layer]
     reddest = int(of_layer.colours[:, 0].argmax())

@@ -132,9 +132,9 @@ def _knock_out_changes(
     # A class token that is no token of a text can be masked, and not greyed.
     positions = record.positions_with_role("patch") if kind == "grey" else range(len(side.compared))
     sets = [(position,) for position in positions] if side.words is None else side.words.groups
-    answers = knock_out_answers(side.subject, sets, kind, side.title, answer.measured)
+    answers = knock_out_answers(side.subject, sets, kind, side.title, answer.for_experiments)
     changes = answer.changes(answers)
-    written = knock_outs_expression(side.subject, sets, kind, answer.measured)
+    written = knock_outs_expression(side.subject, sets, kind, answer.for_experiments)
     source = answer.falls_expression(as_python.record(side.subject), written)
     falls = named("falls", source, lambda: answer.falls(answers))
     return Changes(side, kind, answer, positions, answers, changes, falls)

@@ -233,7 +233,7 @@ def _draw_effects(
     shape = n_layers, n_heads + 2
     effects: np.ndarray | Expression = np.full(shape, np.nan)
     if is_wanted(subject, work_key, n_forwards_of_heads(record), label, "ablate_all"):
-        without = answers_without_parts(subject, vectors, answer.measured)
+        without = answers_without_parts(subject, vectors, answer.for_experiments)
         effects = named("effects", answer.falls_expression(as_python.record(subject), without))
         with until_done(work_key):
             effects()

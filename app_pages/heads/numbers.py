@@ -176,7 +176,7 @@ def choose_numbers(subject: Subject, slots: Slots) -> HeadNumbers:
                 answer = choose_answer(subject)
         input_measures = input_measures | effects_by_head(subject, stored, answer)
         with suppress(ValueError):  # of an encoder with a layer that cannot be divided
-            parts = subject.compute(answer_parts, answer.explained)
+            parts = subject.compute(answer_parts, answer.for_parts)
             input_measures["adds"] = _by_head(parts.frame, "value")()
             quantity = f"the {parts.quantity}" if first == HERE else "the number that each answer is"
     chance = statistics_of_even_weights(record) if first == HERE else None
@@ -298,12 +298,12 @@ def numbers_expression(subject: Subject, numbers: HeadNumbers) -> Mapping[str, E
     if isinstance(subject, LiveSubject):
         answer, loaded = numbers.answer, as_python.encoder(subject.checkpoint)
         inputs, record = [as_python.model_input(subject)], as_python.record(subject)
-        parts = as_python.computed(subject, answer_parts, answer.explained)
+        parts = as_python.computed(subject, answer_parts, answer.for_parts)
         written["adds"] = _by_head(parts.frame, "value")
         written["importance"] = call(importance, loaded, inputs, None, answer.word)[0]
         kinds = {"zero": "zero", "mean": results_expression(subject.name, HEADS, read_heads).z}
         for name, kind in kinds.items():
-            answers = call(ablate_heads, loaded, inputs, kind, answer.measured)[0]
+            answers = call(ablate_heads, loaded, inputs, kind, answer.for_experiments)[0]
             written[name] = answer.falls_expression(record, answers)
     return {name: source.with_value(partial(numbers.values.get, name)) for name, source in written.items()}
 
@@ -350,9 +350,9 @@ def effects_by_head(
     with until_done(work_key):
         inputs = (subject.model_input,)
         values = {"importance": of(importance, subject.checkpoint, inputs, None, answer.word)[0]}
-        without = answers_without_each_head(subject, None, answer.measured)
+        without = answers_without_each_head(subject, None, answer.for_experiments)
         values["zero"] = answer.falls(without)
         if means is not None:
-            without = answers_without_each_head(subject, as_hashable_means(means), answer.measured)
+            without = answers_without_each_head(subject, as_hashable_means(means), answer.for_experiments)
             values["mean"] = answer.falls(without)
     return values

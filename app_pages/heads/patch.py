@@ -125,7 +125,7 @@ class _Patch:
 
     def _unpatched_answer(self, subject: LiveSubject) -> Expression:
         """The answer [answer] to the subject's input."""
-        name, measured = subject.checkpoint, self.answer.measured
+        name, measured = subject.checkpoint, self.answer.for_experiments
         read = partial(of, probabilities, name, (subject.model_input,), UNCHANGED, measured)
         inputs = [as_python.model_input(subject)]
         return call(probabilities, as_python.encoder(name), inputs, answer=measured).with_value(read)[0, 0]
@@ -204,7 +204,7 @@ def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
     label = f"Patch {before.config.n_layers * len(columns.names)} parts in turn"
     if not is_wanted(subject, work_key, effects.n_forwards_of_heads(before), label, "patch_all"):
         return
-    answers = effects.answers_with_each_part_patched(subject, source, part, answer.measured)
+    answers = effects.answers_with_each_part_patched(subject, source, part, answer.for_experiments)
     with until_done(work_key):
         answers()
     changes = named("effects", patch.effects(answers))
@@ -232,8 +232,8 @@ def _draw_positions(patch: _Patch, query: int) -> None:
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
     if not is_wanted(subject, work_key, effects.n_forwards_of_positions(before), label, "patch_states"):
         return
-    read = partial(effects.answers_with_each_position_patched, subject, source, answer.measured)
-    arguments = as_python.input_expression(source), answer.measured
+    read = partial(effects.answers_with_each_position_patched, subject, source, answer.for_experiments)
+    arguments = as_python.input_expression(source), answer.for_experiments
     answers = as_python.computed(subject, patch_positions, *arguments).with_value(read)
     with until_done(work_key):
         answers()

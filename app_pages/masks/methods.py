@@ -62,7 +62,7 @@ def draw_methods(view: MaskedInput, answer: Answer, slots: Slots) -> None:
     with slots.controls:
         number_name = NUMBER.choose()
     head = head_name(*view.head)
-    arguments = (subject, choice, *view.head, NUMBERS[number_name], answer.measured)
+    arguments = (subject, choice, *view.head, NUMBERS[number_name], answer.for_experiments)
     if view.changes_nothing:
         st.info(
             f"Nothing is masked. Choose a mask under “View”, or hide a {subject.record.unit} under “Step by step”: here it is applied "

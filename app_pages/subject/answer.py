@@ -68,12 +68,12 @@ class Answer(ABC):
     word: MaskedWord | None = None
 
     @property
-    def measured(self) -> AnswerRead:
+    def for_experiments(self) -> AnswerRead:
         """What to pass as `answer` to experiments: the masked word, or LOGITS for a class or a pooled state."""
         return self.word or LOGITS
 
     @property
-    def explained(self) -> Explained:
+    def for_parts(self) -> Explained:
         """What to pass as `answer` to `answer_parts`: the masked word, or None for the class or pooled state."""
         return self.word
 
@@ -137,7 +137,7 @@ class ClassAnswer(Answer):
     name: str
 
     @property
-    def explained(self) -> Explained:
+    def for_parts(self) -> Explained:
         return self.followed
 
     @classmethod

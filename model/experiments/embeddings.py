@@ -285,7 +285,9 @@ class Projection(NamedTuple):
     """Result of PCA: two coordinates of each vector, and the share of the total variance (0 to 1) along each axis."""
 
     coordinates: Float[np.ndarray, "vector 2"]
-    explained: tuple[float, float]  # share of the variance along each axis; NaN where there is none to share
+    explained_variance: tuple[
+        float, float
+    ]  # share of the variance along each axis; NaN where there is none to share
 
 
 class Neighbourhoods(NamedTuple):

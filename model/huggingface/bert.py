@@ -11,7 +11,7 @@ from typing import Any
 from ..family_options import NO_PARTS, LinearMap, Parts
 from .family_table import FamilyTable, read_text, refuse_decoder, rotary
 from .output_layers import BERT_OUTPUTS, PREDICTIONS, ROBERTA_OUTPUTS, MaskedTokenLayers, OutputNames
-from .tensor_map import FULLY_CONNECTED, GATED, QKV, Layout, Reading, fused_rows
+from .tensor_map import FULLY_CONNECTED, GATED, QKV, Reading, ReadingBuilder, fused_rows
 from .weights import Stored
 
 BLOCK = {
@@ -193,76 +193,76 @@ GTE_VALUES: dict[str, tuple[object, ...]] = {
 
 def read_bert(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of a BERT, ERNIE or Megatron-BERT, from the `values` in its config.json."""
-    return _read_bert_blocks(BERT.layout(values, stored), BERT)
+    return _read_bert_blocks(BERT.builder(values, stored), BERT)
 
 
 def read_roberta(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of a RoBERTa, XLM-R, CamemBERT or data2vec-text, from its config.json's `values`."""
     refuse_unmerged_adapters(stored)  # Jina v3's own files call themselves XLM-RoBERTa
-    layout = ROBERTA.layout(values, stored)
+    builder = ROBERTA.builder(values, stored)
     name = ROBERTA_NAMES.get(str(values.get("model_type")), "RoBERTa")
     # fairseq counts positions from the padding's number on
-    first_position = layout.whole_number("pad_token_id", 1) + 1
-    return _read_bert_blocks(layout, replace(ROBERTA, name=name, first_position=first_position))
+    first_position = builder.whole_number("pad_token_id", 1) + 1
+    return _read_bert_blocks(builder, replace(ROBERTA, name=name, first_position=first_position))
 
 
 def read_distilbert(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of a DistilBERT, from the `values` in its config.json."""
-    return read_text(DISTILBERT.layout(values, stored), DISTILBERT)
+    return read_text(DISTILBERT.builder(values, stored), DISTILBERT)
 
 
 def read_electra(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of an ELECTRA; its discriminator classifies each token as replaced or not."""
-    layout = ELECTRA.layout(values, stored)
-    if layout.output_tensor_name(f"{DISCRIMINATOR}.dense.weight"):
-        layout.map_output_linear("token_hidden", f"{DISCRIMINATOR}.dense")
-        layout.map_output_linear("token_classifier", f"{DISCRIMINATOR}.dense_prediction")
-        layout.family |= {
+    builder = ELECTRA.builder(values, stored)
+    if builder.output_tensor_name(f"{DISCRIMINATOR}.dense.weight"):
+        builder.map_output_linear("token_hidden", f"{DISCRIMINATOR}.dense")
+        builder.map_output_linear("token_classifier", f"{DISCRIMINATOR}.dense_prediction")
+        builder.family |= {
             "token_class_names": ("replaced",),
-            "token_hidden": layout.activation(),
+            "token_hidden": builder.activation(),
             "token_answers": "each",
         }
-    return _read_bert_blocks(layout, ELECTRA)
+    return _read_bert_blocks(builder, ELECTRA)
 
 
 def read_albert(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of an ALBERT, in which all layers of a group share their weights."""
-    layout = ALBERT.layout(values, stored)
-    _refuse_variants(layout)
-    if layout.whole_number("inner_group_num", 1) != 1:
+    builder = ALBERT.builder(values, stored)
+    _refuse_variants(builder)
+    if builder.whole_number("inner_group_num", 1) != 1:
         raise ValueError("inner_group_num is not 1: groups of several inner layers are not supported")
-    n_layers, n_groups = ALBERT.sizes(layout).n_layers, layout.whole_number("num_hidden_groups", 1)
+    n_layers, n_groups = ALBERT.sizes(builder).n_layers, builder.whole_number("num_hidden_groups", 1)
     if not 1 <= n_groups <= n_layers:
         raise ValueError(f"{n_layers} layers cannot be in {n_groups} groups")
-    layout.family["n_layer_groups"] = n_groups
+    builder.family["n_layer_groups"] = n_groups
     groups = [int(layer / (n_layers / n_groups)) for layer in range(n_layers)]
     blocks = [f"encoder.albert_layer_groups.{group}.albert_layers.0" for group in groups]
-    return read_text(layout, replace(ALBERT, blocks=blocks))
+    return read_text(builder, replace(ALBERT, blocks=blocks))
 
 
-def _read_bert_blocks(layout: Layout, table: FamilyTable) -> Reading:
+def _read_bert_blocks(builder: ReadingBuilder, table: FamilyTable) -> Reading:
     """Configuration and tensor map of an encoder with BERT's blocks, post-LN or pre-LN as its norms are named in the file.
 
     Raises ValueError for an unsupported variant.
     """
-    _refuse_variants(layout)
+    _refuse_variants(builder)
     first_block = f"{table.blocks}.0"
-    if not layout.has_tensor(f"{first_block}.{BLOCK['norm_attention']}.weight"):
-        norm = next((norm for norm in PRE_NORM if layout.has_tensor(f"{first_block}.{norm}.weight")), None)
+    if not builder.has_tensor(f"{first_block}.{BLOCK['norm_attention']}.weight"):
+        norm = next((norm for norm in PRE_NORM if builder.has_tensor(f"{first_block}.{norm}.weight")), None)
         if norm is None:
-            raise ValueError(f"{layout.prefix}{first_block}.{BLOCK['norm_attention']}.weight is missing")
+            raise ValueError(f"{builder.prefix}{first_block}.{BLOCK['norm_attention']}.weight is missing")
         second_norm, final_norm = PRE_NORM[norm]
         block = BLOCK | {"norm_attention": norm, "norm_feed_forward": second_norm}
         table = replace(table, block=block, final_norm=final_norm)
-    if not layout.has_tensor(f"{table.embedding_norm}.weight"):
+    if not builder.has_tensor(f"{table.embedding_norm}.weight"):
         table = replace(table, embedding_norm=None)
-    return read_text(layout, table)
+    return read_text(builder, table)
 
 
-def _refuse_variants(layout: Layout) -> None:
+def _refuse_variants(builder: ReadingBuilder) -> None:
     """Raises ValueError for decoders, and for relative positions, which are not added to the embedding."""
-    refuse_decoder(layout)
-    position_kind = layout.values.get("position_embedding_type", "absolute")
+    refuse_decoder(builder)
+    position_kind = builder.values.get("position_embedding_type", "absolute")
     if position_kind != "absolute":
         raise ValueError(
             f"its position_embedding_type is {shortened(position_kind)}, but only 'absolute' is supported"
@@ -278,39 +278,39 @@ def refuse_unmerged_adapters(stored: Stored) -> None:
 def read_nomic(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of a NomicBERT, from the `values` in its config.json."""
     authors_values = {ours: values[theirs] for ours, theirs in AUTHORS_NAMES.items() if theirs in values}
-    layout = NOMIC.layout({**authors_values, **values}, stored)
-    layout.refuse_other_values(NOMIC_VALUES)
+    builder = NOMIC.builder({**authors_values, **values}, stored)
+    builder.refuse_other_values(NOMIC_VALUES)
     without_bias: tuple[LinearMap, ...] = ("w_q", "w_k", "w_v", "w_o", "expand", "gate", "contract")
-    return _read_rotary(layout, NOMIC, Parts(gated=True, without_bias=without_bias))
+    return _read_rotary(builder, NOMIC, Parts(gated=True, without_bias=without_bias))
 
 
 def read_gte(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of a GTE, from the `values` in its config.json."""
     base = 160_000.0 if values.get("model_type") == "gte" else 10_000.0
     table = replace(GTE, defaults={**GTE.defaults, "rope_theta": base})
-    layout = table.layout(values, stored)
-    layout.refuse_other_values(GTE_VALUES)
-    norm = "norm" if layout.output_tensor_name("lm_head.norm.weight") else "layer_norm"
+    builder = table.builder(values, stored)
+    builder.refuse_other_values(GTE_VALUES)
+    norm = "norm" if builder.output_tensor_name("lm_head.norm.weight") else "layer_norm"
     masked = MaskedTokenLayers("lm_head.dense", f"lm_head.{norm}", ("lm_head.decoder.bias",), "gelu")
     table = replace(table, outputs=OutputNames(pooler="pooler.dense", masked=masked))
-    return _read_rotary(layout, table, Parts(gated=True, without_bias=("expand", "gate")))
+    return _read_rotary(builder, table, Parts(gated=True, without_bias=("expand", "gate")))
 
 
 def read_jina(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of a Jina v3 without its adapters, from the `values` in its config.json."""
     refuse_unmerged_adapters(stored)
-    layout = JINA.layout(values, stored)
-    layout.notes.append("Adapters for single tasks, if there are any, are not applied.")
-    return _read_rotary(layout, JINA, NO_PARTS)
+    builder = JINA.builder(values, stored)
+    builder.notes.append("Adapters for single tasks, if there are any, are not applied.")
+    return _read_rotary(builder, JINA, NO_PARTS)
 
 
-def _read_rotary(layout: Layout, table: FamilyTable, parts: Parts) -> Reading:
+def _read_rotary(builder: ReadingBuilder, table: FamilyTable, parts: Parts) -> Reading:
     """Configuration and tensor map of an encoder with rotary positions.
 
     Its tensors have either their authors' names or those of the modules of `transformers`.
     """
-    layout.family["parts"] = replace(parts, rotary=rotary(layout, table.sizes(layout)))
-    if layout.has_tensor("layers.0.post_attention_layernorm.weight"):
+    builder.family["parts"] = replace(parts, rotary=rotary(builder, table.sizes(builder)))
+    if builder.has_tensor("layers.0.post_attention_layernorm.weight"):
         block = {**table.block, **IN_MEMORY, **(GATED if parts.gated else {})}
         table = replace(table, blocks="layers", block=block, embedding_norm="embeddings.LayerNorm")
-    return read_text(layout, table)
+    return read_text(builder, table)

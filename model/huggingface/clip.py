@@ -13,7 +13,7 @@ from typing import Any
 from ..family_options import Parts, TokenChoice
 from .family_table import FamilyTable, read_text
 from .output_layers import read_classifier
-from .tensor_map import FULLY_CONNECTED, Layout, Reading, fused_rows
+from .tensor_map import FULLY_CONNECTED, Reading, ReadingBuilder, fused_rows
 from .vit import Preprocessor, read_picture_encoder, read_picture_sizes
 from .weights import Stored
 
@@ -101,30 +101,30 @@ def read_clip_pictures(values: Mapping[str, Any], stored: Stored, preprocessor: 
     """Configuration and tensor map of the encoder of pictures; `preprocessor` is the content of preprocessor_config.json."""
     is_siglip = _is_siglip(values)
     table = SIGLIP_PICTURES if is_siglip else CLIP_PICTURES
-    layout = table.layout(values, stored)
+    builder = table.builder(values, stored)
     if preprocessor is not None:
         preprocessor = {**(SIGLIP_PREPROCESSOR if is_siglip else CLIP_PREPROCESSOR), **preprocessor}
         if type(size := preprocessor["size"]) is int:  # that of the shorter side
             preprocessor["size"] = {"shortest_edge": size}
-    picture = read_picture_sizes(layout, table, preprocessor)
-    if layout.output_tensor_name("classifier.weight"):
-        read_classifier(layout)
+    picture = read_picture_sizes(builder, table, preprocessor)
+    if builder.output_tensor_name("classifier.weight"):
+        read_classifier(builder)
         if not is_siglip:  # it reads the patches' mean
-            layout.family["pools_patches_alone"] = True
+            builder.family["pools_patches_alone"] = True
             table = replace(table, final_norm=None)
-    elif is_siglip and layout.has_tensor("head.probe"):
-        _map_attention_pooling(layout)
+    elif is_siglip and builder.has_tensor("head.probe"):
+        _map_attention_pooling(builder)
     elif not is_siglip:
-        _read_projection(layout, "visual_projection", has_bias=False)
-    reading = read_picture_encoder(layout, table, picture)
-    if "attention_pooling" in layout.family:
-        layout.notes.append(
+        _read_projection(builder, "visual_projection", has_bias=False)
+    reading = read_picture_encoder(builder, table, picture)
+    if "attention_pooling" in builder.family:
+        builder.notes.append(
             "The embedding is read by a learned query that attends to all patches (attention pooling). That attention belongs "
             "to no layer: Side by side shows it for a picture and texts, and the library returns it: activations(encoder, [picture], "
             '["attention_pooling.attention.pattern"]).'
         )
     elif not is_siglip and table.final_norm:
-        layout.notes.append(
+        builder.notes.append(
             "Its last norm belongs to the class token alone: in the original, the states of the patches are handed on without it."
         )
     return reading
@@ -134,18 +134,18 @@ def read_clip_texts(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of the encoder of texts, from the `values` in its config.json."""
     is_siglip = _is_siglip(values)
     table = SIGLIP_TEXTS if is_siglip else CLIP_TEXTS
-    layout = table.layout(values, stored)
-    end_token: TokenChoice = "last" if is_siglip else _end_token(layout)
-    _read_projection(layout, "head" if is_siglip else "text_projection", has_bias=is_siglip)
-    layout.fields["pooling"] = "mean"
-    layout.family |= {
+    builder = table.builder(values, stored)
+    end_token: TokenChoice = "last" if is_siglip else _end_token(builder)
+    _read_projection(builder, "head" if is_siglip else "text_projection", has_bias=is_siglip)
+    builder.fields["pooling"] = "mean"
+    builder.family |= {
         "pools_token": end_token,
         "padded": is_siglip,
         "parts": Parts(causal=not is_siglip),
     }
-    reading = read_text(layout, table)
+    reading = read_text(builder, table)
     if is_siglip:
-        layout.notes.append(
+        builder.notes.append(
             f"Texts are padded to {reading.config.n_positions} tokens, all of which are read, as in its training; the last one stands for the text."
         )
     else:
@@ -154,7 +154,7 @@ def read_clip_texts(values: Mapping[str, Any], stored: Stored) -> Reading:
             stands = (
                 f"the token with the highest id stands for the text, since its eos_token_id is {FORMER_END}"
             )
-        layout.notes.append(f"Each token attends to itself and to earlier ones alone; {stands}.")
+        builder.notes.append(f"Each token attends to itself and to earlier ones alone; {stands}.")
     return reading
 
 
@@ -162,32 +162,32 @@ def _is_siglip(values: Mapping[str, Any]) -> bool:
     return str(values.get("model_type")).startswith("siglip")
 
 
-def _map_attention_pooling(layout: Layout) -> None:
+def _map_attention_pooling(builder: ReadingBuilder) -> None:
     """Maps the tensors of SigLIP's attention pooling: learned query, attention, norm and feed-forward."""
-    d_model, pooling = layout.whole_number("hidden_size"), "attention_pooling"
-    layout.family[pooling] = True
-    layout.map_tensor(f"{pooling}.attention.probe", "head.probe")
+    d_model, pooling = builder.whole_number("hidden_size"), "attention_pooling"
+    builder.family[pooling] = True
+    builder.map_tensor(f"{pooling}.attention.probe", "head.probe")
     for ours, rows in fused_rows("head.attention.in_proj_", ("w_q", "w_k", "w_v")).items():
-        layout.map_rows(f"{pooling}.attention.{ours}", rows, (d_model, d_model))
-    layout.map_linear(f"{pooling}.attention.w_o", "head.attention.out_proj")
-    layout.map_linear(f"{pooling}.norm", "head.layernorm")
-    layout.map_linear(f"{pooling}.feed_forward.expand", "head.mlp.fc1")
-    layout.map_linear(f"{pooling}.feed_forward.contract", "head.mlp.fc2")
+        builder.map_rows(f"{pooling}.attention.{ours}", rows, (d_model, d_model))
+    builder.map_linear(f"{pooling}.attention.w_o", "head.attention.out_proj")
+    builder.map_linear(f"{pooling}.norm", "head.layernorm")
+    builder.map_linear(f"{pooling}.feed_forward.expand", "head.mlp.fc1")
+    builder.map_linear(f"{pooling}.feed_forward.contract", "head.mlp.fc2")
 
 
-def _read_projection(layout: Layout, layer: str, *, has_bias: bool) -> None:
+def _read_projection(builder: ReadingBuilder, layer: str, *, has_bias: bool) -> None:
     """Maps the linear layer named `layer`, which makes the embedding from the pooled state, if it is stored."""
-    if (name := layout.output_tensor_name(f"{layer}.weight")) is not None:
-        layout.map_output_linear("pooler", layer, has_bias=has_bias)
-        layout.family |= {"pooler": "none", "d_pooled": layout.n_output_rows(name)}
+    if (name := builder.output_tensor_name(f"{layer}.weight")) is not None:
+        builder.map_output_linear("pooler", layer, has_bias=has_bias)
+        builder.family |= {"pooler": "none", "d_pooled": builder.n_output_rows(name)}
 
 
-def _end_token(layout: Layout) -> TokenChoice:
+def _end_token(builder: ReadingBuilder) -> TokenChoice:
     """The id of the token that ends a text, or "highest id" where config.json holds the number of old versions, 2.
 
     Raises ValueError if `eos_token_id` in config.json is no id of the vocabulary.
     """
-    end_id, vocab_size = layout.value("eos_token_id"), layout.whole_number("vocab_size")
+    end_id, vocab_size = builder.value("eos_token_id"), builder.whole_number("vocab_size")
     if type(end_id) is not int or not 0 <= end_id < vocab_size:
         raise ValueError(
             f"config.json has eos_token_id {shortened(end_id)}, which must be the number of one of the {vocab_size:,} tokens"

@@ -10,7 +10,7 @@ from typing import Any
 from ..config import ModelConfig
 from ..family_options import Family, Rotary
 from .output_layers import OutputNames, read_outputs
-from .tensor_map import MOST_LAYERS, Layout, Reading, Rows, Sizes, has_norm_bias, json_object
+from .tensor_map import MOST_LAYERS, Reading, ReadingBuilder, Rows, Sizes, has_norm_bias, json_object
 from .weights import Stored
 
 
@@ -55,8 +55,8 @@ class FamilyTable:
     patch_bias: bool = True
     squares: tuple[str, ...] = ()  # the sizes of which the family's own library knows squares alone
 
-    def layout(self, values: Mapping[str, Any], stored: Stored) -> Layout:
-        """A layout for the values of config.json and for tensors with the prefix, such as "bert.", of the stored tensor `known_tensor`.
+    def builder(self, values: Mapping[str, Any], stored: Stored) -> ReadingBuilder:
+        """A builder for the values of config.json and for tensors with the prefix, such as "bert.", of the stored tensor `known_tensor`.
 
         Raises ValueError if that tensor is missing.
         """
@@ -65,17 +65,17 @@ class FamilyTable:
         )
         if not names:
             raise ValueError(f"{self.known_tensor} is missing from the weights")
-        return Layout(values, stored, names[0].removesuffix(self.known_tensor), self.defaults)
+        return ReadingBuilder(values, stored, names[0].removesuffix(self.known_tensor), self.defaults)
 
-    def sizes(self, layout: Layout) -> Sizes:
+    def sizes(self, builder: ReadingBuilder) -> Sizes:
         """Width, layers and heads by config.json. Raises ValueError if they contradict each other or the weights."""
-        n_layers, max_layers = layout.whole_number(self.n_layers), MOST_LAYERS
+        n_layers, max_layers = builder.whole_number(self.n_layers), MOST_LAYERS
         if not self.shares_layers:
-            max_layers = min(max_layers, len(layout.stored.shapes))
+            max_layers = min(max_layers, len(builder.stored.shapes))
         if not 1 <= n_layers <= max_layers:
             raise ValueError(f"config.json has {self.n_layers} {n_layers}, which does not fit the weights")
-        d_model, n_heads = layout.whole_number(self.d_model), layout.whole_number(self.n_heads)
-        return Sizes(d_model, n_layers, n_heads, layout.head_width(d_model, n_heads, self.d_head))
+        d_model, n_heads = builder.whole_number(self.d_model), builder.whole_number(self.n_heads)
+        return Sizes(d_model, n_layers, n_heads, builder.head_width(d_model, n_heads, self.d_head))
 
     def block_names(self, n_layers: int) -> Sequence[str]:
         """The names of all blocks in the weights file, such as "encoder.layer.0", in their order."""
@@ -84,52 +84,55 @@ class FamilyTable:
         return self.blocks
 
 
-def read_text(layout: Layout, table: FamilyTable) -> Reading:
-    """Configuration and tensor map of an encoder of texts, from its table and from the fields that `layout` already holds.
+def read_text(builder: ReadingBuilder, table: FamilyTable) -> Reading:
+    """Configuration and tensor map of an encoder of texts, from its table and from the fields that `builder` already holds.
 
-    Where both give a field of `ModelConfig`, that of `layout` is used. Raises ValueError if config.json or the tensors do not
+    Where both give a field of `ModelConfig`, that of `builder` is used. Raises ValueError if config.json or the tensors do not
     fit the table.
     """
-    d_model, n_layers, n_heads, _ = table.sizes(layout)
-    n_stored, width = layout.whole_number(table.n_positions), d_model
+    d_model, n_layers, n_heads, _ = table.sizes(builder)
+    n_stored, width = builder.whole_number(table.n_positions), d_model
     if table.outputs is not None:
         read_outputs(
-            layout, table.outputs, layout.activation(table.activation) if table.activation else "gelu"
+            builder, table.outputs, builder.activation(table.activation) if table.activation else "gelu"
         )
-    layout.map_tensor("embedding.tokens.weight", table.tokens)
-    if layout.has_tensor(table.types) and (n_types := layout.whole_number("type_vocab_size", 0)):
-        layout.family["n_token_types"] = n_types
-        layout.map_tensor("embedding.types.weight", table.types)
-    has_widening = table.widening is not None and layout.has_tensor(f"{table.widening}.weight")
-    widens_first = layout.family.get("widened_first", False)
+    builder.map_tensor("embedding.tokens.weight", table.tokens)
+    if builder.has_tensor(table.types) and (n_types := builder.whole_number("type_vocab_size", 0)):
+        builder.family["n_token_types"] = n_types
+        builder.map_tensor("embedding.types.weight", table.types)
+    has_widening = table.widening is not None and builder.has_tensor(f"{table.widening}.weight")
+    widens_first = builder.family.get("widened_first", False)
     if has_widening:
         assert table.widening is not None
-        width = layout.family["d_embedding"] = layout.whole_number("embedding_size", d_model)
-        layout.map_linear(
+        width = builder.family["d_embedding"] = builder.whole_number("embedding_size", d_model)
+        builder.map_linear(
             f"embedding.norm.{int(not widens_first)}", table.widening, has_bias=not widens_first
         )
     if table.positions is not None:
-        layout.map_tensor(
+        builder.map_tensor(
             "embedding.position_table", table.positions, (n_stored, width), table.first_position
         )
     fields = {
-        "n_positions": layout.n_positions(n_stored, n_layers, n_heads, table.first_position),
-        "vocab_size": layout.whole_number("vocab_size"),
-        "padding_id": layout.token_id(table.padding_id) if table.padding_id else None,
+        "n_positions": builder.n_positions(n_stored, n_layers, n_heads, table.first_position),
+        "vocab_size": builder.whole_number("vocab_size"),
+        "padding_id": builder.token_id(table.padding_id) if table.padding_id else None,
         "positions": "none" if table.positions is None else "learned",
     }
     norm_name = f"embedding.norm.{int(widens_first)}" if has_widening else "embedding.norm"
-    return reading_with_blocks(layout, table, fields, norm_name)
+    return reading_with_blocks(builder, table, fields, norm_name)
 
 
 def reading_with_blocks(
-    layout: Layout, table: FamilyTable, fields: Mapping[str, Any], embedding_norm: str = "embedding.norm"
+    builder: ReadingBuilder,
+    table: FamilyTable,
+    fields: Mapping[str, Any],
+    embedding_norm: str = "embedding.norm",
 ) -> Reading:
-    """Maps the blocks and norms, which are all that `layout` still lacks, and returns configuration and tensor map.
+    """Maps the blocks and norms, which are all that `builder` still lacks, and returns configuration and tensor map.
 
     `fields` are fields of `ModelConfig`; `embedding_norm` is the name of that norm in `ImportedEncoder`.
     """
-    d_model, n_layers, n_heads, d_head = table.sizes(layout)
+    d_model, n_layers, n_heads, d_head = table.sizes(builder)
     own_fields: dict[str, Any] = {
         "d_model": d_model,
         "n_layers": n_layers,
@@ -142,50 +145,50 @@ def reading_with_blocks(
         "layer_norm_eps": table.layer_norm_eps,
     }
     if isinstance(table.layer_norm_eps, str):
-        own_fields["layer_norm_eps"] = layout.real_number(table.layer_norm_eps, 1e-12)
+        own_fields["layer_norm_eps"] = builder.real_number(table.layer_norm_eps, 1e-12)
     if table.d_ff is not None:
-        own_fields["d_ff"] = layout.whole_number(table.d_ff)
+        own_fields["d_ff"] = builder.whole_number(table.d_ff)
     if table.activation is not None:
-        own_fields["activation"] = layout.activation(table.activation)
-    family = Family(**{"name": table.name, **layout.family})
-    config = ModelConfig(**{**own_fields, **fields, **layout.fields}, family=family)
+        own_fields["activation"] = builder.activation(table.activation)
+    family = Family(**{"name": table.name, **builder.family})
+    config = ModelConfig(**{**own_fields, **fields, **builder.fields}, family=family)
     norm_bias, blocks = has_norm_bias(family.parts), table.block_names(n_layers)
     if table.embedding_norm is not None:
-        layout.map_linear(embedding_norm, table.embedding_norm, has_bias=norm_bias)
-    layout.map_blocks(blocks, table.block, config)
-    layout.map_scales(blocks, table.scales, config)
+        builder.map_linear(embedding_norm, table.embedding_norm, has_bias=norm_bias)
+    builder.map_blocks(blocks, table.block, config)
+    builder.map_scales(blocks, table.scales, config)
     if table.final_norm is not None:
-        layout.map_linear("final_norm", table.final_norm, has_bias=norm_bias)
-    return layout.reading(config)
+        builder.map_linear("final_norm", table.final_norm, has_bias=norm_bias)
+    return builder.reading(config)
 
 
-def refuse_decoder(layout: Layout) -> None:
+def refuse_decoder(builder: ReadingBuilder) -> None:
     """Raises ValueError if config.json says that the model is a decoder or has cross-attention."""
-    if layout.values.get("is_decoder") or layout.values.get("add_cross_attention"):
+    if builder.values.get("is_decoder") or builder.values.get("add_cross_attention"):
         raise ValueError("this is a decoder, but only encoders are supported")
 
 
 # Rotary positions, by the names that older and newer versions of `transformers` use
 
 
-def rotary(layout: Layout, sizes: Sizes, bases: Sequence[float] = (), **options: Any) -> Rotary:
+def rotary(builder: ReadingBuilder, sizes: Sizes, bases: Sequence[float] = (), **options: Any) -> Rotary:
     """Rotary positions; `bases` holds the base of each layer, by default config.json's one base for all layers.
 
     `options` are further fields of `Rotary`. Raises ValueError for heads of an odd width.
     """
     if sizes.d_head % 2 or not sizes.d_head:
         raise ValueError(f"rotary positions turn pairs of numbers, but each head is {sizes.d_head} wide")
-    return Rotary(bases=tuple(bases) or (rotary_base(layout),) * sizes.n_layers, **options)
+    return Rotary(bases=tuple(bases) or (rotary_base(builder),) * sizes.n_layers, **options)
 
 
-def rotary_base(layout: Layout, name: str = "rope_theta", layer_type: str | None = None) -> float:
+def rotary_base(builder: ReadingBuilder, name: str = "rope_theta", layer_type: str | None = None) -> float:
     """The base of the rotary frequencies, from `rope_parameters` in config.json or, in older files, from the setting `name`.
 
     With a `layer_type`, `rope_parameters` holds an object for each type of layer. Raises ValueError for scaled frequencies
     (such as YaRN), and for a base that is no number of 1 or more.
     """
-    parameters = json_object(layout.values, "rope_parameters")
-    scaling = json_object(layout.values, "rope_scaling")
+    parameters = json_object(builder.values, "rope_parameters")
+    scaling = json_object(builder.values, "rope_scaling")
     if layer_type is not None:
         parameters = json_object(parameters, layer_type) | scaling
     elif scaling:
@@ -195,7 +198,7 @@ def rotary_base(layout: Layout, name: str = "rope_theta", layer_type: str | None
             raise ValueError(
                 f"its rotary positions have rope_type {shortened(kind)}, but only 'default' is supported"
             )
-    base = parameters.get("rope_theta", layout.value(name))
+    base = parameters.get("rope_theta", builder.value(name))
     is_number = isinstance(base, int | float) and not isinstance(base, bool)
     if not is_number or not 1 <= base <= 1e12:
         raise ValueError(f"config.json has {name} {shortened(base)}, which must be a number from 1 to 10^12")

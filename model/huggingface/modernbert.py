@@ -12,7 +12,7 @@ from ..family_options import NO_PARTS, LinearMap, Parts
 from .bert import BERT, BLOCK
 from .family_table import FamilyTable, read_text, refuse_decoder, rotary, rotary_base
 from .output_layers import ROBERTA_OUTPUTS, read_classifier, read_token_classifier
-from .tensor_map import GATED, QKV, Layout, Reading, fused_rows
+from .tensor_map import GATED, QKV, Reading, ReadingBuilder, fused_rows
 from .weights import Stored
 
 MODERNBERT = FamilyTable(
@@ -89,42 +89,42 @@ FREQUENCIES = (
 
 def read_modernbert(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of a ModernBERT, from the `values` in its config.json."""
-    layout = MODERNBERT.layout(values, stored)
-    d_model, n_layers, n_heads, d_head = sizes = MODERNBERT.sizes(layout)
+    builder = MODERNBERT.builder(values, stored)
+    d_model, n_layers, n_heads, d_head = sizes = MODERNBERT.sizes(builder)
     if d_head * n_heads != d_model:
         raise ValueError(
             f"config.json has head_dim {d_head}, but only hidden_size / num_attention_heads is supported"
         )
-    layer_types = _layer_types(layout, n_layers)
-    bases = {kind: rotary_base(layout, BASES[kind], kind) for kind in BASES if kind in layer_types}
+    layer_types = _layer_types(builder, n_layers)
+    bases = {kind: rotary_base(builder, BASES[kind], kind) for kind in BASES if kind in layer_types}
     # local_attention is the whole window, half of it to each side
     window = min(
-        layout.whole_number("local_attention", 128) // 2, layout.whole_number("max_position_embeddings")
+        builder.whole_number("local_attention", 128) // 2, builder.whole_number("max_position_embeddings")
     )
-    layout.family["parts"] = Parts(
-        norm_bias=layout.flag("norm_bias", False),
+    builder.family["parts"] = Parts(
+        norm_bias=builder.flag("norm_bias", False),
         first_norm=False,
         gated=True,
-        rotary=rotary(layout, sizes, [bases[kind] for kind in layer_types]),
+        rotary=rotary(builder, sizes, [bases[kind] for kind in layer_types]),
         windows=tuple(window if kind == "sliding_attention" else None for kind in layer_types),
-        without_bias=_maps_without_bias(layout),
+        without_bias=_maps_without_bias(builder),
     )
-    _read_modernbert_outputs(layout)
-    return read_text(layout, MODERNBERT)
+    _read_modernbert_outputs(builder)
+    return read_text(builder, MODERNBERT)
 
 
-def _maps_without_bias(layout: Layout) -> tuple[LinearMap, ...]:
+def _maps_without_bias(builder: ReadingBuilder) -> tuple[LinearMap, ...]:
     """Names of a block's linear maps that have no bias, by the flags `attention_bias` and `mlp_bias` in config.json."""
-    names: list[LinearMap] = [] if layout.flag("attention_bias", False) else ["w_q", "w_k", "w_v", "w_o"]
-    names += [] if layout.flag("mlp_bias", False) else ["expand", "gate", "contract"]
+    names: list[LinearMap] = [] if builder.flag("attention_bias", False) else ["w_q", "w_k", "w_v", "w_o"]
+    names += [] if builder.flag("mlp_bias", False) else ["expand", "gate", "contract"]
     return tuple(names)
 
 
-def _layer_types(layout: Layout, n_layers: int) -> list[str]:
+def _layer_types(builder: ReadingBuilder, n_layers: int) -> list[str]:
     """For each layer "full_attention" or "sliding_attention" (a local window), from config.json of newer or older versions."""
-    layer_types = layout.values.get("layer_types")
+    layer_types = builder.values.get("layer_types")
     if layer_types is None:
-        every = layout.whole_number("global_attn_every_n_layers", 3)
+        every = builder.whole_number("global_attn_every_n_layers", 3)
         if not every:
             raise ValueError("config.json has global_attn_every_n_layers 0, which must be 1 or more")
         return ["sliding_attention" if layer % every else "full_attention" for layer in range(n_layers)]
@@ -140,131 +140,131 @@ def _layer_types(layout: Layout, n_layers: int) -> list[str]:
     return layer_types
 
 
-def _read_modernbert_outputs(layout: Layout) -> None:
+def _read_modernbert_outputs(builder: ReadingBuilder) -> None:
     """Maps the tensors of the output layers, which classify a text, classify each token, or predict masked tokens."""
-    architecture = str(layout.values.get("architectures"))
+    architecture = str(builder.values.get("architectures"))
     # of question answering it reads each token for the beginning and the end of an answer, and is left out
-    if not layout.output_tensor_name("head.dense.weight") or "QuestionAnswering" in architecture:
+    if not builder.output_tensor_name("head.dense.weight") or "QuestionAnswering" in architecture:
         return
-    act = layout.activation("classifier_activation")
-    if not layout.output_tensor_name("classifier.weight"):
+    act = builder.activation("classifier_activation")
+    if not builder.output_tensor_name("classifier.weight"):
         hidden, norm = "masked_token_output.transform", "masked_token_output.norm"
         _read_decoder(
-            layout,
-            is_tied=layout.flag("tie_word_embeddings", True),
-            has_bias=layout.flag("decoder_bias", True),
+            builder,
+            is_tied=builder.flag("tie_word_embeddings", True),
+            has_bias=builder.flag("decoder_bias", True),
         )
-        layout.family["masked_token_act"] = act
+        builder.family["masked_token_act"] = act
     elif "TokenClassification" in architecture:
         hidden, norm = "token_hidden", "token_norm"
-        read_token_classifier(layout)
-        layout.family |= {"hidden_norm": True, "token_hidden": act}
+        read_token_classifier(builder)
+        builder.family |= {"hidden_norm": True, "token_hidden": act}
     else:
         hidden, norm = "pooler", "pooler_norm"
-        read_classifier(layout)
-        layout.fields["pooling"] = layout.choice("classifier_pooling", MODERNBERT_POOLINGS, "cls")
-        layout.family |= {"hidden_norm": True, "pooler": act}
-    layout.map_output_linear(hidden, "head.dense", has_bias=layout.flag("classifier_bias", False))
-    layout.map_output_linear(norm, "head.norm", has_bias=layout.flag("norm_bias", False))
+        read_classifier(builder)
+        builder.fields["pooling"] = builder.choice("classifier_pooling", MODERNBERT_POOLINGS, "cls")
+        builder.family |= {"hidden_norm": True, "pooler": act}
+    builder.map_output_linear(hidden, "head.dense", has_bias=builder.flag("classifier_bias", False))
+    builder.map_output_linear(norm, "head.norm", has_bias=builder.flag("norm_bias", False))
 
 
-def _read_decoder(layout: Layout, layer: str = "decoder", *, is_tied: bool, has_bias: bool) -> None:
+def _read_decoder(builder: ReadingBuilder, layer: str = "decoder", *, is_tied: bool, has_bias: bool) -> None:
     """Maps the linear layer that predicts masked tokens; if `is_tied`, its weight is the embedding's and not stored again."""
     if not is_tied:
-        layout.map_output_tensor("masked_token_output.decoder.weight", f"{layer}.weight")
+        builder.map_output_tensor("masked_token_output.decoder.weight", f"{layer}.weight")
     if has_bias:
-        layout.map_output_tensor("masked_token_output.bias", f"{layer}.bias")
+        builder.map_output_tensor("masked_token_output.bias", f"{layer}.bias")
     else:
-        layout.zeros.append("masked_token_output.bias")
-    layout.fields["masked_token_output"] = True
-    layout.family["tied_output"] = is_tied
+        builder.zeros.append("masked_token_output.bias")
+    builder.fields["masked_token_output"] = True
+    builder.family["tied_output"] = is_tied
 
 
 def read_eurobert(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of a EuroBERT, from the `values` in its config.json."""
     # clf_pooling is the older name of the setting
-    layout = EUROBERT.layout({"classifier_pooling": values.get("clf_pooling"), **values}, stored)
-    sizes = EUROBERT.sizes(layout)
-    n_heads, n_key_heads = sizes.n_heads, layout.whole_number("num_key_value_heads", sizes.n_heads)
+    builder = EUROBERT.builder({"classifier_pooling": values.get("clf_pooling"), **values}, stored)
+    sizes = EUROBERT.sizes(builder)
+    n_heads, n_key_heads = sizes.n_heads, builder.whole_number("num_key_value_heads", sizes.n_heads)
     if not n_key_heads or n_heads % n_key_heads:
         raise ValueError(f"{n_heads} heads cannot share num_key_value_heads {n_key_heads} evenly")
-    layout.family["parts"] = Parts(
+    builder.family["parts"] = Parts(
         norm="rms",
         gated=True,
         n_key_heads=n_key_heads if n_key_heads < n_heads else None,
-        rotary=rotary(layout, sizes),
-        without_bias=_maps_without_bias(layout),
+        rotary=rotary(builder, sizes),
+        without_bias=_maps_without_bias(builder),
     )
-    _read_eurobert_outputs(layout)
-    return read_text(layout, EUROBERT)
+    _read_eurobert_outputs(builder)
+    return read_text(builder, EUROBERT)
 
 
-def _read_eurobert_outputs(layout: Layout) -> None:
+def _read_eurobert_outputs(builder: ReadingBuilder) -> None:
     """Maps the tensors of the output layers, which classify a text, classify each token, or predict masked tokens."""
-    is_tied = layout.flag("tie_word_embeddings", False)
-    is_masked_model = is_tied and "MaskedLM" in str(layout.values.get("architectures"))
-    if layout.output_tensor_name("lm_head.weight") or is_masked_model:
-        _read_decoder(layout, "lm_head", is_tied=is_tied, has_bias=layout.flag("mlp_bias", False))
-        layout.family["masked_token_hidden"] = False
-    if not layout.output_tensor_name("classifier.weight"):
+    is_tied = builder.flag("tie_word_embeddings", False)
+    is_masked_model = is_tied and "MaskedLM" in str(builder.values.get("architectures"))
+    if builder.output_tensor_name("lm_head.weight") or is_masked_model:
+        _read_decoder(builder, "lm_head", is_tied=is_tied, has_bias=builder.flag("mlp_bias", False))
+        builder.family["masked_token_hidden"] = False
+    if not builder.output_tensor_name("classifier.weight"):
         return
-    if not layout.output_tensor_name("dense.weight"):
-        read_token_classifier(layout)
+    if not builder.output_tensor_name("dense.weight"):
+        read_token_classifier(builder)
         return
-    layout.map_output_linear("pooler", "dense")
-    read_classifier(layout)
-    layout.fields["pooling"] = layout.choice("classifier_pooling", EUROBERT_POOLINGS, "late")
-    layout.family |= {
+    builder.map_output_linear("pooler", "dense")
+    read_classifier(builder)
+    builder.fields["pooling"] = builder.choice("classifier_pooling", EUROBERT_POOLINGS, "late")
+    builder.family |= {
         "pooler": "gelu",
-        "pools_last": layout.value("classifier_pooling", "late") == "late",
+        "pools_last": builder.value("classifier_pooling", "late") == "late",
     }
 
 
 def read_esm(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of an ESM-2 or ESM-1b, from the `values` in its config.json."""
-    layout, table = ESM.layout(values, stored), ESM
-    refuse_decoder(layout)
-    if layout.flag("is_folding_model", False):
+    builder, table = ESM.builder(values, stored), ESM
+    refuse_decoder(builder)
+    if builder.flag("is_folding_model", False):
         raise ValueError(
             "this is ESMFold, whose structure module is not supported; open the ESM-2 encoder inside it"
         )
-    position_kind = layout.values.get("position_embedding_type") or "absolute"
+    position_kind = builder.values.get("position_embedding_type") or "absolute"
     if position_kind not in ("absolute", "rotary"):
         raise ValueError(
             f"its position_embedding_type is {shortened(position_kind)}; supported are 'absolute' and 'rotary'"
         )
-    layout.family["parts"] = NO_PARTS
+    builder.family["parts"] = NO_PARTS
     if position_kind == "rotary":
         table = replace(table, name="ESM-2", positions=None)
-        layout.family["parts"] = _rotary_parts(layout)
+        builder.family["parts"] = _rotary_parts(builder)
     else:  # as its code counts
-        table = replace(table, first_position=1 + (layout.token_id("pad_token_id") or 0))
-    if not layout.flag("emb_layer_norm_before", False):
+        table = replace(table, first_position=1 + (builder.token_id("pad_token_id") or 0))
+    if not builder.flag("emb_layer_norm_before", False):
         table = replace(table, embedding_norm=None)
-    layout.family["zeroed_token_id"] = _zeroed_token_id(layout)
-    layout.fields["activation"] = "gelu"  # whatever config.json says
-    if layout.has_tensor("contact_head.regression.weight"):
-        layout.notes.append("Its contact head, which predicts which residues touch, is left out.")
-    return read_text(layout, table)
+    builder.family["zeroed_token_id"] = _zeroed_token_id(builder)
+    builder.fields["activation"] = "gelu"  # whatever config.json says
+    if builder.has_tensor("contact_head.regression.weight"):
+        builder.notes.append("Its contact head, which predicts which residues touch, is left out.")
+    return read_text(builder, table)
 
 
-def _rotary_parts(layout: Layout) -> Parts:
+def _rotary_parts(builder: ReadingBuilder) -> Parts:
     """Rotary positions, with the frequencies in the weights file if it has them, since some were rounded before training."""
-    sizes, name = ESM.sizes(layout), next(filter(layout.has_tensor, FREQUENCIES), None)
+    sizes, name = ESM.sizes(builder), next(filter(builder.has_tensor, FREQUENCIES), None)
     if name is not None:
         for layer in range(sizes.n_layers):
             for vector in "qk":
-                layout.map_tensor(f"blocks.{layer}.attention.{vector}.stored_frequencies", name)
-    return Parts(rotary=rotary(layout, sizes, stored_frequencies=name is not None))
+                builder.map_tensor(f"blocks.{layer}.attention.{vector}.stored_frequencies", name)
+    return Parts(rotary=rotary(builder, sizes, stored_frequencies=name is not None))
 
 
-def _zeroed_token_id(layout: Layout) -> int | None:
+def _zeroed_token_id(builder: ReadingBuilder) -> int | None:
     """Id of the mask token, whose embedding is set to zero if config.json has `token_dropout`; None otherwise.
 
     Raises ValueError if config.json has `token_dropout` and no id of the mask token.
     """
-    if not layout.flag("token_dropout", False):
+    if not builder.flag("token_dropout", False):
         return None
-    if (token_id := layout.token_id("mask_token_id")) is None:
+    if (token_id := builder.token_id("mask_token_id")) is None:
         raise ValueError(f"config.json has token_dropout, but mask_token_id {token_id}")
     return token_id

@@ -115,11 +115,11 @@ def read_modules(folder: Path) -> SentenceModules | None:
     return modules
 
 
-def _unsupported_message(kind: str, name: str, is_own: bool, index: int) -> str:
+def _unsupported_message(kind: str, folder_name: str, is_own: bool, index: int) -> str:
     """Message for the unsupported module `kind`, at `index` of modules.json; `is_own` if it is a class of sentence-transformers."""
-    shown = single_line(f"{name} ({kind})" if name else kind, 80)
+    shown = single_line(f"{folder_name} ({kind})" if folder_name else kind, 80)
     if kind == "CLIPModel":
-        return f"{MODULES} lists {shown}: open the folder {name or '0_CLIPModel'} itself"
+        return f"{MODULES} lists {shown}: open the folder {folder_name or '0_CLIPModel'} itself"
     reason = "is not supported" if is_own else "is code of the model's own, which is not run"
     if kind in ("Transformer", "Pooling", "Dense", "LayerNorm", "Normalize"):
         reason = f"is not supported as number {index + 1} of the list"

@@ -152,7 +152,7 @@ class Reading:
 
 
 @dataclass
-class Layout:
+class ReadingBuilder:
     """Builds a `Reading`, step by step, from the `values` of config.json and the stored tensors of a folder."""
 
     values: Mapping[str, Any]

@@ -19,7 +19,7 @@ from ..family_options import Family, LinearMap, Parts
 from ..files.errors import single_line
 from ..schema import convert
 from .family_table import FamilyTable
-from .tensor_map import MOST_LAYERS, QKV, Layout, Reading, Source, fused_rows
+from .tensor_map import MOST_LAYERS, QKV, Reading, ReadingBuilder, Source, fused_rows
 from .weights import Stored
 
 MODEL_TYPE = "torch.nn.TransformerEncoder"
@@ -45,7 +45,7 @@ OUTER_TENSORS = ("embedding", "positions", "embedding_norm", "classifier")
 
 def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
     """Configuration and tensor map of such an encoder. Raises ValueError if they do not fit each other."""
-    layout = LAYERS.layout(values, stored)
+    builder = LAYERS.builder(values, stored)
     names = values.get("names", {})
     if not isinstance(names, dict) or set(names) - set(OUTER_TENSORS):
         raise ValueError(
@@ -53,10 +53,10 @@ def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
         )
     outer_names = {key: str(name) for key, name in names.items()}
     n_layers = sum(
-        layout.has_tensor(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS)
+        builder.has_tensor(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS)
     )
-    d_model = _shape_with_two_axes(stored, layout.prefix + LAYERS.known_tensor)[-1]
-    d_ff = _shape_with_two_axes(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
+    d_model = _shape_with_two_axes(stored, builder.prefix + LAYERS.known_tensor)[-1]
+    d_ff = _shape_with_two_axes(stored, f"{builder.prefix}layers.0.linear1.weight")[0]
     embedding_name = outer_names.get("embedding", "embedding.weight")
     vocab_size, table_shape = _shape_with_two_axes(stored, embedding_name)[0], None
     if "positions" in outer_names:
@@ -65,11 +65,11 @@ def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
             raise ValueError(
                 f"{outer_names['positions']} has shape {table_shape}, but should hold {d_model} numbers for each position"
             )
-    n_stored = math.prod(table_shape[:-1]) if table_shape else layout.whole_number("n_positions")
-    n_heads = layout.whole_number("n_heads")
-    d_head, classifier = layout.head_width(d_model, n_heads), outer_names.get("classifier")
-    labels = layout.class_labels(layout.n_output_rows(f"{classifier}.weight")) if classifier else ()
-    has_bias = layout.has_tensor("layers.0.self_attn.in_proj_bias")
+    n_stored = math.prod(table_shape[:-1]) if table_shape else builder.whole_number("n_positions")
+    n_heads = builder.whole_number("n_heads")
+    d_head, classifier = builder.head_width(d_model, n_heads), outer_names.get("classifier")
+    labels = builder.class_labels(builder.n_output_rows(f"{classifier}.weight")) if classifier else ()
+    has_bias = builder.has_tensor("layers.0.self_attn.in_proj_bias")
     config = ModelConfig(
         d_model=d_model,
         n_heads=n_heads,
@@ -77,66 +77,66 @@ def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
         d_v=d_head,
         n_layers=n_layers,
         d_ff=d_ff,
-        n_positions=layout.n_positions(n_stored, n_layers, n_heads),
+        n_positions=builder.n_positions(n_stored, n_layers, n_heads),
         vocab_size=vocab_size,
-        padding_id=layout.token_id("padding_id"),
+        padding_id=builder.token_id("padding_id"),
         class_names=labels,
-        norm_placement="pre" if layout.flag("norm_first", False) else "post",
-        final_norm=layout.has_tensor("norm.weight"),
+        norm_placement="pre" if builder.flag("norm_first", False) else "post",
+        final_norm=builder.has_tensor("norm.weight"),
         embedding_norm="embedding_norm" in outer_names,
-        embedding_scaled=layout.flag("embedding_scaled", False),
+        embedding_scaled=builder.flag("embedding_scaled", False),
         positions="learned" if table_shape else "sinusoidal",
         pooling=convert(values.get("pooling", "mean"), Pooling, "pooling"),
-        activation=layout.activation("activation"),
-        layer_norm_eps=layout.real_number("layer_norm_eps"),
+        activation=builder.activation("activation"),
+        layer_norm_eps=builder.real_number("layer_norm_eps"),
         family=Family(name=MODEL_TYPE, parts=Parts(without_bias=() if has_bias else LINEAR_MAPS)),
     )
-    layout.sources["embedding.tokens.weight"] = Source(embedding_name)
+    builder.sources["embedding.tokens.weight"] = Source(embedding_name)
     if table_shape:
-        layout.sources["embedding.position_table"] = Source(outer_names["positions"], table_shape)
+        builder.sources["embedding.position_table"] = Source(outer_names["positions"], table_shape)
     if config.embedding_norm:
-        _map_outer_layer(layout, "embedding.norm", outer_names["embedding_norm"])
+        _map_outer_layer(builder, "embedding.norm", outer_names["embedding_norm"])
     if classifier:
-        _map_outer_layer(layout, "classifier", classifier)
+        _map_outer_layer(builder, "classifier", classifier)
     blocks = LAYERS.block_names(n_layers)
-    layout.map_blocks(blocks, LAYERS.block, config)
+    builder.map_blocks(blocks, LAYERS.block, config)
     for layer, block in enumerate(blocks):
         for ours, theirs in NORMS.items():
-            _map_norm(layout, f"blocks.{layer}.{ours}", f"{block}.{theirs}")
+            _map_norm(builder, f"blocks.{layer}.{ours}", f"{block}.{theirs}")
     if config.final_norm:
-        _map_norm(layout, "final_norm", "norm")
+        _map_norm(builder, "final_norm", "norm")
     if not table_shape:
-        _note_tables(layout, d_model)
-    return layout.reading(config)
+        _note_tables(builder, d_model)
+    return builder.reading(config)
 
 
-def _note_tables(layout: Layout, d_model: int) -> None:
+def _note_tables(builder: ReadingBuilder, d_model: int) -> None:
     """Adds a note on tensors that may be position tables, if config.json names no positions."""
-    used = {source.name for source in layout.sources.values()}
+    used = {source.name for source in builder.sources.values()}
     tables = [
         name
-        for name, shape in sorted(layout.stored.shapes.items())
+        for name, shape in sorted(builder.stored.shapes.items())
         if name not in used and len(shape) > 1 and shape[-1] == d_model
     ]
     if tables:
-        layout.notes.append(
+        builder.notes.append(
             f"config.json names no positions, so sinusoids are added; {', '.join(map(single_line, tables[:3]))} is not read. "
             'If it holds the positions: "names": {"positions": …}.'
         )
 
 
-def _map_norm(layout: Layout, norm: str, stored_norm: str) -> None:
+def _map_norm(builder: ReadingBuilder, norm: str, stored_norm: str) -> None:
     """Maps a norm to `stored_norm` in the file; its bias is zeros if none is stored (`bias=False`)."""
-    has_bias = layout.has_tensor(f"{stored_norm}.bias")
-    layout.map_linear(norm, stored_norm, has_bias=has_bias)
+    has_bias = builder.has_tensor(f"{stored_norm}.bias")
+    builder.map_linear(norm, stored_norm, has_bias=has_bias)
     if not has_bias:
-        layout.zeros.append(f"{norm}.bias")
+        builder.zeros.append(f"{norm}.bias")
 
 
-def _map_outer_layer(layout: Layout, layer: str, stored_layer: str) -> None:
+def _map_outer_layer(builder: ReadingBuilder, layer: str, stored_layer: str) -> None:
     """Maps weight and bias of a layer outside of the encoder's own, whose stored name has no prefix."""
     for parameter in ("weight", "bias"):
-        layout.sources[f"{layer}.{parameter}"] = Source(f"{stored_layer}.{parameter}")
+        builder.sources[f"{layer}.{parameter}"] = Source(f"{stored_layer}.{parameter}")
 
 
 def _shape_with_two_axes(stored: Stored, name: str) -> tuple[int, ...]:

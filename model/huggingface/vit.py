@@ -20,10 +20,10 @@ from .tensor_map import (
     FULLY_CONNECTED,
     GATED,
     Grid,
-    Layout,
     OffsetTable,
     PositionTable,
     Reading,
+    ReadingBuilder,
     Rows,
     fused_rows,
 )
@@ -143,7 +143,7 @@ class PictureSizes(NamedTuple):
 
 
 def read_picture_sizes(
-    layout: Layout, table: FamilyTable, preprocessor: Preprocessor, *, any_size: bool = True
+    builder: ReadingBuilder, table: FamilyTable, preprocessor: Preprocessor, *, any_size: bool = True
 ) -> PictureSizes:
     """Sizes of the pictures that an encoder reads: those in `preprocessor` if it can read `any_size`, else those of its training.
 
@@ -151,15 +151,16 @@ def read_picture_sizes(
     note says. Raises ValueError for invalid values.
     """
     patch, learned = (
-        sides_from_config(layout, name, square=name in table.squares) for name in ("patch_size", "image_size")
+        sides_from_config(builder, name, square=name in table.squares)
+        for name in ("patch_size", "image_size")
     )
-    channels = layout.whole_number("num_channels", 3)
+    channels = builder.whole_number("num_channels", 3)
     if channels not in (1, 3):
         raise ValueError(
             f"config.json has num_channels {channels}; supported are 1 (greyscale) and 3 (colour)"
         )
     pixels, note = read_pixel_settings(preprocessor, channels)
-    layout.notes += [note] if note else []
+    builder.notes += [note] if note else []
     sides = picture_sides(preprocessor, learned) if any_size else learned
     for height, width in (sides, learned):
         if height < patch[0] or width < patch[1]:
@@ -168,44 +169,44 @@ def read_picture_sizes(
             )
     remainder = sides[0] % patch[0], sides[1] % patch[1]
     if any(remainder):
-        layout.notes.append(_unread_pixels_note(sides, patch))
+        builder.notes.append(_unread_pixels_note(sides, patch))
     whole = sides[0] - remainder[0], sides[1] - remainder[1]
     return PictureSizes(whole, learned, patch, channels, replace(pixels, remainder=one_size(remainder)))
 
 
 def read_picture_encoder(
-    layout: Layout, table: FamilyTable, picture: PictureSizes, *, antialias: bool = False
+    builder: ReadingBuilder, table: FamilyTable, picture: PictureSizes, *, antialias: bool = False
 ) -> Reading:
     """Configuration and tensor map of an encoder of pictures. Raises ValueError if config.json or tensors do not fit the table.
 
     With `antialias`, position vectors are smoothed when they are interpolated to fewer patches.
     """
-    d_model, n_layers, n_heads, _ = table.sizes(layout)
-    n_registers = layout.family.get("n_registers", 0)
-    n_special = (table.class_token is not None) + layout.family.get("distillation_token", False)
+    d_model, n_layers, n_heads, _ = table.sizes(builder)
+    n_registers = builder.family.get("n_registers", 0)
+    n_special = (table.class_token is not None) + builder.family.get("distillation_token", False)
     n_positions = picture.grid.n_patches + n_special + n_registers
     if (n_weights := n_layers * n_heads * n_positions**2) > MOST_PATTERNS_OF_PICTURE:
         raise ValueError(
             f"{n_positions:,} positions make {n_weights:,} attention weights; at most {MOST_PATTERNS_OF_PICTURE:,} can be shown"
         )
-    layout.map_tensor(
+    builder.map_tensor(
         "embedding.patches.weight",
         f"{table.patches}.weight",
         (d_model, picture.n_channels, *picture.patch_sides),
     )
     if table.patch_bias:
-        layout.map_tensor("embedding.patches.bias", f"{table.patches}.bias")
+        builder.map_tensor("embedding.patches.bias", f"{table.patches}.bias")
     else:
-        layout.zeros.append("embedding.patches.bias")
+        builder.zeros.append("embedding.patches.bias")
     if table.class_token is not None:
-        layout.map_tensor("embedding.class_token", table.class_token)
+        builder.map_tensor("embedding.class_token", table.class_token)
     if n_registers:
-        layout.map_tensor("embedding.registers", "embeddings.register_tokens")
+        builder.map_tensor("embedding.registers", "embeddings.register_tokens")
     if table.positions is not None:
         grids = PositionTable(n_special, picture.learned_grid, picture.grid, n_registers, antialias)
         shape = (n_special + grids.stored_grid.n_patches, d_model)
-        layout.map_tensor("embedding.position_table", table.positions, shape, table=grids)
-    layout.family["pixels"] = picture.pixels
+        builder.map_tensor("embedding.position_table", table.positions, shape, table=grids)
+    builder.family["pixels"] = picture.pixels
     fields = {
         "n_positions": n_positions,
         "image_size": one_size(picture.sides),
@@ -215,23 +216,23 @@ def read_picture_encoder(
         "positions": "none" if table.positions is None else "learned",
         "pooling": "mean" if table.class_token is None else "class",
     }
-    reading, parts = reading_with_blocks(layout, table, fields), layout.family.get("parts", NO_PARTS)
+    reading, parts = reading_with_blocks(builder, table, fields), builder.family.get("parts", NO_PARTS)
     tables = ["position vectors"] * (table.positions is not None)
     tables += ["biases by offset"] * (parts.grid_bias_by_layer or parts.grid_bias_shared)
     if tables and picture.grid != picture.learned_grid:
         (height, width), (read_height, read_width) = picture.learned_sides, picture.sides
-        layout.notes.append(
+        builder.notes.append(
             f"Its {' and '.join(tables)} were learned for {height} × {width} pixels, and are interpolated to {read_height} × {read_width}."
         )
     return reading
 
 
-def sides_from_config(layout: Layout, name: str, *, square: bool) -> tuple[int, int]:
+def sides_from_config(builder: ReadingBuilder, name: str, *, square: bool) -> tuple[int, int]:
     """Height and width, in pixels, which config.json has under `name` as two numbers, or as one for both.
 
     Raises ValueError for other values, and if `square` for two sides that differ.
     """
-    value = layout.value(name)
+    value = builder.value(name)
     sides = [value, value] if type(value) is int else value
     if (
         not isinstance(sides, list)
@@ -262,141 +263,143 @@ def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocess
     """Configuration and tensor map of a ViT, DeiT, ViT-MAE or I-JEPA, from the `values` in its config.json."""
     model_type = str(values.get("model_type"))
     table = IJEPA if model_type == "ijepa" else VIT
-    layout = table.layout(values, stored)
-    is_distilled = layout.has_tensor("embeddings.distillation_token")
+    builder = table.builder(values, stored)
+    is_distilled = builder.has_tensor("embeddings.distillation_token")
     if is_distilled:
-        layout.family |= {"name": "DeiT", "distillation_token": True}
-        layout.map_tensor("embedding.distillation_token", "embeddings.distillation_token")
-    if layout.output_tensor_name("classifier.weight"):
-        read_classifier(layout)
-    elif layout.output_tensor_name("cls_classifier.weight"):
-        read_classifier(layout, "cls_classifier")
-        layout.map_output_linear("second_classifier", "distillation_classifier")
-        layout.family["two_classifiers"] = True
-    elif table.class_token is not None and layout.has_tensor("pooler.dense.weight"):
-        layout.map_linear("pooler", "pooler.dense")
-        layout.family["pooler"] = "tanh"
-    layout.family["parts"] = Parts(without_bias=_qkv_without_bias(layout))
-    picture = read_picture_sizes(layout, table, preprocessor, any_size=False)
+        builder.family |= {"name": "DeiT", "distillation_token": True}
+        builder.map_tensor("embedding.distillation_token", "embeddings.distillation_token")
+    if builder.output_tensor_name("classifier.weight"):
+        read_classifier(builder)
+    elif builder.output_tensor_name("cls_classifier.weight"):
+        read_classifier(builder, "cls_classifier")
+        builder.map_output_linear("second_classifier", "distillation_classifier")
+        builder.family["two_classifiers"] = True
+    elif table.class_token is not None and builder.has_tensor("pooler.dense.weight"):
+        builder.map_linear("pooler", "pooler.dense")
+        builder.family["pooler"] = "tanh"
+    builder.family["parts"] = Parts(without_bias=_qkv_without_bias(builder))
+    picture = read_picture_sizes(builder, table, preprocessor, any_size=False)
     if model_type == "vit_mae":
-        layout.family["name"] = "ViT-MAE"
-        layout.notes.append(
+        builder.family["name"] = "ViT-MAE"
+        builder.notes.append(
             "In training most patches were hidden; here all are read, and the decoder is left out."
         )
-    return read_picture_encoder(layout, table, picture)
+    return read_picture_encoder(builder, table, picture)
 
 
-def _qkv_without_bias(layout: Layout) -> tuple[LinearMap, ...]:
+def _qkv_without_bias(builder: ReadingBuilder) -> tuple[LinearMap, ...]:
     """Names of the maps to queries, keys and values if config.json says that they have no bias; else empty."""
-    return () if layout.flag("qkv_bias", True) else ("w_q", "w_k", "w_v")
+    return () if builder.flag("qkv_bias", True) else ("w_q", "w_k", "w_v")
 
 
 def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor) -> Reading:
     """Configuration and tensor map of a DINOv2, with or without registers, from the `values` in its config.json."""
     has_registers = values.get("model_type") == "dinov2_with_registers"
     table = WITH_REGISTERS if has_registers else DINOV2
-    layout = table.layout(values, stored)
-    d_model, is_gated = table.sizes(layout).d_model, layout.flag("use_swiglu_ffn", False)
-    ratio = layout.real_number("mlp_ratio", 4.0)
+    builder = table.builder(values, stored)
+    d_model, is_gated = table.sizes(builder).d_model, builder.flag("use_swiglu_ffn", False)
+    ratio = builder.real_number("mlp_ratio", 4.0)
     if not 0 < ratio <= LARGEST_RATIO:
         raise ValueError(f"config.json has mlp_ratio {ratio}, which must be from 0 to {LARGEST_RATIO}")
     d_ff = int(d_model * ratio)
-    layout.fields["d_ff"] = (int(d_ff * 2 / 3) + 7) // 8 * 8 if is_gated else d_ff
+    builder.fields["d_ff"] = (int(d_ff * 2 / 3) + 7) // 8 * 8 if is_gated else d_ff
     block = dict(table.block)
-    if layout.has_tensor("encoder.layer.0.attention.q_proj.weight"):
+    if builder.has_tensor("encoder.layer.0.attention.q_proj.weight"):
         block |= IN_MEMORY
     if is_gated:
-        layout.fields["activation"] = "silu"
-        is_split = layout.has_tensor("encoder.layer.0.mlp.gate_proj.weight")
+        builder.fields["activation"] = "silu"
+        is_split = builder.has_tensor("encoder.layer.0.mlp.gate_proj.weight")
         block.update(GATED if is_split else DINOV2_GATED)
-    layout.family["parts"] = Parts(gated=is_gated, without_bias=_qkv_without_bias(layout))
+    builder.family["parts"] = Parts(gated=is_gated, without_bias=_qkv_without_bias(builder))
     if has_registers:
-        layout.family["n_registers"] = layout.whole_number("num_register_tokens")
-    if layout.output_tensor_name("classifier.weight"):
-        read_classifier(layout)
-        layout.family |= {"pools_patches": True, "d_pooled": 2 * d_model}
+        builder.family["n_registers"] = builder.whole_number("num_register_tokens")
+    if builder.output_tensor_name("classifier.weight"):
+        read_classifier(builder)
+        builder.family |= {"pools_patches": True, "d_pooled": 2 * d_model}
     table = replace(table, block=block, activation=None if is_gated else table.activation)
-    picture = read_picture_sizes(layout, table, preprocessor)
-    return read_picture_encoder(layout, table, picture, antialias=has_registers)
+    picture = read_picture_sizes(builder, table, preprocessor)
+    return read_picture_encoder(builder, table, picture, antialias=has_registers)
 
 
 def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor) -> Reading:
     """Configuration and tensor map of a DINOv3, from the `values` in its config.json."""
-    layout, table = DINOV3.layout(values, stored), DINOV3
-    if layout.has_tensor("model.layer.0.norm1.weight"):
+    builder, table = DINOV3.builder(values, stored), DINOV3
+    if builder.has_tensor("model.layer.0.norm1.weight"):
         table = replace(table, blocks="model.layer")
-    sizes = table.sizes(layout)
+    sizes = table.sizes(builder)
     if sizes.d_head % 4:
         raise ValueError(
             f"rotary positions on a grid turn pairs of numbers by two coordinates, but each head is {sizes.d_head} wide"
         )
-    is_gated = layout.flag("use_gated_mlp", False)
+    is_gated = builder.flag("use_gated_mlp", False)
     if is_gated:
         table = replace(table, block={**table.block, **GATED})
-    layout.family["n_registers"] = layout.whole_number("num_register_tokens", 0)
-    layout.family["parts"] = Parts(
+    builder.family["n_registers"] = builder.whole_number("num_register_tokens", 0)
+    builder.family["parts"] = Parts(
         gated=is_gated,
-        rotary=rotary(layout, sizes, on_grid=True),
+        rotary=rotary(builder, sizes, on_grid=True),
         without_bias=tuple(
             name
             for name, setting in DINOV3_BIASES.items()
-            if not layout.flag(setting, name != "w_k") and (is_gated or name != "gate")
+            if not builder.flag(setting, name != "w_k") and (is_gated or name != "gate")
         ),
     )
-    return read_picture_encoder(layout, table, read_picture_sizes(layout, table, preprocessor))
+    return read_picture_encoder(builder, table, read_picture_sizes(builder, table, preprocessor))
 
 
 def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor) -> Reading:
     """Configuration and tensor map of a BEiT or data2vec-vision, from the `values` in its config.json."""
-    layout, table = BEIT.layout(values, stored), BEIT
-    is_in_memory = layout.has_tensor("layers.0.attention.q_proj.weight")
+    builder, table = BEIT.builder(values, stored), BEIT
+    is_in_memory = builder.has_tensor("layers.0.attention.q_proj.weight")
     if is_in_memory:
         table = replace(table, blocks="layers", block={**table.block, **IN_MEMORY, **FULLY_CONNECTED})
-    if layout.flag("use_absolute_position_embeddings", False):
+    if builder.flag("use_absolute_position_embeddings", False):
         table = replace(table, squares=("patch_size", "image_size"))
     else:
         table = replace(table, positions=None)
-    if layout.real_number("layer_scale_init_value", 0.1) <= 0:
+    if builder.real_number("layer_scale_init_value", 0.1) <= 0:
         table = replace(table, scales={})
-    pools_patches = layout.flag("use_mean_pooling", True)
+    pools_patches = builder.flag("use_mean_pooling", True)
     if pools_patches:
         table = replace(table, final_norm=None)
-    has_pooled_norm = pools_patches and layout.has_tensor("pooler.layernorm.weight")
+    has_pooled_norm = pools_patches and builder.has_tensor("pooler.layernorm.weight")
     if has_pooled_norm:
-        layout.map_linear("pooler_norm", "pooler.layernorm")
-    if layout.output_tensor_name("classifier.weight"):
-        read_classifier(layout)
-    layout.family |= {
+        builder.map_linear("pooler_norm", "pooler.layernorm")
+    if builder.output_tensor_name("classifier.weight"):
+        read_classifier(builder)
+    builder.family |= {
         "name": "BEiT" if values.get("model_type") == "beit" else table.name,
         "pools_patches_alone": pools_patches,
         "pooled_norm": has_pooled_norm,
         "parts": Parts(
-            grid_bias_by_layer=layout.flag("use_relative_position_bias", False),
-            grid_bias_shared=layout.flag("use_shared_relative_position_bias", False),
+            grid_bias_by_layer=builder.flag("use_relative_position_bias", False),
+            grid_bias_shared=builder.flag("use_shared_relative_position_bias", False),
             without_bias=("w_k",),
         ),
     }
-    picture = read_picture_sizes(layout, table, preprocessor)
-    _map_bias_tables(layout, table, picture, is_in_memory)
-    reading = read_picture_encoder(layout, table, picture)
-    layout.notes += [
+    picture = read_picture_sizes(builder, table, preprocessor)
+    _map_bias_tables(builder, table, picture, is_in_memory)
+    reading = read_picture_encoder(builder, table, picture)
+    builder.notes += [
         note for start, note in LEFT_OUT.items() if any(name.startswith(start) for name in stored.shapes)
     ]
     return reading
 
 
-def _map_bias_tables(layout: Layout, table: FamilyTable, picture: PictureSizes, is_in_memory: bool) -> None:
+def _map_bias_tables(
+    builder: ReadingBuilder, table: FamilyTable, picture: PictureSizes, is_in_memory: bool
+) -> None:
     """Maps BEiT's tables [offset, head] of biases on the scores: one for each layer, one for all layers, or both.
 
     `is_in_memory` says that the tensors have the names of the modules of `transformers`.
     """
-    _, n_layers, n_heads, _ = table.sizes(layout)
-    parts, offsets = layout.family["parts"], OffsetTable(picture.learned_grid, picture.grid)
+    _, n_layers, n_heads, _ = table.sizes(builder)
+    parts, offsets = builder.family["parts"], OffsetTable(picture.learned_grid, picture.grid)
     shape = (offsets.n_stored_offsets + offsets.n_special, n_heads)
     own = "relative_position_bias" if is_in_memory else "attention.attention.relative_position_bias"
     for layer, block in enumerate(table.block_names(n_layers) if parts.grid_bias_by_layer else ()):
         parameter = f"blocks.{layer}.attention.scores.own.table"
-        layout.map_tensor(parameter, f"{block}.{own}.{BIAS_TABLE}", shape, table=offsets)
+        builder.map_tensor(parameter, f"{block}.{own}.{BIAS_TABLE}", shape, table=offsets)
     if parts.grid_bias_shared:
         shared = "shared_position_bias" if is_in_memory else "encoder.relative_position_bias"
-        layout.map_tensor("shared_grid_bias.table", f"{shared}.{BIAS_TABLE}", shape, table=offsets)
+        builder.map_tensor("shared_grid_bias.table", f"{shared}.{BIAS_TABLE}", shape, table=offsets)

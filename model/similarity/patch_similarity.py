@@ -50,7 +50,7 @@ class PatchColours:
     colours: Float64[
         np.ndarray, "patch 3"
     ]  # each component from 0, the smallest of the picture, or of both, to 1, the largest
-    explained: Float64[np.ndarray, " 3"]  # share of the variance; zeros where nothing varies
+    explained_variance: Float64[np.ndarray, " 3"]  # share of the variance; zeros where nothing varies
 
 
 def patch_colours(record: ForwardRecord, layer: int, other: ForwardRecord | None = None) -> PatchColours:
@@ -84,12 +84,12 @@ def _colours_by_layer(record: ForwardRecord, other: ForwardRecord | None) -> Ite
     for layer in range(record.config.n_layers):
         states = [_states(side, layer) for side in (record, other) if side is not None]
         _check_same_width(*states)
-        components, explained = _principal_components(np.concatenate(states))
+        components, explained_variance = _principal_components(np.concatenate(states))
         farthest = np.take_along_axis(components, np.abs(components).argmax(axis=0)[None], axis=0)[0]
         agreement = farthest if before is None else (components * before).sum(axis=0)
         before = components = components * np.where(agreement < 0, -1.0, 1.0)
         lowest, spread = components.min(axis=0), np.ptp(components, axis=0)
-        yield PatchColours((components - lowest) / np.where(spread > 0, spread, 1), explained)
+        yield PatchColours((components - lowest) / np.where(spread > 0, spread, 1), explained_variance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,11 +31,14 @@ _IN_ROW = 4  # small pictures
 
 
 def patch_colour_map(
-    colours: np.ndarray, explained: Sequence[float], pictures: Sequence[np.ndarray], patch_grids: Grids
+    colours: np.ndarray,
+    explained_variance: Sequence[float],
+    pictures: Sequence[np.ndarray],
+    patch_grids: Grids,
 ) -> VegaFigure:
     """The patches of one or two pictures in their `colours` [patch, 3]: red, green and blue, from 0 to 1.
 
-    `colours` and `explained` are those that `patch_colours` returns. `pictures` are uint8 [height, width] or [height,
+    `colours` and `explained_variance` are those that `patch_colours` returns. `pictures` are uint8 [height, width] or [height,
     width, 3]. Raises ValueError for colours that do not fit the `patch_grids` (rows, columns).
 
     >>> import numpy as np
@@ -43,11 +46,13 @@ def patch_colour_map(
     >>> digit = np.eye(28, dtype=np.uint8) * 255
     >>> record = capture(load("checkpoints/mnist-pre-ln"), digit)
     >>> result = patch_colours(record, layer=0)
-    >>> len(patch_colour_map(result.colours, result.explained, [digit], [record.patch_grid]).frame)
+    >>> len(patch_colour_map(result.colours, result.explained_variance, [digit], [record.patch_grid]).frame)
     49
     """
     names = _patch_columns(patch_grids, colours)
-    shares = ", ".join(f"{colour} {percent(share)}" for colour, share in zip(COLOURS, explained, strict=True))
+    shares = ", ".join(
+        f"{colour} {percent(share)}" for colour, share in zip(COLOURS, explained_variance, strict=True)
+    )
     lines = [f"{shares} of the variance", ""][: len(pictures)]
     layout = place_pictures(pictures, patch_grids, lines=1, line=lines)
     columns = [

@@ -72,7 +72,7 @@ def check_map(
         return None
     with until_done(work_key):
         sets = [(position,) for position in positions]
-        answers = knock_out_answers(subject, sets, kind, title, answer.measured)
+        answers = knock_out_answers(subject, sets, kind, title, answer.for_experiments)
     scores = rule.map_scores(pattern, record, read_at=read_position(subject, answer))[list(positions)]
     effects = rule.rounded_effects(answer.falls(answers), in_nats=answer.signed)
     return Checked(answer, kind, positions, scores, effects, rule.agreement(scores, effects), None)

@@ -200,7 +200,7 @@ def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, q
 
 def _effects_expression(subject: LiveSubject, checked: Checked) -> Expression:
     answer, sets = checked.answer, [(position,) for position in checked.positions]
-    answers = knock_outs_expression(subject, sets, checked.kind, answer.measured)
+    answers = knock_outs_expression(subject, sets, checked.kind, answer.for_experiments)
     falls = answer.falls_expression(as_python.record(subject), answers)
     return call(rounded_effects, falls, in_nats=answer.signed).with_value(lambda: checked.effects)
 

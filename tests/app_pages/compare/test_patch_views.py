@@ -96,7 +96,7 @@ def test_both_pictures_have_the_colours_of_one_basis(open_compare):
     frame = table(app, "The first three", "red", "green", "blue")
     np.testing.assert_allclose(frame[["red", "green", "blue"]], expected.colours, atol=1e-6)
     notes = table(app, "The patches in each", "layer", "note")["note"]
-    assert notes[1] == f"{100 * expected.explained.sum():.0f}\N{THIN SPACE}%"
+    assert notes[1] == f"{100 * expected.explained_variance.sum():.0f}\N{THIN SPACE}%"
 
 
 def test_lengths_are_those_of_both_pictures_and_outliers_are_counted(open_compare):

@@ -226,7 +226,7 @@ def test_pca_of_few_vectors(n):
 
 
 def test_vectors_that_are_all_the_same_have_no_variance():
-    assert np.isnan(pca(np.ones((5, 3))).explained).all()
+    assert np.isnan(pca(np.ones((5, 3))).explained_variance).all()
     assert t_sne(np.ones((5, 3)), perplexity=2, seed=0) is None
 
 

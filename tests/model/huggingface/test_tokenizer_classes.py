@@ -1,4 +1,4 @@
-"""Token ids of each class of tokenizers that is followed, in each layout of files, against AutoTokenizer in the same folder."""
+"""Token ids of each class of tokenizers that is followed, in each builder of files, against AutoTokenizer in the same folder."""
 
 import json
 from pathlib import Path
@@ -125,7 +125,7 @@ def test_added_tokens_beside_a_vocabulary_are_followed(name, tmp_path):
         ({"added_tokens_decoder": {str(index): {"content": mark, "lstrip": index % 2 == 0, "rstrip": False, "normalized": index % 3 == 0, "single_word": mark == "gripping", "special": index % 4 == 0} for mark, index in marks.items()}}, {"added_tokens": {"ignored": 3}}),
     ]  # fmt: skip
     for index, (options, files) in enumerate(layouts):
-        folder = tmp_path / f"layout{index}"
+        folder = tmp_path / f"builder{index}"
         folder.mkdir()
         write_vocabulary(folder)
         write(folder, model_type, {"tokenizer_class": name, **options}, **files)

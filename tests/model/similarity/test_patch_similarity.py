@@ -62,7 +62,7 @@ def test_components_are_those_of_a_singular_value_decomposition(n_different):
         component *= np.sign(component[np.abs(component).argmax()])
     expected -= expected.min(axis=0)
     np.testing.assert_allclose(result.colours, expected / expected.max(axis=0), atol=1e-6)
-    np.testing.assert_allclose(result.explained, s[:3] ** 2 / (s**2).sum(), atol=1e-6)
+    np.testing.assert_allclose(result.explained_variance, s[:3] ** 2 / (s**2).sum(), atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -86,7 +86,7 @@ def test_colours_of_two_pictures_have_one_basis():
         np.testing.assert_allclose(
             min(colour, 1 - colour, key=lambda c: abs(c - span).sum()), span, atol=1e-6
         )
-    np.testing.assert_allclose(result.explained, (s**2 / (s**2).sum())[:3], atol=1e-6)
+    np.testing.assert_allclose(result.explained_variance, (s**2 / (s**2).sum())[:3], atol=1e-6)
     alike = patch_colours(first, 1, first).colours
     np.testing.assert_allclose(alike[:25], alike[25:])
     by_layer = patch_colours_by_layer(first, second)
@@ -98,7 +98,7 @@ def test_one_patch_has_no_component():
     made = capture(tiny.loaded(replace(tiny.DIGIT, image_size=4, n_positions=2)), np.eye(4, dtype=np.uint8))
     result = patch_colours(made, 1)
     assert result.colours.tolist() == [[0, 0, 0]]
-    assert not result.explained.any()
+    assert not result.explained_variance.any()
     assert patch_norms(made, 1).outliers == ()
     np.testing.assert_allclose(patch_similarity(made, 1), [[1]], atol=1e-6)
 
@@ -108,13 +108,13 @@ def test_two_kinds_of_patches_have_two_colours():
     states = np.random.default_rng(0).normal(size=(2, 8)).astype(np.float32)[np.arange(25) % 2]
     result = patch_colours(record(np.stack([states, states])), 1)
     assert len(np.unique(result.colours.round(6), axis=0)) == 2
-    np.testing.assert_allclose(result.explained, [1, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(result.explained_variance, [1, 0, 0], atol=1e-6)
 
 
 def test_patches_that_are_all_alike_have_one_colour():
     result = patch_colours(record(np.ones((2, 25, 8))), 1)
     assert not result.colours.any()
-    assert not result.explained.any()
+    assert not result.explained_variance.any()
 
 
 def test_outliers_are_above_the_median_by_six_median_deviations():
