@@ -47,7 +47,7 @@ DISTANCE = "cosine distance of the pooled state"
 class Answer(ABC):
     """Base class of the three kinds of answer to one input without any intervention.
 
-    The argument `answers` [*interventions, answer] is what experiments return for `measured`.
+    The argument `answers` [*interventions, answer] is what experiments return if they are given `for_experiments`.
     """
 
     signed: ClassVar[bool] = True  # whether changes rise and fall, in nats; a distance does neither

@@ -178,15 +178,19 @@ def score_heatmap(
     """A heatmap of the scores q·k / √d_k [query, key] of one head, purple below 0 and gold above.
 
     A masked cell is hatched, but its score stays visible. The colour scale is symmetric about 0 and ends at the
-    largest absolute score, masked or not; if a few scores are more than twice as large as all others, it ends at the
-    largest of the others.
+    largest absolute score, masked or not; if a few scores, or masked ones, are more than twice as large as all others,
+    it ends at the largest of the others.
     """
     end = furthest = largest_absolute(scores)
     reach = "symmetric about 0"
     if scores.size >= _FEWEST_SCORES:
-        others = float(np.percentile(np.abs(scores), _MOST_SCORES, method="lower"))
-        if 0 < 2 * others < furthest:
-            end, reach = others, f"{reach}; stronger ones, up to {furthest:.3g}, have the colour of its end"
+        end = float(np.percentile(np.abs(scores), _MOST_SCORES, method="lower"))
+    if mask is not None and mask.any():
+        end = min(end, largest_absolute(scores[mask]))
+    if 0 < 2 * end < furthest:
+        reach = f"{reach}; stronger ones, up to {furthest:.3g}, have the colour of its end"
+    else:
+        end = furthest
     return _token_heatmap(
         scores,
         tokens,

@@ -162,6 +162,14 @@ def test_a_few_scores_far_beyond_the_others_do_not_set_the_scale(outliers, end, 
     assert trace.colorbar.title.text == f"score q·k / √d_k, {reach}"
 
 
+def test_masked_scores_far_beyond_the_others_do_not_set_the_scale():
+    """Such as those of padding, whose vectors the encoder was never trained on."""
+    padded = np.where(CAUSAL_OF_THREE, SCORES, 50.0)
+    (trace, _) = score_heatmap(padded, THREE, mask=CAUSAL_OF_THREE).specification.data
+    assert (trace.zmin, trace.zmax) == (-2, 2)
+    assert "stronger ones, up to 50, have the colour of its end" in trace.colorbar.title.text
+
+
 PRE = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
 POST = np.array([[0.25, 0.75], [0.375, 0.625]], dtype=np.float32)
 
