@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.address import LONGEST
 from app_pages.inputs.drawing.code import BLANK, to_code
-from app_pages.inputs.text_input import AT_MOST
+from app_pages.inputs.text_input import LENGTH_LIMIT_SENTENCE
 from tests.app_pages.linked import side_names
 
 ROOT = Path(__file__).parents[1]
@@ -150,7 +150,7 @@ def test_the_page_says_where_the_text_box_ended(open_app):
     assert not app.exception
     assert app.query_params["text"] == value(app, "text")
     assert len(value(app, "text")) == LONGEST
-    assert AT_MOST in [caption.value for caption in app.caption]
+    assert LENGTH_LIMIT_SENTENCE in [caption.value for caption in app.caption]
 
 
 @pytest.mark.rest_is_slow

@@ -29,7 +29,7 @@ from model.similarity.ranked_texts import (
     RankedTexts,
     SimilarityDifference,
     rank_texts,
-    ranked,
+    ranking_from_states,
     similarity_difference,
 )
 from model.similarity.similarity_parts import similarity_parts
@@ -141,7 +141,7 @@ def _ranking_expression(first: Side, texts: list[Text], states: np.ndarray) -> E
     result = call(
         rank_texts, as_python.encoder(first.checkpoint), as_python.model_input(first.subject), written
     )
-    return named("ranked", result, lambda: ranked(first.subject.loaded, states))
+    return named("ranked", result, lambda: ranking_from_states(first.subject.loaded, states))
 
 
 def _compare_with_last(text: int, second: int | None) -> None:

@@ -40,7 +40,7 @@ from model.record import ForwardRecord
 from viz.builders.number_format import format_number, head_name
 from viz.heads.part_grids import ATTENTION, FEED_FORWARD, ablation_grid
 
-HISTORY = "ablated_history"  # in the session: earlier codes of ABLATED, the last one at the end
+HISTORY_KEY = "ablated_history"  # in the session: earlier codes of ABLATED, the last one at the end
 MOST_STEPS_BACK = 50
 _PART_CODE = re.compile("(h)([0-9]{1,4})-([0-9]{1,4})|([afp])([0-9]{1,6})")
 
@@ -83,15 +83,15 @@ def set_ablated_parts(codes: Iterable[str]) -> None:
     """Callback: ablates exactly the parts with these `codes`; `undo` restores those that were ablated before."""
     old_code, code = ABLATED.read(), ".".join(sorted(codes))
     if code != old_code:
-        st.session_state[HISTORY] = [*st.session_state.get(HISTORY, ()), old_code][-MOST_STEPS_BACK:]
+        st.session_state[HISTORY_KEY] = [*st.session_state.get(HISTORY_KEY, ()), old_code][-MOST_STEPS_BACK:]
         ABLATED.take(code)
 
 
 def undo() -> None:
-    """Callback: restores the parts before the last change."""
-    if history := st.session_state.get(HISTORY):
+    """Callback: ablates the parts again that were ablated before the last change, as a button Undo does."""
+    if history := st.session_state.get(HISTORY_KEY):
         ABLATED.take(history[-1])
-        st.session_state[HISTORY] = history[:-1]
+        st.session_state[HISTORY_KEY] = history[:-1]
 
 
 def restore_tokens_of_other_text(record: ForwardRecord) -> None:
@@ -104,12 +104,12 @@ def restore_tokens_of_other_text(record: ForwardRecord) -> None:
 
 MEASURE = "ablation"
 NO_PROOF = "One input is no proof that a head is redundant."
-MOST_NAMED = 4  # parts that are named one by one
-_HOW = (
+MOST_NAMED_PARTS = 4  # parts that are named one by one
+_REPLACEMENT_HELP = (
     "What stands in the place of a head's output z: zeros, or its mean over the data set, which leaves out only what "
     "differs between inputs. The bias of W_O stays. What a feed-forward puts out is always made zero, its bias included."
 )
-_OVER = (
+_DATA_HELP = (
     "This input: take away any parts and see what becomes of its answer. Data set: which heads can go, one after the other, "
     "before the encoder makes more mistakes."
 )
@@ -120,7 +120,7 @@ def draw_ablation() -> None:
     input_place = st.container()  # which the data set does not need
     containers = controls, _ = bar("controls")
     with controls:
-        is_over_data = ABLATED_OVER.choose(help=_OVER) == OVER
+        is_over_data = ABLATED_OVER.choose(help=_DATA_HELP) == OVER
     if is_over_data:
         draw_pruning(controls)
         return
@@ -161,7 +161,7 @@ def _choose_means(slots: Slots, stored: HeadResults | None, record: ForwardRecor
     config = record.config
     if stored is None or stored.z.shape != (config.n_layers, config.n_heads, config.d_v):
         return None
-    help = f"{_HOW} The data set is {over(stored.source)}."
+    help = f"{_REPLACEMENT_HELP} The data set is {over(stored.source)}."
     with slots.view:
         return stored.z if REPLACED_BY.choose(help=help) == MEAN else None
 
@@ -185,7 +185,7 @@ def _choose_parts(record: ForwardRecord, ablated_now: AblatedParts) -> None:
             wrap=True,
             on_change=lambda: set_ablated_parts(st.session_state["ablate_parts"]),
         )
-    icon, has_history = ":material/undo:", bool(st.session_state.get(HISTORY))
+    icon, has_history = ":material/undo:", bool(st.session_state.get(HISTORY_KEY))
     st.button("Undo", key="ablate_undo", on_click=undo, disabled=not has_history, type="tertiary", icon=icon)
     st.button(
         "Put all back",
@@ -204,7 +204,7 @@ def _without_clause(ablated_now: AblatedParts, record: ForwardRecord) -> str:
     names += [f"all heads of L{layer}" for layer in ablated_now.layers]
     names += [f"the feed-forward of L{layer}" for layer in ablated_now.feed_forwards]
     names += [token.format(record.tokens[index]) for index in ablated_now.positions]
-    if len(names) > MOST_NAMED:
+    if len(names) > MOST_NAMED_PARTS:
         counts = [
             (len(ablated_now.heads), "head", "heads"),
             (len(ablated_now.layers), "whole layer of heads", "whole layers of heads"),

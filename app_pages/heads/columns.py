@@ -7,20 +7,20 @@ from viz.builders.number_format import format_number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of the table of heads: heading, meaning, formula and number format. Braces in its texts are filled in by
-    `HeadNumbers.filled_in`.
+    """A column of the table of heads. Its texts may hold fields in braces, such as "{units}", in whose place
+    `HeadNumbers.filled_in` puts words for the input, such as "tokens".
     """
 
     title: str
-    words: str  # plain text
+    description: str  # plain text
     formula: str  # Markdown
     unit: str = ""  # below the title
-    form: str = ".2f"
+    number_format: str = ".2f"
     is_share: bool = True  # from 0 to 1; else a bar shows the size, and reaches to the largest of the column
 
     def as_text(self, value: float, *, signed: bool = False) -> str:
         """The number in the column's format, with its sign if `signed`."""
-        return format_number(value, f"{'+' * signed}{self.form}")
+        return format_number(value, f"{'+' * signed}{self.number_format}")
 
 
 _SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"
@@ -30,87 +30,87 @@ COLUMNS = {
     "entropy": Column(
         title="entropy",
         unit="0 to 1",
-        words="how evenly a query spreads its weight: 0 is all on one key, 1 the same on each",
+        description="how evenly a query spreads its weight: 0 is all on one key, 1 the same on each",
         formula=r"mean over queries of $H_i / \ln n_i$, $H_i = -\sum_j A_{ij} \ln A_{ij}$, with $n_i$ the number of keys that "
         "query $i$ may attend to",
     ),
     "confidence": Column(
         title="confidence",
-        words="the largest weight that a query gives, on average",
+        description="the largest weight that a query gives, on average",
         formula=r"mean of $\max_j A_{ij}$ over the queries that are no special tokens (Voita et al. 2019)",
     ),
     "distance": Column(
         title="distance",
         unit="{units}",
-        words="how many {units} away the keys are, on average",
+        description="how many {units} away the keys are, on average",
         formula=r"mean over queries of $\sum_j A_{ij} \, \mathrm{dist}(i, j)$, in {units}",
-        form=".1f",
+        number_format=".1f",
         is_share=False,
     ),
     "previous": Column(
         title="previous",
-        words="share of the weight on the token before the query",
+        description="share of the weight on the token before the query",
         formula=f"{_SHARE} with $D_{{ij}} = 1$ at the key before the query, else 0",
     ),
     "next": Column(
         title="next",
-        words="share of the weight on the token after the query",
+        description="share of the weight on the token after the query",
         formula="the same with the key after the query",
     ),
     "same": Column(
         title="same",
-        words="share of the weight on the query itself",
+        description="share of the weight on the query itself",
         formula=f"{_SHARE} with $D_{{ij}} = 1$ where query and key are one, else 0",
     ),
     "first": Column(
         title="first",
-        words="share of the weight on the first token, which often stands for the whole input",
+        description="share of the weight on the first token, which often stands for the whole input",
         formula=f"{_SHARE} with $D_{{ij}} = 1$ at the first token, else 0",
     ),
     "separator": Column(
         title="separator",
-        words="share of the weight on the separators, which mark the end",
+        description="share of the weight on the separators, which mark the end",
         formula="the same with all separators",
     ),
     "sink": Column(
         title="sink",
-        words="share of the weight on the one key that gets most of it",
+        description="share of the weight on the one key that gets most of it",
         formula=r"$\max_j \frac{1}{n} \sum_i A_{ij}$, the largest weight that one key gets on average. Gu et al. 2024 count a "
         "sink where it is over 0.3, in causal models; here the key need not be the first",
     ),
     "adds": Column(
         title="adds to the answer",
         unit="below 0: against it",
-        words="how much the head's own output adds to the answer; how later layers react to it is left out",
+        description="how much the head's own output adds to the answer; how later layers react to it is left out",
         formula=r"its part $z \, W_O$ of {quantity}, which is the sum of such parts of all heads, feed-forwards, tokens, positions and "
         r"biases (Elhage et al. 2021), with the $\sigma$ of each norm held (Kobayashi et al. 2021)",
-        form="#.2g",
+        number_format="#.2g",
         is_share=False,
     ),
     "importance": Column(
         title="importance",
         unit="nats",
-        words="an estimate of how much the head matters: how fast the answer changes when its output is made a little smaller",
+        description="an estimate of how much the head matters: how fast the answer changes when its output is made a little smaller",
         formula=r"$\left| z^{\top} \, \partial L / \partial z \right|$, how fast the loss $L$, {loss}, changes when the output "
         "$z$ of the head is scaled down a little (Michel et al. 2019): a first-order estimate, to be compared with true "
         "ablation",
-        form="#.2g",
+        number_format="#.2g",
         is_share=False,
     ),
     "zero": Column(
         title="zeroed",
         unit="{change}, {nats}",
-        words="how the answer changes when zeros stand in the place of the head's output",
+        description="how the answer changes when zeros stand in the place of the head's output",
         formula="{answer} with zeros in the place of the output $z$ of the head",
-        form="#.2g",
+        number_format="#.2g",
         is_share=False,
     ),
     "mean": Column(
         title="mean-ablated",
         unit="{change}, {nats}",
-        words="how the answer changes when the mean of the head's output over the data set stands in its place",
+        description="how the answer changes when the mean of the head's output over the data set stands in its place",
         formula="the same with the mean of $z$ over the data set in its place",
-        form="#.2g",
+        number_format="#.2g",
         is_share=False,
     ),
 }

@@ -171,8 +171,8 @@ def _effects_over_pairs(
 
 @cached
 def answers_with_each_position_patched(subject: LiveSubject, source: Input, answer: AnswerRead) -> np.ndarray:
-    """Answers [stage, position, answer] when one position's state at one stage is replaced by that of the paired position of
-    `source`; NaN where a position has no pair.
+    """Answers [stage, position, answer] when one position's residual state at one stage is replaced by that of the position of
+    `source` with which it is paired; NaN where a position has no pair.
     """
     before = subject.record
     n_stages, n = len(before.stages), len(before)

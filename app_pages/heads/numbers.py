@@ -49,9 +49,9 @@ from viz.heads.part_grids import effect_decimals
 from viz.heads.relation_charts import BestHead
 
 LINKS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
-ABLATED = ("zero", "mean")  # columns that say what becomes of the answer without a head
-OF_THE_ANSWER = ("adds", "importance", *ABLATED)
-BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
+ABLATION_COLUMNS = ("zero", "mean")  # columns that say what becomes of the answer without a head
+ANSWER_COLUMNS = ("adds", "importance", *ABLATION_COLUMNS)
+FORWARDS_OF_IMPORTANCE = 3  # forwards that a forward with gradients and its backward take, about
 
 
 class Head(NamedTuple):
@@ -77,15 +77,15 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class HeadNumbers:
-    """Measures [layer, head] of all heads, by the names of `COLUMNS`: on this input (`here`) and, if `stored`, over a data
-    set.
+    """Measures of all heads, each an array [layer, head] under its name in `COLUMNS`: those on this input, and, in `stored`,
+    those over a data set, None if there are none.
     """
 
     record: AttentionRecord
-    here: Mapping[str, np.ndarray]
+    on_this_input: Mapping[str, np.ndarray]
     stored: HeadResults | None
     chance: Mapping[str, np.ndarray] | None  # what even weights would give here; None over a data set
-    first: str  # which of the two is compared and gives names, `HERE` or `OVER`
+    chosen_data: str  # which of the two is compared and gives names, `HERE` or `OVER`
     answer: Answer  # whose change without a head is measured on this input
     quantity: str = ""  # the number of the answer that is divided into parts; "" where none is
 
@@ -99,7 +99,7 @@ class HeadNumbers:
         spreads = {} if self.stored is None else self.stored.spreads
         if self.answer.word is None:
             return spreads
-        return {name: spread for name, spread in spreads.items() if name not in OF_THE_ANSWER}
+        return {name: spread for name, spread in spreads.items() if name not in ANSWER_COLUMNS}
 
     @property
     def data(self) -> str:
@@ -110,7 +110,7 @@ class HeadNumbers:
     def values(self) -> dict[str, np.ndarray]:
         """The measures [layer, head] on the chosen data (this input or the data set) by name, in the order of `COLUMNS`."""
         means = {name: spread.mean for name, spread in self.spreads.items()}
-        values = self.here if self.first == HERE else means
+        values = self.on_this_input if self.chosen_data == HERE else means
         return {name: values[name] for name in COLUMNS if name in values}
 
     @property
@@ -120,18 +120,20 @@ class HeadNumbers:
         return list(np.ndindex(n_layers, n_heads))
 
     def is_signed(self, name: str) -> bool:
-        """Whether the numbers of the column have a sign. They have one if they are parts or falls of the answer, and none if they
-        are sizes of changes, as over a data set.
+        """Whether the numbers of the column `name` have a sign. They have one if they are parts or falls of the answer, and
+        none if they are sizes of changes, as over a data set.
         """
-        return name == "adds" or (name in ABLATED and self.first == HERE and self.answer.signed)
+        return name == "adds" or (
+            name in ABLATION_COLUMNS and self.chosen_data == HERE and self.answer.signed
+        )
 
     def as_text(self, name: str, value: float) -> str:
         """A number of the column `name` as text; effects of an ablation on this input have as many decimals as on the tab
         Ablate, and say whether the answer falls or rises.
         """
-        if name not in ABLATED or self.first != HERE:
+        if name not in ABLATION_COLUMNS or self.chosen_data != HERE:
             return COLUMNS[name].as_text(value, signed=self.is_signed(name))
-        spec = f".{effect_decimals(self.here[name])}f"
+        spec = f".{effect_decimals(self.on_this_input[name])}f"
         return fall_in_words(value, spec) if self.is_signed(name) else format_number(value, spec)
 
     def filled_in(self, name: str, text: str) -> str:
@@ -163,29 +165,29 @@ def choose_numbers(subject: Subject, slots: Slots) -> HeadNumbers:
     stored, record = subject.stored_heads, subject.record
     if stored is not None and stored.z.shape[:2] != record.pattern.shape[:2]:
         stored = None
-    first, quantity = HERE, ""
+    chosen_data, quantity = HERE, ""
     if stored is not None:
         stored = _with_answer_parts(stored, subject.name)
         with slots.controls:
-            first = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
+            chosen_data = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
     input_measures = subject.measure(statistics)
     answer: Answer = whole_answer(record)
     if isinstance(subject, LiveSubject):
-        if first == HERE:  # over a data set, the answer is that of the whole input
+        if chosen_data == HERE:  # over a data set, the answer is that of the whole input
             with slots.controls:
                 answer = choose_answer(subject)
         input_measures = input_measures | effects_by_head(subject, stored, answer)
         with suppress(ValueError):  # of an encoder with a layer that cannot be divided
             parts = subject.compute(answer_parts, answer.for_parts)
             input_measures["adds"] = _by_head(parts.frame, "value")()
-            quantity = f"the {parts.quantity}" if first == HERE else "the number that each answer is"
-    chance = statistics_of_even_weights(record) if first == HERE else None
+            quantity = f"the {parts.quantity}" if chosen_data == HERE else "the number that each answer is"
+    chance = statistics_of_even_weights(record) if chosen_data == HERE else None
     return HeadNumbers(
         record=record,
-        here=input_measures,
+        on_this_input=input_measures,
         stored=stored,
         chance=chance,
-        first=first,
+        chosen_data=chosen_data,
         answer=answer,
         quantity=quantity,
     )
@@ -259,7 +261,7 @@ def say_source(subject: Subject, numbers: HeadNumbers) -> None:
         st.caption(
             f"What a head is worth: {measuring_sentence(subject.checkpoint, '--with importance,ablation')}"
         )
-    elif numbers.first == OVER:
+    elif numbers.chosen_data == OVER:
         titles: dict[int, list[str]] = {}
         for name, n in source.samples.items():
             if name in COLUMNS:
@@ -275,7 +277,7 @@ def explain_numbers(numbers: HeadNumbers) -> None:
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
         st.markdown(
             "\n".join(
-                f"- **{COLUMNS[name].title}**: {numbers.filled_in(name, COLUMNS[name].words)}. :gray[{numbers.filled_in(name, COLUMNS[name].formula)}.]"
+                f"- **{COLUMNS[name].title}**: {numbers.filled_in(name, COLUMNS[name].description)}. :gray[{numbers.filled_in(name, COLUMNS[name].formula)}.]"
                 for name in numbers.values
             )
         )
@@ -286,8 +288,8 @@ def explain_numbers(numbers: HeadNumbers) -> None:
 
 
 def numbers_expression(subject: Subject, numbers: HeadNumbers) -> Mapping[str, Expression]:
-    """The `values` of the numbers, as expressions."""
-    if numbers.first == OVER:
+    """For each measure in `numbers.values`, by its name, the expression that computes it as an array [layer, head]."""
+    if numbers.chosen_data == OVER:
         stored = results_expression(subject.name, HEADS, read_heads)
         parts = results_expression(subject.name, PARTS, read_rows)
         return {name: stored.spreads[name].mean for name in numbers.values} | {
@@ -341,7 +343,7 @@ def effects_by_head(
     if means is not None and means.shape != record.z.shape[:2] + record.z.shape[-1:]:
         means = None
     n_ablations = 1 if means is None else 2
-    n_forwards = BACKWARD + n_ablations * n_forwards_of_heads(record)
+    n_forwards = FORWARDS_OF_IMPORTANCE + n_ablations * n_forwards_of_heads(record)
     work_key = ("effects", subject, n_ablations, answer.word)
     n_heads = record.pattern.shape[0] * record.pattern.shape[1]
     label = f"Measure what each of the {n_heads} heads is worth on this input"

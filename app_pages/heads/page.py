@@ -36,8 +36,8 @@ from viz.inputs.image_gallery import digit_examples
 
 Row = Mapping[Any, Any]  # of the stored table, by column
 MEASURE = "examples"
-COLUMNS = 6  # digits in a row
-MOST = 12
+N_DIGIT_COLUMNS = 6  # digits in a row
+MOST_EXAMPLES = 12
 
 
 def draw() -> None:
@@ -117,12 +117,12 @@ def _row_html(row: Row, number: str) -> str:
     else:
         earlier, later = (query, key) if row["query"] < row["key"] else (key, query)
         words = f"{earlier}{escape(row['between'])}{later}"
-    text = f"{escape(_whole_words(row['before']))}{words}{escape(_whole_words(row['after']))}"
+    text = f"{escape(_without_half_words(row['before']))}{words}{escape(_without_half_words(row['after']))}"
     weight = format_number(row["weight"], ".2f")
     return f'<tr><td>{weight}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
 
 
-def _whole_words(cut: str) -> str:
+def _without_half_words(cut: str) -> str:
     """A text that was cut, without the half words beside its "…": "…rible film wi…" becomes "… film …"."""
     return re.sub(r"^…\S*\s+(?=\S)|(?<=\S)\s+\S*…$", lambda match: "… " if match.start() == 0 else " …", cut)
 
@@ -130,7 +130,7 @@ def _whole_words(cut: str) -> str:
 def _draw_digits(config: ModelConfig, rows: pd.DataFrame) -> None:
     images, _ = shipped_inputs.test_digits()
     assert config.patch_grid is not None
-    rows = rows[(rows["number"] >= 1) & (rows["number"] <= len(images))].head(MOST)
+    rows = rows[(rows["number"] >= 1) & (rows["number"] <= len(images))].head(MOST_EXAMPLES)
     numbers = (rows["number"] - 1).tolist()  # of the data from 1, of the gallery from 0
     queries, keys = rows["query"].tolist(), rows["key"].tolist()
     figure = call(
@@ -141,7 +141,7 @@ def _draw_digits(config: ModelConfig, rows: pd.DataFrame) -> None:
         rows["weight"].tolist(),
         numbers=numbers,
         patch_grid=config.patch_grid,
-        columns=COLUMNS,
+        columns=N_DIGIT_COLUMNS,
     )
     query_of = dict(zip(numbers, queries, strict=True))
 

@@ -14,7 +14,7 @@ from app_pages.controls.address import LONGEST
 from app_pages.inputs.parse_texts import decode
 from model.files.table_file import csv_error_message
 
-MOST = 200  # pairs
+MOST_PAIRS = 200  # pairs
 MOST_SIGNS = 2_000_000  # of a file
 SEPARATORS = ("\t", ",", ";")
 HEADINGS = {"text", "first", "second", "other", "clean", "corrupted", "source", "text 1", "text 2"}
@@ -41,7 +41,7 @@ class PairList(Generic[Item]):
 
 
 def pairs_from_file(name: str, content: bytes) -> PairList[str]:
-    """The pairs of texts in a file; of more than `MOST` the first ones.
+    """The pairs of texts in a file; of more than `MOST_PAIRS` the first ones.
 
     Raises ValueError, with a one-sentence message that names the line, if a line does not hold exactly two texts.
     """
@@ -49,7 +49,7 @@ def pairs_from_file(name: str, content: bytes) -> PairList[str]:
 
 
 def digit_pairs_from_file(name: str, content: bytes, n_digits: int) -> PairList[int]:
-    """The pairs of numbers of test digits, from 0 to `n_digits` - 1, in a file; of more than `MOST` the first ones.
+    """The pairs of numbers of test digits, from 0 to `n_digits` - 1, in a file; of more than `MOST_PAIRS` the first ones.
 
     Raises ValueError, with a one-sentence message that names the line, if a line does not hold exactly two such numbers.
     """
@@ -82,7 +82,7 @@ def _read(
             if was_first and is_header(cells):
                 continue
             n_pairs += 1
-            if n_pairs <= MOST:
+            if n_pairs <= MOST_PAIRS:
                 where = f"Line {rows.line_num:,} of {quoted_name}"
                 pairs.append(Pair(*read_pair(cells, separator, where), rows.line_num))
     except csv.Error as error:
@@ -90,7 +90,11 @@ def _read(
         raise ValueError(f"{quoted_name} cannot be read as a table: {message}.") from None
     if not pairs:
         raise ValueError(f"{quoted_name} holds a header and no pair.")
-    notes = (f"There are {n_pairs:,} pairs, of which the first {MOST:,} are read.",) if n_pairs > MOST else ()
+    notes = (
+        (f"There are {n_pairs:,} pairs, of which the first {MOST_PAIRS:,} are read.",)
+        if n_pairs > MOST_PAIRS
+        else ()
+    )
     return PairList(quoted_name, tuple(pairs), notes)
 
 

@@ -60,13 +60,13 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     with slots.beside:
         source, label = _choose_second(subject)
     with slots.controls:
-        taken, normalised = PATCHED.choose(), EFFECT.choose() == SHARE
+        patched_option, normalised = PATCHED.choose(), EFFECT.choose() == SHARE
         kind = encoders.kind_of(subject.checkpoint)  # without a second digit, none can be read
         has_pairs = kind == encoders.TEXT or (kind == encoders.DIGIT and source is not None)
         is_over_pairs = has_pairs and PATCHED_PAIRS.choose() == PAIRS_OF_FILE
         answer = choose_answer(subject)
     if is_over_pairs:
-        draw_patching_over_pairs(subject, chosen, answer, taken, normalised=normalised)
+        draw_patching_over_pairs(subject, chosen, answer, patched_option, normalised=normalised)
         return
     with slots.controls:
         query = choose_query(before)
@@ -90,9 +90,9 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
             st.info(_too_close_sentence(whole, noun), icon=":material/info:")
         return
     shown = quantity(answer, normalised=normalised)
-    patch = _Patch(subject, source, answer, shown, second if normalised else None)
+    patch = _PatchingSetup(subject, source, answer, shown, second if normalised else None)
     with heads:
-        _draw_parts(patch, chosen, taken)
+        _draw_parts(patch, chosen, patched_option)
     with positions:
         _draw_positions(patch, query)
     formula = f"{shown.formula} " if shown.formula else ""
@@ -103,7 +103,7 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
 
 
 @dataclass(frozen=True)
-class _Patch:
+class _PatchingSetup:
     """Activation patching of the input of `subject` with activations of the input `source`, and how its effect on the answer is
     measured.
     """
@@ -193,12 +193,12 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
     )
 
 
-def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
-    """Draws the effect of patching each head and feed-forward; `taken` is the option of PATCHED."""
+def _draw_parts(patch: _PatchingSetup, chosen: HeadChoice, patched_option: str) -> None:
+    """Draws the effect of patching each head and feed-forward; `patched_option` is the option of PATCHED."""
     subject, source, answer = patch.subject, patch.source, patch.answer
-    before, part = subject.record, PARTS[taken]
+    before, part = subject.record, PARTS[patched_option]
     second = f"the second {_input_noun(before)}"
-    st.markdown(f"**Each head's {taken}, and each feed-forward, taken from {second}**")
+    st.markdown(f"**Each head's {patched_option}, and each feed-forward, taken from {second}**")
     work_key = ("patch heads", subject, source, part, answer.word)
     columns = Columns.of(before.config, part)
     label = f"Patch {before.config.n_layers * len(columns.names)} parts in turn"
@@ -214,16 +214,16 @@ def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
         changes,
         columns.names,
         selected=(chosen.layer, columns.of_head(chosen.head)),
-        what=patch.quantity.what,
+        what=patch.quantity.name,
         signed=patch.quantity.signed,
-        ends=patch.quantity.ends,
+        ends=patch.quantity.end_names,
     )
     clickable(figure, key="patch_heads", chosen=head, selection="head", take=columns.take, width="content")
     largest = patch.quantity.largest_sentence(changes(), columns)
-    st.caption(f"{columns.sentence(taken, second)} {largest} A click chooses the head.")
+    st.caption(f"{columns.sentence(patched_option, second)} {largest} A click chooses the head.")
 
 
-def _draw_positions(patch: _Patch, query: int) -> None:
+def _draw_positions(patch: _PatchingSetup, query: int) -> None:
     """Draws the effect of patching each position's state at each stage."""
     subject, source, answer = patch.subject, patch.source, patch.answer
     before = subject.record
@@ -243,9 +243,9 @@ def _draw_positions(patch: _Patch, query: int) -> None:
         before.stages,
         before.tokens,
         query=query,
-        what=patch.quantity.what,
+        what=patch.quantity.name,
         signed=patch.quantity.signed,
-        ends=patch.quantity.ends,
+        ends=patch.quantity.end_names,
     )
     clickable(
         figure,

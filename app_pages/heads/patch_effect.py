@@ -19,9 +19,9 @@ _SHARE_FORMULA_OF_STATE = (
     "Share of the way: (cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other)) of the pooled states, 0 where the state "
     "is as near to the second one as before, 1 where it is the second one, below 0 where it moves away from it."
 )
-MOST_NAMED = 3  # parts of equal effect
+MOST_NAMED_PARTS = 3  # parts of equal effect
 PARTS: dict[str, HeadPart] = {OUTPUT: "z", QUERIES: "q", KEYS: "k", VALUES: "v"}
-_WHAT_A_CELL_IS = {
+_CELL_CLAUSES = {
     OUTPUT: "one head puts out, at all positions, what it does for {}",
     QUERIES: "one head has, at all positions, its queries of {}: only where it looks can change",
     KEYS: "one head has, at all positions, its keys of {}: only where it looks can change",
@@ -49,7 +49,7 @@ class Columns:
         return cls((*names, FEED_FORWARD), size)
 
     def of_head(self, head: int) -> int:
-        """Column of a head."""
+        """Index of the column in which the head with this number stands, alone or with its group."""
         return head // self.n_heads_of_part
 
     def take(self, cell: dict) -> None:
@@ -63,28 +63,30 @@ class Columns:
 
     def part_names(self, indices: np.ndarray) -> str:
         """Names of the first few parts with these flat `indices` into the grid [layer, part]."""
-        return beginning([self.name(*divmod(int(index), len(self.names))) for index in indices], MOST_NAMED)
+        return beginning(
+            [self.name(*divmod(int(index), len(self.names))) for index in indices], MOST_NAMED_PARTS
+        )
 
-    def sentence(self, taken: str, second: str) -> str:
-        """Sentence on what is patched in each cell; `taken` is the option of PATCHED, `second` names the input it is taken
-        from.
+    def sentence(self, patched_option: str, second: str) -> str:
+        """Sentence on what is patched in each cell. `patched_option` is what is chosen in the control PATCHED, a key of `PARTS`;
+        `second` names the input from which it is taken, such as "the second text".
         """
         shared = (
             "" if self.n_heads_of_part == 1 else f" {self.names[0]}: heads that share their keys and values."
         )
         return (
-            f"Each cell: {_WHAT_A_CELL_IS[taken].format(second)}. {FEED_FORWARD}: the layer's feed-forward puts out what it "
+            f"Each cell: {_CELL_CLAUSES[patched_option].format(second)}. {FEED_FORWARD}: the layer's feed-forward puts out what it "
             f"does for {second}.{shared}"
         )
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """The quantity that the colours of a figure of effects show: name with unit, sign, ends of the scale, and formula."""
+    """The quantity that the colours of a figure of patching effects show; `signed` says whether it can be negative."""
 
-    what: str  # its name with the unit, such as "change of the log-odds of good, in nats"
+    name: str  # with the unit, such as "change of the log-odds of good, in nats"
     signed: bool
-    ends: tuple[str, str]  # names of the ends of the colours
+    end_names: tuple[str, str]  # of the ends of the colour scale, such as ("falls", "rises")
     formula: str = ""  # of a share of the way, as a sentence
 
     def as_text(self, effect: float) -> str:

@@ -12,7 +12,7 @@ from app_pages.controls.estimated_work import AT_ONCE, duration, multiply_adds
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.heads.effects import InputPair, effects_over_pairs
 from app_pages.heads.parse_pairs import (
-    MOST,
+    MOST_PAIRS,
     Pair,
     PairList,
     digit_pairs_from_file,
@@ -39,48 +39,48 @@ from model.inputs import Picture, Text
 from viz.builders.number_format import format_number
 from viz.heads.part_grids import EffectSpread, patch_grid
 
-LARGEST = 5  # MB of a file
+LARGEST_FILE = 5  # MB of a file
 N_EXAMPLES = 40  # pairs of digits
-_ROUND = "pairs_round"
+_UPLOAD_ROUND = "pairs_round"
 _TITLES = {"part": "part", "mean": "mean", "interval": "95 % interval", "sd": "sd", "n": "pairs"}
 _RESULT = {"result": "effect"}
 _table = HtmlTable("patch_effects", Path(__file__).with_suffix(".css"))
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """A kind of pairs, texts or digits, with the words and functions for entering a list of them."""
+class _PairKind:
+    """Pairs of texts or pairs of digits: the words, session keys and functions with which a list of them is entered."""
 
     noun: str
-    held: str  # session key of the pairs
-    columns: str  # what the file holds, behind "a table with two columns: "
+    pairs_key: str  # session key of the pairs
+    columns_text: str  # what the file holds, behind "a table with two columns: "
     read: Callable[[str, bytes], PairList]  # from a file: its name and content
     examples: Callable[[], PairList]
 
     @property
     def problem(self) -> str:
         """Session key of the message on what is wrong with the file."""
-        return f"{self.held}_problem"
+        return f"{self.pairs_key}_problem"
 
     @property
     def help(self) -> str:
         """What a file has to hold, as Markdown."""
-        return f"A CSV or TSV file with two columns: {self.columns} Up to {MOST} pairs are read."
+        return f"A CSV or TSV file with two columns: {self.columns_text} Up to {MOST_PAIRS} pairs are read."
 
 
 def draw_patching_over_pairs(
-    subject: LiveSubject, chosen: HeadChoice, answer: Answer, taken: str, *, normalised: bool
+    subject: LiveSubject, chosen: HeadChoice, answer: Answer, patched_option: str, *, normalised: bool
 ) -> None:
-    """Draws the choice of a file of pairs, and the mean effects of patching over them; `taken` is the option of PATCHED."""
+    """Draws the choice of a file of pairs, and the mean effects of patching over them; `patched_option` is a key of `PARTS`."""
     kind = _TEXTS if isinstance(subject.model_input, Text) else _DIGITS
     if (listed := _choose_pairs(kind)) is None:
         return
-    pairs = _inputs(subject, listed)
+    pairs = _input_pairs(subject, listed)
     measured_word = None if answer.word is None else WORD.held("").strip()
     shown = quantity(
         answer, normalised=normalised, what=answer.change if measured_word else answer.change_of_any
     )
-    part = PARTS[taken]
+    part = PARTS[patched_option]
     work_key = ("patch pairs", subject.checkpoint, pairs, part, measured_word, normalised)
     work = _n_multiply_adds(subject, pairs)
     label = f"Patch each part in {counted(len(pairs), 'pair')}, {duration(work)}"
@@ -94,10 +94,10 @@ def draw_patching_over_pairs(
         st.warning(plain(str(error)), icon=":material/warning:")
         return
     columns = Columns.of(subject.record.config, part)
-    _draw_effects(source, columns, chosen, taken, shown, kind.noun)
+    _draw_effects(source, columns, chosen, patched_option, shown, kind.noun)
 
 
-def _inputs(subject: LiveSubject, listed: PairList) -> tuple[InputPair, ...]:
+def _input_pairs(subject: LiveSubject, listed: PairList) -> tuple[InputPair, ...]:
     """Both inputs of each pair, and its line in the file. Texts get the other properties of the subject's text."""
     template = subject.model_input
     if isinstance(template, Text):
@@ -111,20 +111,20 @@ def _inputs(subject: LiveSubject, listed: PairList) -> tuple[InputPair, ...]:
     )
 
 
-def _choose_pairs(kind: _Kind) -> PairList | None:
+def _choose_pairs(kind: _PairKind) -> PairList | None:
     """Draws the upload or, once pairs are loaded, their name with a button that removes them; returns the pairs, None without
     any.
     """
     session = st.session_state
-    held: PairList | None = session.get(kind.held)
+    pair_list: PairList | None = session.get(kind.pairs_key)
     with st.container(horizontal=True, vertical_alignment="center", key="patch_pairs_entry"):
-        if held is None:
-            key = f"pairs_file_{session.get(_ROUND, 0)}"
+        if pair_list is None:
+            key = f"pairs_file_{session.get(_UPLOAD_ROUND, 0)}"
             st.file_uploader(
                 f"Pairs of {kind.noun}s (CSV or TSV, two columns)",
                 ("csv", "tsv", "txt"),
                 key=key,
-                max_upload_size=LARGEST,
+                max_upload_size=LARGEST_FILE,
                 on_change=_keep_pairs,
                 args=(kind, lambda: _from_upload(kind, key)),
                 help=kind.help,
@@ -136,40 +136,40 @@ def _choose_pairs(kind: _Kind) -> PairList | None:
                 args=(kind, kind.examples),
             )
         else:
-            notes = " ".join(("", *held.notes))
-            count = counted(len(held.pairs), "pair")
-            st.markdown(plain(f"{count} of {kind.noun}s from {held.name}.{notes}"), width="content")
+            notes = " ".join(("", *pair_list.notes))
+            count = counted(len(pair_list.pairs), "pair")
+            st.markdown(plain(f"{count} of {kind.noun}s from {pair_list.name}.{notes}"), width="content")
             st.button("Other pairs", key="pairs_other", type="tertiary", on_click=_remove_pairs, args=(kind,))
     if problem := session.get(kind.problem):
         st.warning(plain(problem), icon=":material/warning:")
-    if held is None:
+    if pair_list is None:
         st.caption(
             f"The mean effect over many pairs, with its spread, in place of that of the two {kind.noun}s above. Only this session sees "
             "the pairs; a link to this page does not contain them."
         )
-    return held
+    return pair_list
 
 
-def _keep_pairs(kind: _Kind, read: Callable[[], PairList]) -> None:
+def _keep_pairs(kind: _PairKind, read: Callable[[], PairList]) -> None:
     """Callback: keeps the pairs that `read` returns in the session, or the message of its ValueError."""
     session = st.session_state
     session[kind.problem] = None
     try:
-        session[kind.held] = read()
+        session[kind.pairs_key] = read()
     except ValueError as error:
         session[kind.problem] = str(error)
-    session[_ROUND] = session.get(_ROUND, 0) + 1
+    session[_UPLOAD_ROUND] = session.get(_UPLOAD_ROUND, 0) + 1
 
 
-def _from_upload(kind: _Kind, key: str) -> PairList:
+def _from_upload(kind: _PairKind, key: str) -> PairList:
     if (file := st.session_state[key]) is None:
         raise ValueError("No file was chosen.")
     return kind.read(file.name, file.getvalue())
 
 
-def _remove_pairs(kind: _Kind) -> None:
-    """Callback: forgets the entered pairs of this `kind`, and what was wrong with the last ones."""
-    st.session_state[kind.held] = st.session_state[kind.problem] = None
+def _remove_pairs(kind: _PairKind) -> None:
+    """Callback: removes the entered pairs of this `kind` from the session, and the message about a file that was refused."""
+    st.session_state[kind.pairs_key] = st.session_state[kind.problem] = None
 
 
 def example_pairs() -> PairList[str]:
@@ -190,7 +190,7 @@ def example_digit_pairs() -> PairList[int]:
     return PairList("the first test digits, each with the next one of another class", tuple(pairs))
 
 
-_TEXTS = _Kind(
+_TEXTS = _PairKind(
     "text",
     "pairs_held",
     "a text, and the second text from which parts are taken. A header is not needed; a text that contains the separator stands in "
@@ -198,7 +198,7 @@ _TEXTS = _Kind(
     pairs_from_file,
     example_pairs,
 )
-_DIGITS = _Kind(
+_DIGITS = _PairKind(
     "digit",
     "digit_pairs_held",
     "the number of a test digit, and that of the second one from which parts are taken, as they stand where a digit is chosen. A "
@@ -223,7 +223,7 @@ def _draw_effects(
     source: Expression,
     columns: Columns,
     chosen: HeadChoice,
-    taken: str,
+    patched_option: str,
     shown: Quantity,
     noun: str,
 ) -> None:
@@ -232,16 +232,16 @@ def _draw_effects(
     grid, table = beside("patch")
     with grid:
         st.markdown(
-            f"**Each head's {taken}, and each feed-forward, taken from the second {noun}: mean over pairs**"
+            f"**Each head's {patched_option}, and each feed-forward, taken from the second {noun}: mean over pairs**"
         )
         figure = call(
             patch_grid,
             source.mean,
             columns.names,
             selected=(chosen.layer, columns.of_head(chosen.head)),
-            what=shown.what,
+            what=shown.name,
             signed=shown.signed,
-            ends=shown.ends,
+            ends=shown.end_names,
             spread=call(
                 EffectSpread, source.sd, source.low, source.high, source.is_shown, source.is_tested, source.n
             ),
@@ -252,7 +252,7 @@ def _draw_effects(
         )
         colours = " Without a colour: no clear effect." if shown.signed else ""
         st.caption(
-            f"{columns.sentence(taken, f'the second {noun} of the pair')}{colours} A click chooses the head."
+            f"{columns.sentence(patched_option, f'the second {noun} of the pair')}{colours} A click chooses the head."
         )
     with table:
         st.markdown("**The same numbers, the largest first**")
@@ -284,8 +284,10 @@ def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
     if is_shown.flat[indices].any():
         return f"Over {pairs}, {largest}. {n_shown}"
     indices = shown.largest_parts(np.where(is_shown, effects.mean, 0))
-    of_shown = f"{_subject_and_verb(indices, columns)} the largest: {_mean_text(effects, indices, shown)}"
-    return f"Over {pairs}, {largest}, which could be chance. Of the parts with a clear effect, {of_shown}. {n_shown}"
+    largest_clear = (
+        f"{_subject_and_verb(indices, columns)} the largest: {_mean_text(effects, indices, shown)}"
+    )
+    return f"Over {pairs}, {largest}, which could be chance. Of the parts with a clear effect, {largest_clear}. {n_shown}"
 
 
 def _subject_and_verb(indices: np.ndarray, columns: Columns) -> str:

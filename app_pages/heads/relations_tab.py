@@ -143,8 +143,8 @@ def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
     for row in own_rows.to_dict("records"):
         interval = f"{format_number(100 * row['low'], '.0f')} to {percent(row['high'], 0)}"
         clauses.append(
-            f"{_in_words(row['direction'])} {percent(row['share'], 0)} ({interval}), {comparison_clause(row['beyond'], row['p'])} always looking "
-            f"{_distance(row['offset'])} ({percent(row['baseline'], 0)})"
+            f"{_direction_text(row['direction'])} {percent(row['share'], 0)} ({interval}), {comparison_clause(row['beyond'], row['p'])} always looking "
+            f"{_distance_text(row['offset'])} ({percent(row['baseline'], 0)})"
         )
     name = f"**{head_name(chosen.layer, chosen.head)}** on **{plain(relation)}**"
     if not clauses:
@@ -153,7 +153,7 @@ def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
     st.markdown(f"{name}, {int(own_rows['n'].iloc[0]):,} links: {'; '.join(clauses)}.")
 
 
-def _in_words(direction: str) -> str:
+def _direction_text(direction: str) -> str:
     """The direction of a link; a head there is a word of the sentence, not one of the encoder's."""
     return "to the head word" if direction == TO_HEAD else direction
 
@@ -168,7 +168,7 @@ def comparison_clause(is_beyond: bool, p: float | None) -> str:
     return "clearly more than" if is_beyond else "not clearly more than"
 
 
-def _distance(offset: int) -> str:
+def _distance_text(offset: int) -> str:
     return f"{counted(abs(offset), 'word')} {'back' if offset < 0 else 'ahead'}"
 
 
@@ -204,7 +204,7 @@ def _draw_examples(name: Checkpoint, rows: pd.DataFrame, chosen: HeadChoice, rel
             )
             for sentence, example in examples
         ],
-        title=f"{head_name(chosen.layer, chosen.head)} on {relation}, {_in_words(direction)}",
+        title=f"{head_name(chosen.layer, chosen.head)} on {relation}, {_direction_text(direction)}",
     )
     show(figure, key="link_arcs", width="content")
     _draw_buttons(name, examples, chosen, relation, direction)

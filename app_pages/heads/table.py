@@ -12,7 +12,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import (
-    ABLATED,
+    ABLATION_COLUMNS,
     Head,
     HeadNumbers,
     choose_numbers,
@@ -44,12 +44,12 @@ _RELATION_HEADING: TableHeading = {
     "away. The tab Relations has examples.",
 }
 # What a small or a large value means, by the columns that a name alone does not explain.
-_SMALL_AND_LARGE = {
+_RANGE_SENTENCES = {
     "entropy": "Entropy 0: all on one key; 1: spread evenly.",
     "importance": "Importance: how much it matters, estimated by gradient.",
     "zero": "Zeroed: measured without the head.",
 }
-_SIDES = "Gold: the head helps the answer; purple: it works against it."
+_COLOUR_SENTENCE = "Gold: the head helps the answer; purple: it works against it."
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
 
@@ -114,9 +114,9 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Hea
             take_row=lambda head: take_head(*head),
             take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
         )
-        words = [words for name, words in _SMALL_AND_LARGE.items() if name in measures]
+        words = [words for name, words in _RANGE_SENTENCES.items() if name in measures]
         if any(map(numbers.is_signed, measures)):
-            words.append(_SIDES)
+            words.append(_COLOUR_SENTENCE)
         if words:
             in_nats = any("nats" in numbers.filled_in(name, COLUMNS[name].unit) for name in measures)
             halved = (
@@ -128,8 +128,8 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Hea
     if len(rows) < len(all_heads):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"{len(rows)} of {len(all_heads)} heads.", width="content")
-            st.button("Show all", type="tertiary", key="heads_all", on_click=_show_all)
-    if numbers.first == controls.OVER:
+            st.button("Show all", type="tertiary", key="heads_all", on_click=_show_all_heads)
+    if numbers.chosen_data == controls.OVER:
         st.caption(f"Mean ± standard deviation over {numbers.data}.")
 
 
@@ -146,7 +146,7 @@ def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: H
         say_head(subject, chosen)
     units = {
         COLUMNS[name].title: "nats; + the answer falls, − it rises"
-        if name in ABLATED and numbers.is_signed(name)
+        if name in ABLATION_COLUMNS and numbers.is_signed(name)
         else numbers.filled_in(name, COLUMNS[name].unit)
         for name in values
         if not COLUMNS[name].is_share
@@ -160,7 +160,7 @@ def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: H
         titles=(x_title, y_title),
         selected=(chosen.layer, chosen.head),
         roles=[", ".join(role.name for role in numbers.roles(*index)) for index in numbers.heads],
-        source="this input" if numbers.first == controls.HERE else f"means over {numbers.data}",
+        source="this input" if numbers.chosen_data == controls.HERE else f"means over {numbers.data}",
     )
     clickable_heads(chart, key="heads_plot", chosen=(chosen.layer, chosen.head), width="stretch")
 
@@ -229,7 +229,7 @@ def _choose_filter(numbers: HeadNumbers, all_heads: Sequence[Head]) -> tuple[lis
     return layers, role
 
 
-def _show_all() -> None:
+def _show_all_heads() -> None:
     controls.SEARCH.take("")
     controls.LAYERS.take([])
     controls.ROLE.take(controls.ANY)
@@ -258,7 +258,7 @@ def _headings(
         },
         *([_RELATION_HEADING] if has_relations else []),
         *(
-            sortable(name, COLUMNS[name].title, numbers.filled_in(name, COLUMNS[name].words))
+            sortable(name, COLUMNS[name].title, numbers.filled_in(name, COLUMNS[name].description))
             | {"small": numbers.filled_in(name, COLUMNS[name].unit)}
             for name in measures
         ),
@@ -307,7 +307,7 @@ def _number_cell(numbers: HeadNumbers, name: str, head: Head) -> TableCell:
     column, values, index = COLUMNS[name], numbers.values[name], (head.layer, head.head)
     value = float(values[index])
     text = numbers.as_text(name, value)
-    if numbers.first == controls.OVER:
+    if numbers.chosen_data == controls.OVER:
         text += f" ± {column.as_text(numbers.spreads[name].sd[index])}"
     largest = 1.0 if column.is_share else float(np.nanmax(np.abs(values), initial=0)) or 1.0
     share = min(abs(value) / largest, 1) if np.isfinite(value) else 0

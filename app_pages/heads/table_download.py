@@ -9,7 +9,7 @@ import streamlit as st
 
 from app_pages.controls.heads_controls import HERE
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.numbers import ABLATED, Head, HeadNumbers
+from app_pages.heads.numbers import ABLATION_COLUMNS, Head, HeadNumbers
 from app_pages.show.download import name_parts
 from app_pages.subject.stored_results import over
 from viz.builders.number_format import format_number, percent
@@ -46,7 +46,7 @@ class TableFile:
     def note(self) -> str:
         """Plain text on what was measured, for the note below the LaTeX table."""
         values = "Numbers of one input"
-        if self.numbers.first != HERE and self.numbers.stored is not None:
+        if self.numbers.chosen_data != HERE and self.numbers.stored is not None:
             values = f"Means over {over(self.numbers.stored.source)}"
         note = f"{values}{f', encoder {self.encoder}' * bool(self.encoder)}."
         if self.measured_over:
@@ -74,13 +74,13 @@ class TableFile:
             ]
         for name in COLUMNS:
             title, spread = self._title(name), self.numbers.spreads.get(name)
-            if name in self.numbers.here:
-                is_fall = name in ABLATED and self.numbers.answer.signed
+            if name in self.numbers.on_this_input:
+                is_fall = name in ABLATION_COLUMNS and self.numbers.answer.signed
                 here = f"{title} (fall of the answer)" if is_fall else title
                 here += ", this input" if self.numbers.spreads else ""
-                columns[here] = self._of_heads(self.numbers.here[name])
+                columns[here] = self._of_heads(self.numbers.on_this_input[name])
             if spread is not None:
-                mean = "mean size" if name in ABLATED else "mean"  # on this input a fall has a sign
+                mean = "mean size" if name in ABLATION_COLUMNS else "mean"  # on this input a fall has a sign
                 columns[f"{title}, {mean}"] = self._of_heads(spread.mean)
                 columns[f"{title}, standard deviation"] = self._of_heads(spread.sd)
         return pd.DataFrame(columns)
@@ -133,7 +133,7 @@ def _draw_menu(file: TableFile) -> None:
     if suffix == "csv":
         st.caption("All digits, one row a head.")
     else:
-        values = "this input" if file.numbers.first == HERE else f"the means over {file.numbers.data}"
+        values = "this input" if file.numbers.chosen_data == HERE else f"the means over {file.numbers.data}"
         st.caption(f"The columns of the table, of {values}, for the package booktabs, in small letters.")
     name = file_name(*name_parts("heads_table"), suffix=suffix)
     st.download_button(

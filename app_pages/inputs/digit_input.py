@@ -13,7 +13,7 @@ from model.measures.predicted_classes import hardest_first, predicted_differentl
 from viz.inputs.image_gallery import image_gallery
 
 COLUMNS = 5
-PAGE = 3 * COLUMNS
+DIGITS_PER_PAGE = 3 * COLUMNS
 
 
 def choose_test_digit(number: DeltaGenerator, checkpoint: str | None) -> tuple[np.ndarray | None, int | None]:
@@ -42,14 +42,14 @@ def read_test_digits() -> tuple[np.ndarray, np.ndarray] | None:
 
 def _draw_gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str | None) -> None:
     ids, captions, legend = _choose_listed(labels, checkpoint)
-    n_pages = max(1, math.ceil(len(ids) / PAGE))
+    n_pages = max(1, math.ceil(len(ids) / DIGITS_PER_PAGE))
     pages = st.container()  # the thumbnails come first, and need to know which page it is
     page = st.pagination(n_pages, key="gallery_page", max_visible_pages=5)
     with pages:
         if not len(ids):
             st.info("No such digit: both predict the same for every digit of this class.")
             return
-        on_page = slice((page - 1) * PAGE, page * PAGE)
+        on_page = slice((page - 1) * DIGITS_PER_PAGE, page * DIGITS_PER_PAGE)
         shown = ids[on_page]
         thumbnails = image_gallery(
             images[shown], shown.tolist(), captions[on_page], selected=digit, columns=COLUMNS

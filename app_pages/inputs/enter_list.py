@@ -14,22 +14,22 @@ from app_pages.subject import encoders, shipped_inputs
 from app_pages.toolkit.markdown import plain
 from model.inputs import Picture, Text
 
-LARGEST = 10  # MB of a file
-TOGETHER = 100  # MB of all pictures
-EXAMPLES = 100  # test digits
-_ROUND, _PROBLEM = "several_round", "several_problem"
-_TABLE = (
+LARGEST_FILE = 10  # MB of a file
+LARGEST_PICTURES = 100  # MB of all pictures
+N_EXAMPLE_DIGITS = 100  # test digits
+_ROUND_KEY, _PROBLEM_KEY = "several_round", "several_problem"
+_TABLE_HELP = (
     "A table (CSV, separated by commas, semicolons or tabs) begins with a header row that names a column `text`; `label` is "
     "the right class, by name or by number, and `second` the second text for encoders of sentence pairs. Without a header, "
     "each line is one text, and may end in a tab and its label."
 )
-_PICTURES = (
+_PICTURES_HELP = (
     "For labels, add a CSV file with the columns `file` and `label`. For encoders of digits each picture is centred and scaled "
     "like the training digits."
 )
 
 
-def draw_list_entry(kind: str, classes: Collection[str], most_texts: int = parse_texts.MOST) -> None:
+def draw_list_entry(kind: str, classes: Collection[str], most_texts: int = parse_texts.MOST_TEXTS) -> None:
     """Draws the ways to enter a list of this kind of input: paste, upload, or examples. `classes` is as in `example_list`;
     `most_texts` is the number of texts that are read at most.
     """
@@ -37,7 +37,7 @@ def draw_list_entry(kind: str, classes: Collection[str], most_texts: int = parse
         _draw_text_entry(classes, most_texts)
     else:
         _draw_picture_entry(kind)
-    if problem := st.session_state.get(_PROBLEM):
+    if problem := st.session_state.get(_PROBLEM_KEY):
         st.warning(problem, icon=":material/warning:")
     st.caption(
         "Only this session sees the list, and only until it ends. A link to this page does not contain it."
@@ -55,7 +55,7 @@ def example_list(kind: str, classes: Collection[str] = ()) -> InputList:
 
 def round_number() -> int:
     """Number of lists entered in this session, a part of the keys of widgets, so that these start empty after each list."""
-    return st.session_state.get(_ROUND, 0)
+    return st.session_state.get(_ROUND_KEY, 0)
 
 
 def _draw_text_entry(classes: Collection[str], most_texts: int) -> None:
@@ -66,7 +66,7 @@ def _draw_text_entry(classes: Collection[str], most_texts: int) -> None:
             key=key,
             height=170,
             placeholder="One text per line; a tab may separate it from its label",
-            help=f"{_TABLE} Only the first {LONGEST:,} characters of a text are read.",
+            help=f"{_TABLE_HELP} Only the first {LONGEST:,} characters of a text are read.",
         )
         st.form_submit_button(
             "Use these texts",
@@ -85,9 +85,9 @@ def _draw_text_entry(classes: Collection[str], most_texts: int) -> None:
 
 
 def _draw_picture_entry(kind: str) -> None:
-    label = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
+    label = f"Pictures (up to {pictures.MOST_PICTURES:,}, {LARGEST_PICTURES} MB in all)"
     _draw_upload((*PICTURES, "csv"), label, _list_from_pictures, kind)
-    name = f"Try it with {EXAMPLES} test digits"
+    name = f"Try it with {N_EXAMPLE_DIGITS} test digits"
     st.button(name, key="several_examples", on_click=_take_list, args=(_digit_list, kind))
 
 
@@ -98,10 +98,10 @@ def _draw_upload(types: tuple[str, ...], label: str, read: Callable[[str], Input
         types,
         accept_multiple_files=kind != encoders.TEXT,
         key=key,
-        max_upload_size=LARGEST,
+        max_upload_size=LARGEST_FILE,
         on_change=_take_list,
         args=(read, kind, key),
-        help=_PICTURES if kind != encoders.TEXT else _TABLE,
+        help=_PICTURES_HELP if kind != encoders.TEXT else _TABLE_HELP,
     )
 
 
@@ -110,11 +110,11 @@ def _take_list(read: Callable[..., InputList], kind: str, *keys: str) -> None:
     try:
         listed = read(*keys)
     except ValueError as error:
-        st.session_state[_PROBLEM] = plain(str(error))
+        st.session_state[_PROBLEM_KEY] = plain(str(error))
         return
-    st.session_state[_PROBLEM] = None
+    st.session_state[_PROBLEM_KEY] = None
     keep_list(kind, listed)
-    st.session_state[_ROUND] = round_number() + 1
+    st.session_state[_ROUND_KEY] = round_number() + 1
 
 
 def _list_from_paste(key: str) -> InputList:
@@ -129,8 +129,10 @@ def _list_from_file(key: str) -> InputList:
 
 def _list_from_pictures(key: str) -> InputList:
     files = st.session_state[key] or []
-    if (size := sum(file.size for file in files)) > TOGETHER * 2**20:
-        raise ValueError(f"These files are {size / 2**20:,.0f} MB in all; at most {TOGETHER} MB can be read.")
+    if (size := sum(file.size for file in files)) > LARGEST_PICTURES * 2**20:
+        raise ValueError(
+            f"These files are {size / 2**20:,.0f} MB in all; at most {LARGEST_PICTURES} MB can be read."
+        )
     with st.spinner("Reading the pictures …"):
         return pictures.from_files([(file.name, file.getvalue) for file in files])
 
@@ -154,7 +156,7 @@ def _picture_list() -> InputList:
 
 
 def _digit_list() -> InputList:
-    labels = shipped_inputs.test_digits()[1][:EXAMPLES].tolist()
+    labels = shipped_inputs.test_digits()[1][:N_EXAMPLE_DIGITS].tolist()
     return InputList(
         items=tuple(
             Item(name=f"test digit {number}", digit=number, label=str(label))

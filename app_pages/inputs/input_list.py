@@ -61,7 +61,7 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class InputList:
-    """A list of inputs, notes about what was left out, and whether it is the app's own examples."""
+    """A list of inputs, sentences (`notes`) on what was left out of it, and whether it holds the app's own examples."""
 
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()

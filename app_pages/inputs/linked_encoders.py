@@ -12,7 +12,7 @@ from model.sources import locations
 from model.sources.uploads import UPLOAD
 
 FIRST, SECOND = "checkpoint", "compare_with"  # of the address: under which an encoder's name stands
-_GONE, _GONE_SECOND, _INSTEAD = "own_gone", "own_gone_second", "own_instead"
+_GONE_KEY, _GONE_SECOND_KEY, _INSTEAD_KEY = "own_gone", "own_gone_second", "own_instead"
 
 
 def open_linked_encoders() -> None:
@@ -37,22 +37,22 @@ def open_linked_encoders() -> None:
             if "kind" not in st.query_params and "kind" not in st.session_state and kind in (DIGIT, PICTURE):
                 KIND.take(kind)
     if missing:
-        st.session_state[_GONE] = missing
+        st.session_state[_GONE_KEY] = missing
         names = st.query_params.get(FIRST), st.query_params.get(SECOND)
-        st.session_state[_GONE_SECOND] = names[1] if names[0] != names[1] else None
-        st.session_state.pop(_INSTEAD, None)
+        st.session_state[_GONE_SECOND_KEY] = names[1] if names[0] != names[1] else None
+        st.session_state.pop(_INSTEAD_KEY, None)
 
 
 def say_gone(shown: str | None) -> None:
     """Writes a warning for each encoder that does not exist, as long as the page shows its replacement `shown`."""
-    if _GONE not in st.session_state:
+    if _GONE_KEY not in st.session_state:
         return
-    if st.session_state.setdefault(_INSTEAD, shown) != shown:
-        del st.session_state[_GONE], st.session_state[_INSTEAD]
+    if st.session_state.setdefault(_INSTEAD_KEY, shown) != shown:
+        del st.session_state[_GONE_KEY], st.session_state[_INSTEAD_KEY]
         return
-    for name, reason in st.session_state[_GONE].items():
+    for name, reason in st.session_state[_GONE_KEY].items():
         instead = f" {shown} is shown instead." if shown else ""
-        if name == st.session_state[_GONE_SECOND]:
+        if name == st.session_state[_GONE_SECOND_KEY]:
             instead = " Another one is compared instead."
         st.warning(
             f"{locations.printable_name(name)} cannot be opened: {plain(str(reason))}.{instead}",

@@ -10,7 +10,7 @@ from model.files import table_file
 from model.files.table_file import find_separator, read_table
 from model.inputs import Text
 
-MOST = 500  # texts
+MOST_TEXTS = 500  # texts
 MOST_SIGNS = 5_000_000  # of all that was pasted or stands in a file
 COLUMNS = ("text", "second", "label")
 
@@ -86,11 +86,11 @@ def _make_list(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Ite
     if not texts:
         raise ValueError("There is no text in it.")
     notes = list(notes)
-    if len(texts) > MOST:
-        notes.append(f"There are {len(texts):,} texts, of which the first {MOST:,} are read.")
+    if len(texts) > MOST_TEXTS:
+        notes.append(f"There are {len(texts):,} texts, of which the first {MOST_TEXTS:,} are read.")
     if n_empty:
         notes.append(f"{counted(n_empty, 'empty line')} left out.")
-    first_texts = texts[:MOST]
+    first_texts = texts[:MOST_TEXTS]
     if cut_lengths := [
         max(len(text), len(second))
         for text, second, _ in first_texts

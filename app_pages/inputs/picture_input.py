@@ -13,9 +13,9 @@ from app_pages.subject import encoders, shipped_inputs
 from model.inputs import Picture
 
 SIDE = 44  # pixels of the picture in the row
-THUMBNAIL = 132  # pixels of an example in the list of examples
-_FOR_DIGITS = (controls.TEST_DIGITS, controls.DRAW)
-_FOR_PICTURES = (controls.EXAMPLE, controls.OWN_PICTURE, *_FOR_DIGITS)
+EXAMPLE_SIDE = 132  # pixels of an example in the list of examples
+_DIGIT_SOURCES = (controls.TEST_DIGITS, controls.DRAW)
+_PICTURE_SOURCES = (controls.EXAMPLE, controls.OWN_PICTURE, *_DIGIT_SOURCES)
 
 
 def picture_input(kind: str, checkpoint: str | None) -> tuple[Picture | None, int | None]:
@@ -28,7 +28,9 @@ def picture_input(kind: str, checkpoint: str | None) -> tuple[Picture | None, in
     number = st.container(width="content")
     is_digit = kind == encoders.DIGIT
     with st.popover("Choose or draw" if is_digit else "Choose a picture", key="digits"):
-        source = controls.SOURCE.choose(_FOR_DIGITS if is_digit else _FOR_PICTURES, on_change=drawing.leave)
+        source = controls.SOURCE.choose(
+            _DIGIT_SOURCES if is_digit else _PICTURE_SOURCES, on_change=drawing.leave
+        )
         image, label = None, None
         if source == controls.EXAMPLE:
             image = _choose_example()
@@ -83,6 +85,6 @@ def _choose_example() -> np.ndarray | None:
     """Draws the example pictures, and below them the upload; returns the chosen one, None if its file is damaged."""
     name = controls.EXAMPLE_PICTURE.choose()
     if (image := _read_example(name)) is not None:
-        st.image(image, width=THUMBNAIL, output_format="PNG", alt=f"The example: {name}")
+        st.image(image, width=EXAMPLE_SIDE, output_format="PNG", alt=f"The example: {name}")
     own_picture()
     return image

@@ -13,10 +13,10 @@ from app_pages.toolkit.markdown import counted
 from model.files.table_file import read_table
 from model.inputs import Picture
 
-MOST = 200  # pictures
+MOST_PICTURES = 200  # pictures
 LONGER_SIDE = 512  # pixels that are kept of one: more of so many would only cost memory
 LONGEST_NAME = 60
-_EXPLAINED = 3  # files for which the reason is given
+_MOST_EXPLAINED_FILES = 3  # files for which the reason is given
 
 # Names, and what reads them, so that one is in memory at a time.
 Files = Sequence[tuple[str, Callable[[], bytes]]]
@@ -30,21 +30,27 @@ def from_files(files: Files) -> InputList:
     tables = [file for file in files if file[0].lower().endswith(".csv")]
     pictures = [file for file in files if file not in tables]
     labels, notes = _read_labels(tables), []
-    if len(pictures) > MOST:
-        notes.append(f"There are {len(pictures):,} pictures, of which the first {MOST:,} are read.")
+    if len(pictures) > MOST_PICTURES:
+        notes.append(f"There are {len(pictures):,} pictures, of which the first {MOST_PICTURES:,} are read.")
     items, failures = [], []
-    for name, read_content in pictures[:MOST]:
+    for name, read_content in pictures[:MOST_PICTURES]:
         try:
             items.append(_make_item(name, read_content(), labels.pop(name, "")))
         except ValueError as error:
             failures.append((name, str(error)))
     if failures:
-        reasons = " ".join(f"“{name[-LONGEST_NAME:]}”: {reason}" for name, reason in failures[:_EXPLAINED])
-        rest = f" And {len(failures) - _EXPLAINED:,} more." if len(failures) > _EXPLAINED else ""
+        reasons = " ".join(
+            f"“{name[-LONGEST_NAME:]}”: {reason}" for name, reason in failures[:_MOST_EXPLAINED_FILES]
+        )
+        rest = (
+            f" And {len(failures) - _MOST_EXPLAINED_FILES:,} more."
+            if len(failures) > _MOST_EXPLAINED_FILES
+            else ""
+        )
         notes.append(f"{counted(len(failures), 'file')} left out. {reasons}{rest}")
     if not items:
         raise ValueError(notes[-1] if failures else "There is no picture among these files.")
-    if labels and len(pictures) <= MOST:
+    if labels and len(pictures) <= MOST_PICTURES:
         notes.append(f"{len(labels):,} of the labels name files that are not there.")
     return InputList(items=tuple(items), notes=tuple(notes))
 

@@ -18,14 +18,14 @@ from model.inputs import Input, Text
 from model.inputs.text import Encoded
 
 AT_ONCE = 20  # inputs between two movements of the bar at most; fewer where each takes long
-NAMED = 5  # inputs that are left out
+MOST_NAMED = 5  # inputs that are left out
 
 
 def readable_inputs(
     name: Checkpoint, items: Sequence[Item]
 ) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
-    """The inputs that the encoder can read, by number in the list; notes on those it cannot read; and the tokens of texts, by
-    number.
+    """(inputs, notes, encoded): the inputs that the encoder `name` can read, by their index in `items`; sentences on those that
+    it cannot read; and the encoded texts, by the same index.
     """
     config = cache.loaded(name).config
     readable, tokens_by_number, unreadable = {}, {}, []
@@ -42,7 +42,9 @@ def readable_inputs(
     if unreadable:
         reason = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
         n_unreadable_text = counted(len(unreadable), "text" if config.is_text else "picture")
-        named = beginning([items[number].name or f"number {number + 1:,}" for number in unreadable], NAMED)
+        named = beginning(
+            [items[number].name or f"number {number + 1:,}" for number in unreadable], MOST_NAMED
+        )
         notes.append(f"{n_unreadable_text} left out, {reason}: {named}.")
     n_pairs = sum(bool(item.text and item.text.second) for item in items)
     if n_pairs and not encoders.reads_pairs(name):

@@ -10,10 +10,10 @@ from model import checkpoint
 from model.inputs import Text
 from model.record.record_file import dump, from_bytes
 
-LARGEST = 200  # MB of an upload: of MiniLM at 512 tokens, a record is 180 MB
+LARGEST_UPLOAD = 200  # MB of an upload: of MiniLM at 512 tokens, a record is 180 MB
 LONGEST_NAME = 60
 EXAMPLE = "The film is not good."
-WHAT = (
+RECORD_DESCRIPTION = (
     "A record downloaded from this app or written by `python -m model.capture`, or the attention of any model: an `.npz` or "
     "`.safetensors` file with `pattern` [layer, head, query, key] and `tokens`, a string for each position. For cross-attention, "
     "`queries` and `keys` instead of `tokens`; for patches of a picture, `picture` and `patch_grid`."
@@ -56,7 +56,7 @@ def record_input() -> FileSubject | None:
 
 def upload_limit_mb() -> int:
     """Size limit of a record file in megabytes: the app's own, or the server's if that is smaller."""
-    return min(LARGEST, st.get_option("server.maxUploadSize"))
+    return min(LARGEST_UPLOAD, st.get_option("server.maxUploadSize"))
 
 
 def draw_first_upload() -> None:
@@ -85,9 +85,9 @@ def _draw_upload() -> None:
     )
     if problem := st.session_state.get("record_problem"):
         st.warning(problem)
-    hint = f"For files of up to {LARGEST} MB, start the app with `--server.maxUploadSize {LARGEST}`."
+    hint = f"For files of up to {LARGEST_UPLOAD} MB, start the app with `--server.maxUploadSize {LARGEST_UPLOAD}`."
     st.caption(
-        f"{WHAT} Only this session sees it, and only until it ends. {hint if limit_mb < LARGEST else ''}"
+        f"{RECORD_DESCRIPTION} Only this session sees it, and only until it ends. {hint if limit_mb < LARGEST_UPLOAD else ''}"
     )
 
 
@@ -123,13 +123,13 @@ def _draw_description(subject: FileSubject) -> None:
         lines.append(subject.limits)
     st.caption("  \n".join(lines))
     name, text = settings.get("checkpoint"), settings.get("text")
-    if isinstance(text, str) and isinstance(name, str) and _is_here(name, weights):
+    if isinstance(text, str) and isinstance(name, str) and _is_available(name, weights):
         arguments = (name, text, settings.get("second_part"))
         st.button("Run this encoder on the text", key="read_again", on_click=_read_again, args=arguments)
-    st.button("Close the record", key="close_record", on_click=_close)
+    st.button("Close the record", key="close_record", on_click=_close_record)
 
 
-def _is_here(name: str, weights: object) -> bool:
+def _is_available(name: str, weights: object) -> bool:
     try:
         return name in encoders.checkpoints(encoders.TEXT) and checkpoint.weights_hash(name) == weights
     except OSError:  # one without weights is listed as well
@@ -143,5 +143,5 @@ def _read_again(name: str, text: str, second: object) -> None:
     CHECKPOINT.take(name)
 
 
-def _close() -> None:
+def _close_record() -> None:
     del st.session_state[OPENED]

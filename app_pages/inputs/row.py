@@ -40,13 +40,13 @@ NEEDS_ENCODER = (
     "the pages Attention and Heads, there in the table."
 )
 NO_ENCODER = "This page needs an encoder, which a record does not contain: choose Text or Digit."
-_ENCODER = (
+_ENCODER_HELP = (
     "The trained encoder that reads the input. Pre-LN: a LayerNorm stands before attention and before feed-forward; "
     "post-LN: after each of the two additions."
 )
 
 # By words in the name of a data set.
-_DATA = {
+_DATA_SET_DESCRIPTIONS = {
     "SST": "SST is the Stanford Sentiment Treebank: single sentences from film reviews.",
     "of our own": "Sentences of our own were written for this project; in each a word like “not” or “never” decides.",
 }
@@ -278,12 +278,14 @@ def _draw_description(loaded: Loaded, n_parameters: int) -> None:
             # Not a data frame, which imports pandas: it stands before the prediction.
             st.markdown("\n".join(("| judged on | correct |", "|:--|:--|", *map(_accuracy_row, figures))))
             if notes := [
-                note for name, note in _DATA.items() if any(name in figure["data"] for figure in figures)
+                note
+                for name, note in _DATA_SET_DESCRIPTIONS.items()
+                if any(name in figure["data"] for figure in figures)
             ]:
                 st.caption(" ".join(notes))
         else:
             st.caption("Its accuracy was not measured.")
-        st.caption(_ENCODER)
+        st.caption(_ENCODER_HELP)
 
 
 def _seed_line(name: str) -> str:

@@ -25,7 +25,7 @@ OPPOSITES = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 
 
 FIRST = "The film is not bad at all."  # where there are no examples
-AT_MOST = f"The text box takes at most {LONGEST:,} characters."
+LENGTH_LIMIT_SENTENCE = f"The text box takes at most {LONGEST:,} characters."
 
 
 def text_input(name: str | None) -> Text | None:
@@ -51,7 +51,7 @@ def text_input(name: str | None) -> Text | None:
     )
     second = _choose_second_part() if name is not None and encoders.reads_pairs(name) else None
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
-        st.caption(AT_MOST)
+        st.caption(LENGTH_LIMIT_SENTENCE)
     return Text(text, second) if text.strip() else None
 
 

@@ -22,7 +22,7 @@ class Formula(NamedTuple):
     """The formula (LaTeX) and the explanation (Markdown) of a step that is a column of the table."""
 
     tex: str  # in one line, with the numbers of the chosen key
-    words: str
+    explanation: str
 
 
 def draw_stream(view: View) -> None:

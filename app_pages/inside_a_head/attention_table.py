@@ -17,7 +17,7 @@ from viz.builders.number_format import format_number
 from viz.builders.palette import largest_absolute
 from viz.inside.key_table import KeyTable, column_digits, key_table
 
-_LONGEST = 24  # letters of a token: where its column is narrower, the browser shortens it
+_LONGEST_TOKEN = 24  # letters of a token: where its column is narrower, the browser shortens it
 _table = HtmlTable("attention_table", Path(__file__).with_suffix(".css"))
 _SCORE = "score"
 # The steps that the table shows, and the columns of each.
@@ -175,7 +175,7 @@ def _table_rows(view: View, ends: _ScaleEnds, by_weight: bool) -> list[TableRow]
                 "help": format_number(weight, ".4g"),
             }
         cells: list[TableCell] = [
-            {"name": "key", "text": view.name(key, _LONGEST), "is_header": True, "is_button": True},
+            {"name": "key", "text": view.name(key, _LONGEST_TOKEN), "is_header": True, "is_button": True},
             _strip_cell(
                 "products", attention.products[key], ends.products, [q, _rounded_components(attention.k[key])]
             ),

@@ -22,28 +22,28 @@ from viz.builders.number_format import format_number, format_short, format_tex
 from viz.inside.norm_figures import averaged_axis, norm_bars
 
 MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
-_VECTORS = "Numbers with commas or spaces between them. The first line is computed step by step; all lines together are the batch below."
+_VECTORS_HELP = "Numbers with commas or spaces between them. The first line is computed step by step; all lines together are the batch below."
 MISPRINTED = {(0.5, -3, 8.5): 2, (-1, 2, 5): 2}  # vectors of lecture slides, and the σ that is printed there
-_WRITTEN = 4  # terms of a sum that are written out
+_MOST_WRITTEN_TERMS = 4  # terms of a sum that are written out
 
 
-class _Formulas(NamedTuple):
-    """A norm in three notations: its formula as LaTeX, the fraction in it (before gain and shift) as LaTeX, and that fraction as
-    text.
+class _NormFormulas(NamedTuple):
+    """A norm's `formula` in LaTeX, and the fraction in it to which gain and shift are applied, in LaTeX (`fraction`) and as plain
+    text, such as "(x − μ) / σ".
     """
 
-    whole: str
+    formula: str
     fraction: str
-    short: str
+    fraction_text: str
 
 
-_LAYER_NORM = _Formulas(
+_LAYER_NORM = _NormFormulas(
     r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
     r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2",
     r"\dfrac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}",
     "(x − μ) / σ",
 )
-_RMS_NORM = _Formulas(
+_RMS_NORM = _NormFormulas(
     r"\mathrm{RMSNorm}(x) = \gamma \odot \frac{x}{\mathrm{RMS}(x)}, \qquad "
     r"\mathrm{RMS}(x) = \sqrt{\frac1d \sum_{i=1}^{d} x_i^2 + \varepsilon}",
     r"\dfrac{x}{\mathrm{RMS}(x)}",
@@ -66,7 +66,7 @@ def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
         values = _draw_typed_vector(text, is_rms=is_rms)
     with own_column:
         _draw_token_vector(subject, chosen, query, sublayer)
-    st.latex((_RMS_NORM if is_rms else _LAYER_NORM).whole)
+    st.latex((_RMS_NORM if is_rms else _LAYER_NORM).formula)
     if values is not None:
         _draw_batch(values)
 
@@ -75,7 +75,7 @@ def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
     """Draws RMSNorm or LayerNorm of the first vector in `text`; returns all its vectors [vector, feature], None if the text holds
     none.
     """
-    st.markdown("**Your own vector**, the first line of the box above", help=_VECTORS)
+    st.markdown("**Your own vector**, the first line of the box above", help=_VECTORS_HELP)
     try:
         values = read_vectors(text)
     except ValueError as error:
@@ -160,7 +160,7 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
         f"**The token's own vector**: query {query}, {token}, {_norm_position_clause(record.config.norm_placement, sublayer)}"
     )
     _draw_bars("own", source.x, source.standardised, is_rms=is_rms)
-    fraction = (_RMS_NORM if is_rms else _LAYER_NORM).short
+    fraction = (_RMS_NORM if is_rms else _LAYER_NORM).fraction_text
     shift = " + β" if norm.has_shift else ""
     learned = "γ and β as they were" if norm.has_shift else "γ as it was"
     chart = call(norm_bars, source.out, title=f"γ ⊙ {fraction}{shift}", reading=f"with {learned} trained")
@@ -182,7 +182,7 @@ def _draw_bars(key: str, x: Expression, standardised: Expression, *, is_rms: boo
     show(call(norm_bars, x, title="x", reading=reading), key=f"inside_{key}_x")
     size = np.sqrt(np.square(standardised()).mean())  # the deviation, where the mean is 0
     measured = "root mean square" if is_rms else "mean 0, deviation"
-    title = (_RMS_NORM if is_rms else _LAYER_NORM).short
+    title = (_RMS_NORM if is_rms else _LAYER_NORM).fraction_text
     reading = f"{measured} {format_number(size, '.3g')}"
     show(call(norm_bars, standardised, title=title, reading=reading), key=f"inside_{key}_z")
 
@@ -271,7 +271,11 @@ def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float, 
 
 def _sum_text(terms: list[str]) -> str:
     """Terms joined by plus signs; of many terms only the first few and the last."""
-    shown_terms = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
+    shown_terms = (
+        terms
+        if len(terms) <= _MOST_WRITTEN_TERMS
+        else [*terms[: _MOST_WRITTEN_TERMS - 2], r"\dots", terms[-1]]
+    )
     return " + ".join(shown_terms)
 
 

@@ -30,8 +30,8 @@ from viz.inside.scale_figures import (
 )
 
 WIDTHS = tuple(width for width in (2**power for power in range(20)) if width <= controls.LARGEST_WIDTH)
-GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
-_EXAMPLE = (  # 1 / (1 + e^16), and 1 / (1 + e^-2)
+GRADIENT_TEX = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
+_EXAMPLE_TEXT = (  # 1 / (1 + e^16), and 1 / (1 + e^-2)
     r"By hand, with $d_k = 64$ whatever is chosen above: two keys whose $q \cdot k$ is 112 and 96. Undivided, the second key gets "
     r"only ${1.13 \times 10^{-7}}$ of the weight. Divided by $\sqrt{d_k} = 8$ the scores are 14 and 12, the weights 0.88 and 0.12."
 )
@@ -63,7 +63,7 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
         power = controls.SCALES[controls.FACTOR.choose()]
         if power is None:
             power = controls.POWER.choose()
-    st.markdown(_EXAMPLE)
+    st.markdown(_EXAMPLE_TEXT)
     factor, variance = d_k**-power, score_scaling.variance(d_k, power)
     scaled, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))
     powers = tuple(sorted({0.0, 0.5, 1.0, power}))
@@ -92,7 +92,7 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
     beside_unscaled = f"; without a scale they are {unscaled['entropy']:.2f} and {format_number(unscaled['gradient'], '.3g')}"
     st.markdown(
         f"At $d_k = {d_k}$ with this scale a query spreads its weight over the keys with an entropy of **{scaled['entropy']:.2f}** "
-        f"(0: all on one key, 1: the same on all), and the gradient through the softmax, ${GRADIENT}$, has a median of "
+        f"(0: all on one key, 1: the same on all), and the gradient through the softmax, ${GRADIENT_TEX}$, has a median of "
         f"**{format_number(scaled['gradient'], '.3g')}**{beside_unscaled if power else ''}."
     )
     n = score_scaling.N_KEYS

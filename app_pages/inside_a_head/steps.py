@@ -28,15 +28,15 @@ from viz.inside.block_diagram import block_diagram
 class Step(NamedTuple):
     """A step of a head's computation, with figures of its own; the diagram shows it as a box."""
 
-    short: str  # its label in the diagram
+    diagram_text: str  # its label in the diagram
     shape: str  # of its result, below the label: with sizes of the configuration, `n` positions, and `joined`, the width of all heads' z
     draw: Callable[[View], None]
 
 
 class TableStep(NamedTuple):
-    """A step that is a column of the table; `short` is its text in the diagram."""
+    """A step that is a column of the table; `diagram_text` is its text in the diagram."""
 
-    short: str  # in the diagram
+    diagram_text: str  # in the diagram
     make_formula: Callable[[View], attention.Formula]
 
 
@@ -103,7 +103,7 @@ def draw_steps(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
 def _box_texts(view: View) -> dict[str, str]:
     """The texts of the diagram's boxes by step, in the order in which this encoder computes the steps."""
     config = view.record.config
-    texts = {step: STEPS[step].short for step in view.steps.order}
+    texts = {step: STEPS[step].diagram_text for step in view.steps.order}
     norms = {step: config.norm_name for step in texts if step.startswith("norm_")}
     return texts | norms | {"scale": division_text(config)}
 
@@ -130,7 +130,7 @@ def _choose_step(view: View) -> str:
         step.draw(view)
         return name
     draw_table(view, name)
-    st.caption(formula.words)
+    st.caption(formula.explanation)
     if view.n_hidden:
         st.caption(
             f"{len(view.keys)} of {view.n} keys have rows of their own: those with the largest weights, and the chosen one."

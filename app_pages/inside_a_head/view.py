@@ -18,7 +18,7 @@ from model.record import ForwardRecord
 from viz.builders.number_format import head_name
 from viz.builders.token_label import label
 
-FEW, STRONG = 64, 48  # up to so many keys all are drawn, of more the strongest
+MOST_KEYS, N_STRONGEST_KEYS = 64, 48  # up to so many keys all are drawn, of more the strongest
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiLU", "quick_gelu": "QuickGELU"}
 
 
@@ -80,8 +80,8 @@ def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
     keep_word(KEY, record, STRONGEST)
     option = KEY.choose(labels, format_func=labels.__getitem__)
     key = option if isinstance(option, int) else steps.attention.strongest(1)[0]
-    show_all = n > FEW and ALL_KEYS.choose(label=f"All {n} keys")
-    keys = range(n) if show_all or n <= FEW else {key, *steps.attention.strongest(STRONG)}
+    show_all = n > MOST_KEYS and ALL_KEYS.choose(label=f"All {n} keys")
+    keys = range(n) if show_all or n <= MOST_KEYS else {key, *steps.attention.strongest(N_STRONGEST_KEYS)}
     return View(
         subject=subject,
         chosen=chosen,

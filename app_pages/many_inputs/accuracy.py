@@ -20,13 +20,13 @@ from viz.inputs.confusion_matrix import confusion_matrix
 
 Cell = tuple[int, int]  # the classes of the label and of the answer
 
-FEWEST = 10  # inputs; of fewer no percentage is written
+LEAST_INPUTS = 10  # inputs; of fewer no percentage is written
 MOST_CLASSES = 15  # rows of the matrix
 
 
 def accuracy_text(n_right: int, n: int) -> str:
     """The accuracy as Markdown: a percentage, or a phrase that `n` is too small for one."""
-    if n < FEWEST:
+    if n < LEAST_INPUTS:
         return f"too few for a percentage (n = {n:,})"
     return f"accuracy **{percent(n_right / n)}**"
 
@@ -35,19 +35,21 @@ def draw_accuracy(predictions: Predictions, cell: Cell | None) -> None:
     """Draws the confusion matrix, where a click on a cell filters the table, with `cell` marked, and the accuracy of each
     class.
     """
-    counts = _counts(predictions)
-    shown, n_hidden = _shown_classes(counts)
-    names = [predictions.classes[index] for index in shown]
-    framed = (
-        None if cell is None or not set(cell) <= set(shown) else (shown.index(cell[0]), shown.index(cell[1]))
+    counts = _confusion_counts(predictions)
+    shown_classes, n_hidden = _shown_classes(counts)
+    names = [predictions.classes[index] for index in shown_classes]
+    framed_cell = (
+        None
+        if cell is None or not set(cell) <= set(shown_classes)
+        else (shown_classes.index(cell[0]), shown_classes.index(cell[1]))
     )
 
     def take(point: Mapping[str, int]) -> None:
-        chosen = shown[point["label"]], shown[point["answer"]]
+        chosen = shown_classes[point["label"]], shown_classes[point["answer"]]
         take_cell(None if chosen == cell else chosen)
 
     clickable(
-        call(confusion_matrix, counts[np.ix_(shown, shown)], names, selected=framed),
+        call(confusion_matrix, counts[np.ix_(shown_classes, shown_classes)], names, selected=framed_cell),
         key="many_confusion",
         chosen=cell,
         selection="cell",
@@ -56,16 +58,16 @@ def draw_accuracy(predictions: Predictions, cell: Cell | None) -> None:
     )
     note = "A click on a cell shows its inputs alone; a second click shows all again."
     if n_hidden:
-        note += f" These are the {len(shown)} classes with most labels and answers; {n_hidden:,} more {'is' if n_hidden == 1 else 'are'} not drawn."
+        note += f" These are the {len(shown_classes)} classes with most labels and answers; {n_hidden:,} more {'is' if n_hidden == 1 else 'are'} not drawn."
     st.caption(note)
     st.markdown(_class_table(counts, predictions.classes))
     st.caption(
         "The 95 % intervals are those of Wilson (1927), as if the inputs were drawn independently of each other. "
-        f"Of fewer than {FEWEST} inputs no percentage is written."
+        f"Of fewer than {LEAST_INPUTS} inputs no percentage is written."
     )
 
 
-def _counts(predictions: Predictions) -> np.ndarray:
+def _confusion_counts(predictions: Predictions) -> np.ndarray:
     """Number of inputs by label and predicted class, int [label, predicted]."""
     pairs = [(line.label, line.predicted) for line in predictions.lines if line.label is not None]
     labels, answers = np.array(pairs, int).reshape(-1, 2).T
@@ -87,19 +89,19 @@ def _class_table(counts: np.ndarray, names: tuple[str, ...]) -> str:
     label.
     """
     rows = ["| label | right | accuracy | 95 % interval |", "|:--|--:|--:|--:|"]
-    right, all_of = np.diag(counts).tolist(), counts.sum(axis=1).tolist()
-    lines = [("all", sum(right), sum(all_of)), *zip(map(plain, names), right, all_of, strict=True)]
+    right, n_by_class = np.diag(counts).tolist(), counts.sum(axis=1).tolist()
+    lines = [("all", sum(right), sum(n_by_class)), *zip(map(plain, names), right, n_by_class, strict=True)]
     for name, n_right, n in lines:
         if n:
             low, high = map(float, wilson_interval(np.array(n_right), np.array(n)))
             shares = f"{percent(n_right / n, brief=True)} | {format_number(100 * low, '.1f')} to {percent(high, brief=True)}"
-            rows.append(f"| {name} | {n_right:,} of {n:,} | {'too few | ' if n < FEWEST else shares} |")
+            rows.append(f"| {name} | {n_right:,} of {n:,} | {'too few | ' if n < LEAST_INPUTS else shares} |")
     return "\n".join(rows)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowFilter:
-    """Conditions that the shown rows of the table meet."""
+    """Which rows of the table are shown: those that meet all of these conditions."""
 
     contained: str = ""
     cell: Cell | None = None
@@ -140,7 +142,7 @@ def chosen_cell(predictions: Predictions) -> Cell | None:
 
 
 def take_cell(cell: Cell | None) -> None:
-    """Callback: shows the rows of this cell alone; None shows those of all cells."""
+    """Callback: shows only the rows in this `cell` of the confusion matrix, (label, predicted class); None: all rows."""
     CELL.take("" if cell is None else f"{cell[0]}-{cell[1]}")
 
 
@@ -157,11 +159,11 @@ def say_filter(row_filter: RowFilter, n_shown: int, predictions: Predictions) ->
         icon=":material/filter_alt_off:",
         type="tertiary",
         disabled=not conditions,
-        on_click=_show_all,
+        on_click=_show_all_rows,
     )
 
 
-def _show_all() -> None:
+def _show_all_rows() -> None:
     CONTAINED.take("")
     WRONG_ONLY.take(False)
     take_cell(None)

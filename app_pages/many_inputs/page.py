@@ -29,7 +29,7 @@ from model.inputs import Input, Text
 from viz.builders.number_format import percent
 
 LISTED_TEXTS, LISTED_PICTURES = "texts of the list on Many inputs", "pictures of the list on Many inputs"
-_ITEMS = (
+_MEASURED_ITEMS_KEY = (
     "measured_items"  # in the session: over which items the heads were measured, by the name of the encoder
 )
 _COMMAND = "Many inputs: Measure all heads over these inputs"
@@ -128,7 +128,7 @@ def draw_measuring(name: Checkpoint, items: tuple[Item, ...], predictions: Predi
 
 
 def _is_measured(name: str, items: tuple[Item, ...]) -> bool:
-    if name not in session_heads() or st.session_state.get(_ITEMS, {}).get(name) != items:
+    if name not in session_heads() or st.session_state.get(_MEASURED_ITEMS_KEY, {}).get(name) != items:
         return False
     return heads_of(name) is session_heads()[name]  # not if the weights have changed since
 
@@ -142,7 +142,7 @@ def _measure_heads(name: Checkpoint, items: tuple[Item, ...], predictions: Predi
     if not is_wanted(what, label, "many_measure_heads", is_short=False):
         return
     n_done = 0
-    called = LISTED_TEXTS if loaded.config.is_text else LISTED_PICTURES
+    list_name = LISTED_TEXTS if loaded.config.is_text else LISTED_PICTURES
     try:
         with until_done(what), progress("Measuring all heads …", what) as move:
 
@@ -151,12 +151,12 @@ def _measure_heads(name: Checkpoint, items: tuple[Item, ...], predictions: Predi
                 n_done += n
                 move(n_done / len(inputs))
 
-            measured = measure_listed_inputs(loaded, inputs, called, _COMMAND, step)
+            measured = measure_listed_inputs(loaded, inputs, list_name, _COMMAND, step)
     except ValueError as error:
         st.warning(plain(sentence(error)), icon=":material/warning:")
         return
     session_heads()[name] = measured
-    st.session_state.setdefault(_ITEMS, {})[name] = items
+    st.session_state.setdefault(_MEASURED_ITEMS_KEY, {})[name] = items
     begin_anew(what)  # its result is held above, and another list may take its place
 
 

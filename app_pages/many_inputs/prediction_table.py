@@ -16,8 +16,8 @@ from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableR
 from app_pages.toolkit.markdown import counted
 from viz.builders.number_format import format_number, percent
 
-SIGNS = 160  # of a text that are sent to the browser
-SIDE = 36  # pixels of a thumbnail
+MOST_CHARACTERS = 160  # of a text that are sent to the browser
+THUMBNAIL_SIDE = 36  # pixels of a thumbnail
 # Headings of what makes an input hard, where they are not its name alone.
 _HARDNESS_TITLES = {"loss": "loss (nats)", "entropy": "uncertainty (nats)"}
 # Of an answer that is right, wrong, or that nothing can be said of: its classes in the style sheet, a mark and what that means.
@@ -26,7 +26,7 @@ _MARKS = {
     False: ("answer wrong", "✗ ", "wrong: not as labelled"),
     None: ("answer", "", ""),
 }
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 _table = HtmlTable("many_inputs", Path(__file__).with_suffix(".css"))
 
 
@@ -49,8 +49,8 @@ def draw_table(
     _table.draw(_headings(items, predictions), rows, key="many_table", take_row=take, reveal=True)
 
 
-def _headings(items: Sequence[Item], predictions: Predictions) -> list[TableHeading]:
-    titles = ["", "input" if items[0].text is not None else "picture"]
+def _headings(inputs: Sequence[Item], predictions: Predictions) -> list[TableHeading]:
+    titles = ["", "input" if inputs[0].text is not None else "picture"]
     if predictions.has_unknown:
         titles.append("unknown tokens")
     titles.append("most similar" if predictions.surprise == "distance" else "answer")
@@ -59,7 +59,7 @@ def _headings(items: Sequence[Item], predictions: Predictions) -> list[TableHead
         headings.append({"name": "", "title": "label", "help": "The right answer, as the list gives it"})
     for name in predictions.quantities[:1]:
         title = _HARDNESS_TITLES.get(name, name)
-        headings.append({"name": "surprise", "title": title, "help": predictions.explained})
+        headings.append({"name": "surprise", "title": title, "help": predictions.explanation})
     return headings
 
 
@@ -102,7 +102,7 @@ def _row_cells(item: Item, predictions: Predictions, line: Prediction) -> list[T
     return cells
 
 
-def _short_text(item: Item, signs: int = SIGNS) -> str:
+def _short_text(item: Item, signs: int = MOST_CHARACTERS) -> str:
     if item.text is None:
         return item.name
     text = item.text.text if item.text.second is None else f"{item.text.text} ‖ {item.text.second}"
@@ -113,7 +113,7 @@ def _short_text(item: Item, signs: int = SIGNS) -> str:
 def _thumbnail_uri(picture: np.ndarray) -> str:
     """Data URI of a reduced picture."""
     thumbnail, file = Image.fromarray(picture), io.BytesIO()
-    thumbnail.thumbnail((2 * SIDE, 2 * SIDE))
+    thumbnail.thumbnail((2 * THUMBNAIL_SIDE, 2 * THUMBNAIL_SIDE))
     thumbnail.save(file, "PNG" if thumbnail.mode == "L" else "JPEG")
     return f"data:image;base64,{base64.b64encode(file.getvalue()).decode()}"
 
@@ -121,7 +121,7 @@ def _thumbnail_uri(picture: np.ndarray) -> str:
 def as_csv(items: Sequence[Item], predictions: Predictions, lines: Sequence[Prediction]) -> bytes:
     """The table as CSV in UTF-8, with full texts and all digits.
 
-    Spreadsheets run a cell that begins with one of `FORMULA`. Texts, labels, class names and file names come from others,
+    Spreadsheets run a cell that begins with one of `FORMULA_SIGNS`. Texts, labels, class names and file names come from others,
     so such cells get an apostrophe in front, which makes spreadsheets treat them as text (OWASP, "CSV Injection"). Other
     programs that read the file see the apostrophe too; our own numbers are left as they are.
     """
@@ -153,4 +153,4 @@ def as_csv(items: Sequence[Item], predictions: Predictions, lines: Sequence[Pred
 
 
 def _escape_formula(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
+    return f"'{cell}" if cell.startswith(FORMULA_SIGNS) else cell

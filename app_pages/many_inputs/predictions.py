@@ -30,12 +30,16 @@ from model.record import answers_of_logits
 from viz.builders.number_format import format_number, percent, share_below_one
 from viz.builders.token_label import visible
 
-SHOWN = 4  # classes or tokens named in a line
+MOST_NAMED = 4  # classes or tokens named in a line
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """The encoder's prediction for one input of the list, a line of the table. `surprise` is its loss, entropy or distance."""
+    """The encoder's prediction for one input of the list, shown as one line of the table.
+
+    `surprise` is the loss (with a label) or the entropy of the prediction, in nats, or, for an encoder without classes, the
+    cosine distance to the nearest other input; NaN if there is none.
+    """
 
     number: int  # in the list, from 0
     answer: str
@@ -55,20 +59,21 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """An encoder's predictions for a list of inputs, with what is said of them on the page.
+    """An encoder's predictions for the texts or pictures of a list, one line for each that it can read.
 
-    The `surprise` of a prediction is a number that is the larger, the less the encoder expected its input or label.
+    `surprise` names the quantity in the field `surprise` of the lines: "loss", "entropy", "loss or entropy" (loss for labelled
+    inputs, entropy for the others), "distance", or "" if there is none.
     """
 
     lines: tuple[Prediction, ...]
-    surprise: str  # the title of the column of surprises, "" where there is none
-    explained: str  # what a surprise is, in a sentence
+    surprise: str
+    explanation: str  # of this quantity, in a sentence
     notes: tuple[str, ...] = field(default=())
     classes: tuple[str, ...] = ()
 
     def order(self, *, surprising_first: bool, wrong_first: bool = False) -> list[Prediction]:
-        """The lines in the order of the list, or with `surprising_first` sorted by falling `surprise`, those with a label before
-        those without; with `wrong_first`, wrong predictions before all others.
+        """The lines, in the order of the list. With `surprising_first`, labelled inputs come before the others, and each of
+        these two groups is sorted from the largest `surprise` to the smallest; with `wrong_first`, wrong predictions come first.
         """
         lines = list(self.lines)
         if surprising_first:
@@ -79,11 +84,11 @@ class Predictions:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The names of the quantities that `surprise` holds: for example loss for labelled inputs and entropy for the others."""
+        """Names of the quantities in `surprise`: ("loss", "entropy") for "loss or entropy", () for ""."""
         return tuple(self.surprise.split(" or ")) if self.surprise else ()
 
     def quantity_of(self, line: Prediction) -> str:
-        """Name of the quantity that this line's `surprise` is."""
+        """Which quantity the number `line.surprise` is: "loss", "entropy" or "distance"."""
         return self.quantities[0 if line.label is not None else -1]
 
     @property
@@ -98,13 +103,13 @@ class Predictions:
 
     @property
     def n_right(self) -> int:
-        """How many labelled inputs are predicted as their label."""
+        """For how many inputs the predicted class is the label."""
         return sum(line.is_right is True for line in self.lines)
 
 
 @cache.cached
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
-    """Predictions of the encoder `name` for all items, computed under a progress bar. Their `notes` say which items it cannot
+    """Predictions of the encoder `name` for all inputs `items`, computed under a progress bar. Their `notes` say which items it cannot
     read, and where its answers differ from those of its original library.
     """
     loaded = cache.loaded(name)
@@ -112,9 +117,9 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
     readable, notes, encoded = readable_inputs(name, items)
     notes += loaded.notes
     if not readable:
-        return Predictions(lines=(), surprise="", explained="", notes=tuple(notes))
+        return Predictions(lines=(), surprise="", explanation="", notes=tuple(notes))
     labels, label_notes = _right_classes(items, list(readable), config)
-    lines, surprise, explained = _answer_lines(name, config, readable, encoded, labels)
+    lines, surprise, explanation = _answer_lines(name, config, readable, encoded, labels)
     predictions = tuple(
         Prediction(
             number=number,
@@ -129,7 +134,7 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
     return Predictions(
         lines=predictions,
         surprise=surprise,
-        explained=explained,
+        explanation=explanation,
         notes=tuple(notes),
         classes=config.class_names,
     )
@@ -156,7 +161,7 @@ def _right_classes(
         )
     if unknown:
         named = ", ".join(f"“{label[:30]}”" for label in list(dict.fromkeys(unknown))[:3])
-        classes = beginning(config.class_names, SHOWN)
+        classes = beginning(config.class_names, MOST_NAMED)
         notes.append(
             f"{counted(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
             f"number below {config.n_classes:,}."
@@ -175,8 +180,8 @@ def _answer_lines(
     labels: list[int],
 ) -> Lines:
     if config.chooses_class:
-        of_classes = in_list_order(probabilities, name, readable, encoded, answer=LOGITS)
-        return _class_lines(np.array(of_classes)[:, 0], labels, config.class_names)
+        class_logits = in_list_order(probabilities, name, readable, encoded, answer=LOGITS)
+        return _class_lines(np.array(class_logits)[:, 0], labels, config.class_names)
     if config.n_classes:
         return _multi_label_lines(np.array(in_list_order(answers, name, readable, encoded)), config)
     if config.family.token_class_names:
@@ -195,21 +200,23 @@ def _class_lines(logits: np.ndarray, labels: list[int], names: tuple[str, ...]) 
             "predicted": index,
             "probability": share_below_one(row, index),
             "label": label if label >= 0 else None,
-            "surprise": float(nats if label >= 0 else other),
+            "surprise": float(label_loss if label >= 0 else line_entropy),
         }
-        for index, row, label, nats, other in zip(predicted, values, labels, loss, entropy, strict=True)
+        for index, row, label, label_loss, line_entropy in zip(
+            predicted, values, labels, loss, entropy, strict=True
+        )
     ]
     if (label_array >= 0).all():
         return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
     if (label_array < 0).all():
         largest_entropy = format_number(float(np.log(len(names))), ".2f")
-        why = f"Uncertainty: entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {largest_entropy} nats."
-        return lines, "entropy", why
-    why = (
+        meaning = f"Uncertainty: entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {largest_entropy} nats."
+        return lines, "entropy", meaning
+    meaning = (
         "Loss: −ln of the probability of the right class, in nats. Inputs without a label have none: of these, the least certain "
         "come first (entropy of the predicted probabilities)."
     )
-    return lines, "loss or entropy", why
+    return lines, "loss or entropy", meaning
 
 
 def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
@@ -217,7 +224,7 @@ def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
     if config.family.answers == "numbers":
         lines = [{"answer": _numbers_text(row, names)} for row in values]
         return lines, "", "This encoder predicts numbers (regression), which do not say how certain it is."
-    order = np.argsort(-values, axis=1, kind="stable")[:, :SHOWN].tolist()
+    order = np.argsort(-values, axis=1, kind="stable")[:, :MOST_NAMED].tolist()
     lines = [
         {
             "answer": ", ".join(
@@ -227,36 +234,38 @@ def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
         }
         for largest, row, nats in zip(order, values, binary_entropies(values).tolist(), strict=True)
     ]
-    why = "Multi-label: a probability for each class. The entropy is summed over the classes, in nats."
-    return lines, "entropy", why
+    meaning = "Multi-label: a probability for each class. The entropy is summed over the classes, in nats."
+    return lines, "entropy", meaning
 
 
 def _numbers_text(row: np.ndarray, names: tuple[str, ...]) -> str:
     if len(row) == 1:
         return format_number(float(row[0]), ".3g")
-    shown = zip(names[:SHOWN], row[:SHOWN], strict=False)
+    shown = zip(names[:MOST_NAMED], row[:MOST_NAMED], strict=False)
     return ", ".join(f"{name} {format_number(float(value), '.3g')}" for name, value in shown)
 
 
 def _token_lines(results: list) -> Lines:
     lines = []
     for result in results:
-        names = ", ".join(f"{visible(token)} {name}" for token, name in result.named[:SHOWN])
-        more = f", and {len(result.named) - SHOWN:,} more" if len(result.named) > SHOWN else ""
+        names = ", ".join(f"{visible(token)} {name}" for token, name in result.named[:MOST_NAMED])
+        more = f", and {len(result.named) - MOST_NAMED:,} more" if len(result.named) > MOST_NAMED else ""
         lines.append({"answer": f"{names}{more}" or "the same for all tokens", "surprise": result.entropy})
-    why = "A class for each token; shown are the tokens whose class is not the most common one. The entropy is the mean over the tokens, in nats."
-    return lines, "entropy", why
+    meaning = "A class for each token; shown are the tokens whose class is not the most common one. The entropy is the mean over the tokens, in nats."
+    return lines, "entropy", meaning
 
 
 def _state_lines(states: np.ndarray, numbers: list[int]) -> Lines:
     size = f"{states.shape[-1]:,} numbers"
     if len(states) < 2:
-        why = "This encoder has no classes, and with one input there is nothing to compare."
-        return [{"answer": size}], "", why
+        meaning = "This encoder has no classes, and with one input there is nothing to compare."
+        return [{"answer": size}], "", meaning
     nearest, cosines = most_similar_states(states)
     lines = [
         {"answer": size, "nearest": numbers[index] if index >= 0 else None, "surprise": 1 - cosine}
         for index, cosine in zip(nearest.tolist(), cosines.tolist(), strict=True)
     ]
-    why = "This encoder has no classes: the distance is 1 − cosine to the most similar state in this list."
-    return lines, "distance", why
+    meaning = (
+        "This encoder has no classes: the distance is 1 − cosine to the most similar state in this list."
+    )
+    return lines, "distance", meaning

@@ -30,7 +30,7 @@ from model.theory import relative_positions as theory
 from viz.builders.number_format import format_number, head_name, percent
 from viz.positions.bias_figures import distance_curves, score_curves
 from viz.positions.position_curves import map_shares
-from viz.positions.sinusoid_figures import AT_MOST, clock_hands
+from viz.positions.sinusoid_figures import MOST_CLOCKS, clock_hands
 
 NAMES = {name: name.replace("_", " ") for name in MAPS}
 
@@ -80,7 +80,7 @@ def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
     frequencies = theory.rotary_frequencies(WIDTH, float(base))
     st.markdown(
         "**How can a score depend on the distance alone? By rotation (RoPE):** query and key are cut into pairs of numbers. Each pair is a "
-        f"clock hand, turned by the word's position, a full turn in λ positions ({AT_MOST} of {len(frequencies)} are drawn). The score "
+        f"clock hand, turned by the word's position, a full turn in λ positions ({MOST_CLOCKS} of {len(frequencies)} are drawn). The score "
         f"follows the angle between the hands of query (faint, at position *t*) and key (bold, {offset} later). Move *t*: both turn, the angle stays."
     )
     lengths = 2 * np.pi / frequencies

@@ -35,7 +35,7 @@ from viz.builders.number_format import format_number, head_name
 from viz.positions.matrix_equations import sum_of_maps
 from viz.positions.position_curves import offset_curve
 from viz.positions.position_heatmaps import pairs_of_positions, sinusoid_table
-from viz.positions.sinusoid_figures import AT_MOST, clock_hands, counter_table, wave_curves
+from viz.positions.sinusoid_figures import MOST_CLOCKS, clock_hands, counter_table, wave_curves
 
 ROWS = 16  # of the counter
 FINEST = 800  # points of a curve
@@ -85,7 +85,7 @@ def _titled_section(name: str, title: str) -> Iterator[None]:
 def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     """Draws position `t` as clock hands, which follow the slider of t, whose CSS selector is `slider`."""
     wavelengths = theory.wavelengths(d_model)
-    remark = f", {AT_MOST} of them drawn" if len(wavelengths) > AT_MOST else ""
+    remark = f", {MOST_CLOCKS} of them drawn" if len(wavelengths) > MOST_CLOCKS else ""
     frequencies = theory.frequencies(d_model)
     moving = clock_hands(0 * frequencies, wavelengths, per_step=frequencies).following("t", slider)
     angles = call(np.multiply, call(theory.frequencies, d_model), t)

@@ -129,7 +129,7 @@ def _numbers_text(judgement: Judgement, rule: Rule) -> str:
     if judgement.n_as_claimed is None:
         return measured.where
     n_seeds = len(measured.seeds)
-    text = f"{judgement.n_as_claimed} of {n_seeds} {rule.counted if n_seeds > 1 else rule.counted[:-1]}"
+    text = f"{judgement.n_as_claimed} of {n_seeds} {rule.counted_noun if n_seeds > 1 else rule.counted_noun[:-1]}"
     if judgement.p is not None:
         text += f", p\u00a0=\u00a0{format_distinct(judgement.p, SIGNIFICANT, '.1g')[0]}"
     return f"{measured.where} ({text})"

@@ -117,16 +117,16 @@ class Larger:
     """Rule: the figure is larger in the norm placement `placement`, "pre" or "post", than in the other."""
 
     placement: str
-    counted: ClassVar[str] = "pairs"
+    counted_noun: ClassVar[str] = "pairs"
 
     def differences(self, measured: Measurement) -> list[float]:
         """Difference between the placements in each pair, positive where `placement` has the larger value."""
         sign = 1 if self.placement == "pre" else -1
         return [sign * (pre - post) for pre, post in zip(measured.pre, measured.post, strict=True)]
 
-    def side(self, measured: Measurement) -> int:
-        """1 if the figures of all encoders with `placement` are above those of all encoders with the other placement, −1 if they
-        are below, and 0 if they overlap.
+    def direction(self, measured: Measurement) -> int:
+        """1 if the figure of every encoder with `placement` is above that of every encoder with the other placement, −1 if every
+        one is below, and 0 if the two ranges overlap.
         """
         larger, smaller = measured.pre, measured.post
         if self.placement == "post":
@@ -136,23 +136,23 @@ class Larger:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Rule: in the norm placement `placement` the figure is above the bound `than`, or below it if not `above`.
+    """Rule: in the norm placement `placement` the figure is above `bound`, or below it if not `above`.
 
     The other placement does not matter.
     """
 
     placement: str  # "pre" or "post"
-    than: float
+    bound: float
     above: bool = True
-    counted: ClassVar[str] = "seeds"
+    counted_noun: ClassVar[str] = "seeds"
 
     def differences(self, measured: Measurement) -> list[float]:
-        """Signed distance of each seed's value from the bound `than`, positive on the claimed side."""
+        """Signed distance of each seed's value from `bound`, positive on the claimed side."""
         values = measured.pre if self.placement == "pre" else measured.post
-        return [value - self.than if self.above else self.than - value for value in values]
+        return [value - self.bound if self.above else self.bound - value for value in values]
 
-    def side(self, measured: Measurement) -> int:
-        """1 if the values of all seeds are on the claimed side of the bound `than`, −1 if all are on the other side, else 0."""
+    def direction(self, measured: Measurement) -> int:
+        """1 if the values of all seeds are on the claimed side of `bound`, −1 if all are on the other side, else 0."""
         differences = self.differences(measured)
         return (min(differences) > 0) - (max(differences) < 0)
 
@@ -164,14 +164,14 @@ class FurtherThanSeeds:
     No test is made for this rule: the distances between a few encoders are not independent pairs.
     """
 
-    counted: ClassVar[str] = ""
+    counted_noun: ClassVar[str] = ""
 
     def differences(self, _: Measurement) -> list[float]:
         """An empty list, since this rule compares no pairs."""
         return []
 
-    def side(self, measured: Measurement) -> int:
-        """1 if every distance between placements exceeds all those between seeds, −1 if all are smaller, else 0."""
+    def direction(self, measured: Measurement) -> int:
+        """1 if all distances between placements are above all those within a placement, −1 if all are below, else 0."""
         across_placements, within_placement = measured.across or (), (*measured.pre, *measured.post)
         return (min(across_placements) > max(within_placement)) - (
             max(across_placements) < min(within_placement)
@@ -200,8 +200,8 @@ def _judgement(rule: Rule, measured: Measurement, differences: list[float], p: f
             outcome = ClaimOutcome.HOLDS if math.fsum(differences) > 0 else ClaimOutcome.OPPOSITE
     elif len(measured.seeds) < FEWEST_SEEDS:
         outcome = ClaimOutcome.TOO_FEW
-    elif side := rule.side(measured):
-        outcome = ClaimOutcome.AGREE if side > 0 else ClaimOutcome.AGREE_ON_OPPOSITE
+    elif direction := rule.direction(measured):
+        outcome = ClaimOutcome.AGREE if direction > 0 else ClaimOutcome.AGREE_ON_OPPOSITE
     n_as_claimed = sum(difference > 0 for difference in differences) if differences else None
     return Judgement(measured, outcome, n_as_claimed, p)
 
@@ -221,7 +221,7 @@ def sign_flip_p(differences: Sequence[float]) -> float:
 
 
 def chance_of_separation(n_seeds: int) -> float:
-    """Probability that all values of either placement exceed all of the other, with `n_seeds` values each, by chance alone."""
+    """Probability that by chance all `n_seeds` values of one placement lie above all `n_seeds` values of the other."""
     return 2 / math.comb(2 * n_seeds, n_seeds)
 
 
@@ -239,7 +239,7 @@ class Overall(Enum):
 
 
 class OverallVerdict(NamedTuple):
-    """The verdict, and how many kinds of encoders it rests on."""
+    """The verdict on a claim, and in how many kinds of encoders the result is as claimed, opposite, unclear or undecided."""
 
     verdict: Overall
     n_as_claimed: int

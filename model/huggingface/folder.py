@@ -136,8 +136,8 @@ def find(folder: Path) -> EncoderFolder:
     if model_type in TWO_ENCODERS:
         values, tensors = select_encoder(values, tensors, inner)
     family = FAMILIES[values["model_type"]]
-    if sentence_modules is not None and sentence_modules.longest is not None:
-        values = {**values, LONGEST_TEXT: sentence_modules.longest}
+    if sentence_modules is not None and sentence_modules.max_tokens is not None:
+        values = {**values, LONGEST_TEXT: sentence_modules.max_tokens}
     preprocessor = [_read_preprocessor(encoder_folder)] if family.input_kind == "pictures" else []
     reading = family.read(values, tensors, *preprocessor)
     if sentence_modules is not None:

@@ -69,7 +69,9 @@ class SentenceModules:
     """What the files of sentence-transformers add to an encoder: settings of the tokenizer, poolings, and layers after them."""
 
     encoder: str = ""  # folder of the encoder, "" for the folder itself
-    longest: int | None = None  # tokens of a text that are read, in the place of the tokenizer's own length
+    max_tokens: int | None = (
+        None  # how many tokens of a text are read, in the place of the tokenizer's own length
+    )
     lower_case: bool = False  # before the tokenizer's own normalisation
     poolings: tuple[SentencePooling, ...] = ()
     layers: list[SentenceLayer] = field(default_factory=list)
@@ -137,13 +139,15 @@ def _read_tokenizer_settings(modules: SentenceModules, folder: Path) -> None:
             raise UnsupportedModuleError(
                 f"{name} has {key} {shortened(value)}; supported is {shortened(supported[1])}"
             )
-    longest = values.get("max_seq_length")
-    if longest is not None and (type(longest) is not int or not 1 <= longest <= LARGEST):
-        raise ValueError(f"{name} has max_seq_length {shortened(longest)}, which must be a number of tokens")
+    max_tokens = values.get("max_seq_length")
+    if max_tokens is not None and (type(max_tokens) is not int or not 1 <= max_tokens <= LARGEST):
+        raise ValueError(
+            f"{name} has max_seq_length {shortened(max_tokens)}, which must be a number of tokens"
+        )
     if unfollowed := sorted(key for key, value in values.items() if value and key not in FOLLOWED):
         names = single_line(", ".join(unfollowed), 120)
         modules.differences.append(f"Of {name}, this is not followed here: {names}.")
-    modules.longest, modules.lower_case = longest, bool(values.get("do_lower_case"))
+    modules.max_tokens, modules.lower_case = max_tokens, bool(values.get("do_lower_case"))
 
 
 def _find_poolings(values: dict[str, Any]) -> tuple[SentencePooling, ...]:
@@ -265,17 +269,17 @@ def apply_tokenizer_settings(tokenizer: Tokenizer, modules: SentenceModules, n_p
     steps = [own[index] for index in range(len(own))] if is_sequence else [own] if own is not None else []
     if modules.lower_case and not any(isinstance(step, normalizers.Lowercase) for step in steps):
         tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *steps])
-    if modules.longest is not None:
+    if modules.max_tokens is not None:
         direction = (tokenizer.truncation or {}).get("direction", "right")
-        tokenizer.enable_truncation(min(modules.longest, n_positions), direction=direction)
+        tokenizer.enable_truncation(min(modules.max_tokens, n_positions), direction=direction)
 
 
 def with_sentence_modules(reading: Reading, modules: SentenceModules) -> Reading:
     """Copy of `reading` in which the poolings and layers of `modules`, if any, replace the pooler and the classifier."""
     notes = [*reading.notes, *modules.notes]
-    if (longest := modules.longest) is not None and longest > reading.config.n_positions:
+    if (max_tokens := modules.max_tokens) is not None and max_tokens > reading.config.n_positions:
         notes.append(
-            f"{TOKENIZER_SETTINGS[0]} asks for {longest:,} tokens, but the encoder reads {reading.config.n_positions:,}."
+            f"{TOKENIZER_SETTINGS[0]} asks for {max_tokens:,} tokens, but the encoder reads {reading.config.n_positions:,}."
         )
     differences = (*reading.differences, *modules.differences)
     reading = replace(reading, notes=tuple(notes), differences=differences)

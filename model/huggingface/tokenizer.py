@@ -248,7 +248,7 @@ def _lacks_end_token(
     settings: TokenizerSettings,
 ) -> bool:
     """True if a special token that the class puts around a text is missing from the vocabulary and the added tokens."""
-    missing = {names[key].content for key in kind.ends} - settings.listed_names
+    missing = {names[key].content for key in kind.end_keys} - settings.listed_names
     pieces = vocabulary.pieces or ()
     missing.difference_update((piece[0] for piece in pieces) if isinstance(pieces, list) else pieces)
     return bool(missing)

@@ -144,8 +144,8 @@ def stored_vocabulary(stored: dict[str, Any], options: Mapping[str, Any]) -> Voc
     )
 
 
-def vocabulary_of_files(folder: Path, wanted: str | None) -> Vocabulary:
-    """The vocabulary of the type `wanted`, such as "Unigram", or else that of the first vocabulary file in the folder.
+def vocabulary_of_files(folder: Path, wanted_type: str | None) -> Vocabulary:
+    """The vocabulary of the type `wanted_type`, such as "Unigram", or else that of the first vocabulary file in the folder.
 
     Raises ValueError if there is no vocabulary file.
     """
@@ -157,7 +157,9 @@ def vocabulary_of_files(folder: Path, wanted: str | None) -> Vocabulary:
         "Unigram": pieces is not None,
     }
     model = (
-        wanted if types.get(str(wanted)) else next((model for model, exists in types.items() if exists), None)
+        wanted_type
+        if types.get(str(wanted_type))
+        else next((model for model, exists in types.items() if exists), None)
     )
     if model == "WordPiece":
         return Vocabulary(VOCABULARY_LINES, model, models.WordPiece.read_file(str(lines)))
@@ -193,9 +195,9 @@ def tokenizer_of_class(
     else:
         pieces = kind.spm_vocabulary(pieces, names, options)
         marked = [*vocabulary.added, *(other_tokens if kind.adds_other_names_to_marked else ())]
-        extra_tokens = settings.extra_tokens(marked, former_key=False)
-    model = {"type": "BPE" if kind.model == "bytes" else kind.model, "vocab": pieces, **kind.settings}
-    if kind.has_unknown:
+        extra_tokens = settings.extra_tokens(marked, reads_former_key=False)
+    model = {"type": "BPE" if kind.model == "bytes" else kind.model, "vocab": pieces, **kind.model_settings}
+    if kind.passes_unknown_token:
         model["unk_token"] = names["unk_token"]
     if model["type"] == "BPE":
         model["merges"] = list(vocabulary.merges)
@@ -219,7 +221,7 @@ def tokenizer_of_class(
     )
     if kind.model == "Unigram":  # files of SentencePiece often lack the ends of texts, which are then added
         settings.add_tokens(tokenizer, named, extra_tokens)
-    end_names = [names[key] for key in kind.ends]
+    end_names = [names[key] for key in kind.end_keys]
     if any(tokenizer.token_to_id(name) is None and name not in settings.listed_names for name in end_names):
         raise ValueError(f"{vocabulary.file} has no {' or no '.join(end_names)}, which stand around a text")
     if kind.model != "Unigram":

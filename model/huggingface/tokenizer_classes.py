@@ -29,10 +29,10 @@ class TokenizerClass:
     names: Mapping[str, str]  # of the special tokens, by their keys in tokenizer_config.json
     # made of the options and of SentencePiece's map of characters
     components: Callable[[Options, str | None], Components]
-    ends: tuple[str, ...]  # keys of the tokens that are put around a text
+    end_keys: tuple[str, ...]  # keys of the tokens that are put around a text
     post_processor: MakePostProcessor
-    settings: Mapping[str, Any] = field(default_factory=dict)  # of the model
-    has_unknown: bool = False  # whether the model is told the name of the unknown token
+    model_settings: Mapping[str, Any] = field(default_factory=dict)  # of the model
+    passes_unknown_token: bool = False  # whether the model is told the name of the unknown token
     # of a Unigram model; None: as the file says
     unknown_id: Callable[[Pieces, str], int | None] = lambda _, __: None
     # of the pieces in a file of SentencePiece, the names of special tokens, and the options
@@ -40,12 +40,14 @@ class TokenizerClass:
     other_names: Callable[[Options], list[str]] = lambda _: []  # of special tokens without a key
     # whether `other_names` are added even where a SentencePiece file marks special tokens of its own
     adds_other_names_to_marked: bool = False
-    marks: Mapping[str, dict[str, bool]] = field(default_factory=dict)  # of special tokens, by their keys
+    # flags of special tokens, by their keys: {"mask_token": {"lstrip": True}}
+    token_flags: Mapping[str, dict[str, bool]] = field(default_factory=dict)
 
     def default_tokens(self) -> dict[str, AddedToken]:
         """The special tokens, by their keys such as "cls_token", of a folder whose settings name none."""
         return {
-            key: AddedToken(name, special=True, **self.marks.get(key, {})) for key, name in self.names.items()
+            key: AddedToken(name, special=True, **self.token_flags.get(key, {}))
+            for key, name in self.names.items()
         }
 
 
@@ -71,10 +73,10 @@ def _template(single: str, pair: str) -> MakePostProcessor:
     return make
 
 
-def _roberta_ends(sep: str, cls: str, trims: bool = True) -> MakePostProcessor:
+def _roberta_ends(sep: str, cls: str, trims_offsets: bool = True) -> MakePostProcessor:
     """A function that makes RoBERTa's post-processor; `sep` and `cls` are the keys of its special tokens."""
     return lambda ids, options: processors.RobertaProcessing(
-        ids[sep], ids[cls], trim_offsets=trims, add_prefix_space=bool(options.get("add_prefix_space"))
+        ids[sep], ids[cls], trim_offsets=trims_offsets, add_prefix_space=bool(options.get("add_prefix_space"))
     )
 
 
@@ -163,8 +165,10 @@ def _deberta(options: Options, _: str | None) -> Components:
         {"type": "Strip", "strip_left": False, "strip_right": True},
     )
     spaces = _metaspace("always" if options.get("add_prefix_space", True) else "first")
-    marks = [{"type": "Punctuation", "behavior": "Isolated"}] if options.get("split_by_punct", False) else []
-    return normalizer, _sequence("pretokenizers", *marks, spaces), spaces
+    punctuation = (
+        [{"type": "Punctuation", "behavior": "Isolated"}] if options.get("split_by_punct", False) else []
+    )
+    return normalizer, _sequence("pretokenizers", *punctuation, spaces), spaces
 
 
 # Vocabularies
@@ -224,8 +228,8 @@ _BERT = TokenizerClass(
     _bert,
     ("cls_token", "sep_token"),
     _BERT_ENDS,
-    settings=_WORD_PIECE,
-    has_unknown=True,
+    model_settings=_WORD_PIECE,
+    passes_unknown_token=True,
 )
 _ROBERTA = TokenizerClass(
     "BPE",
@@ -233,7 +237,7 @@ _ROBERTA = TokenizerClass(
     _roberta,
     ("sep_token", "cls_token"),
     _roberta_ends("sep_token", "cls_token"),
-    settings=_NO_MARKS,
+    model_settings=_NO_MARKS,
 )
 _DEBERTA = TokenizerClass(
     "Unigram",
@@ -265,7 +269,7 @@ CLASSES: dict[str, TokenizerClass] = {
         _BERT,
         names=_FAIRSEQ_NAMES | {"unk_token": "[UNK]"},
         post_processor=_roberta_ends("sep_token", "cls_token"),
-        marks=_MASK_TAKES_SPACE,
+        token_flags=_MASK_TAKES_SPACE,
     ),
     **dict.fromkeys(
         ("RobertaTokenizer", "BartTokenizer", "LongformerTokenizer", "LEDTokenizer", "MvpTokenizer"), _ROBERTA
@@ -276,9 +280,9 @@ CLASSES: dict[str, TokenizerClass] = {
         | dict.fromkeys(("eos_token", "unk_token", "pad_token"), "<|endoftext|>"),
         _clip,
         ("eos_token", "bos_token"),
-        _roberta_ends("eos_token", "bos_token", trims=False),
-        settings={"continuing_subword_prefix": "", "end_of_word_suffix": END_OF_WORD},
-        has_unknown=True,
+        _roberta_ends("eos_token", "bos_token", trims_offsets=False),
+        model_settings={"continuing_subword_prefix": "", "end_of_word_suffix": END_OF_WORD},
+        passes_unknown_token=True,
     ),
     "HerbertTokenizer": TokenizerClass(
         "BPE",
@@ -286,8 +290,8 @@ CLASSES: dict[str, TokenizerClass] = {
         _herbert,
         ("sep_token", "cls_token"),
         lambda ids, _: processors.BertProcessing((ids["sep_token"][0], 2), (ids["cls_token"][0], 0)),
-        settings={"end_of_word_suffix": END_OF_WORD},
-        has_unknown=True,
+        model_settings={"end_of_word_suffix": END_OF_WORD},
+        passes_unknown_token=True,
     ),
     "DebertaV2Tokenizer": _DEBERTA,
     "AlbertTokenizer": replace(
@@ -302,7 +306,7 @@ CLASSES: dict[str, TokenizerClass] = {
         unknown_id=lambda pieces, name: [*(piece for piece, _ in pieces), name].index(name) % len(pieces),
         spm_vocabulary=_camembert_vocabulary,
         other_names=lambda _: ["<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"],
-        marks=_MASK_TAKES_SPACE,
+        token_flags=_MASK_TAKES_SPACE,
     ),
     "T5Tokenizer": TokenizerClass(
         "Unigram",
@@ -321,9 +325,9 @@ CLASSES: dict[str, TokenizerClass] = {
         lambda _, __: (None, _byte_level() | {"use_regex": False}, _byte_level()),
         ("eos_token",),
         _T5_ENDS,
-        settings=_NO_MARKS,
+        model_settings=_NO_MARKS,
         other_names=lambda options: _sentinels({"extra_ids": SENTINELS_OF_BYT5} | dict(options)),
-        marks={key: {"lstrip": True, "rstrip": True} for key in _T5_NAMES},
+        token_flags={key: {"lstrip": True, "rstrip": True} for key in _T5_NAMES},
     ),
 }
 # what AutoTokenizer takes by the model_type where the files name no class

@@ -53,12 +53,14 @@ class TokenizerSettings:
         by_name = {token.content: token for token in self.listed.values()}
         return {key: by_name.get(token.content, token) for key, token in named.items()}
 
-    def extra_tokens(self, defaults: Iterable[AddedToken] = (), former_key: bool = True) -> list[AddedToken]:
+    def extra_tokens(
+        self, defaults: Iterable[AddedToken] = (), reads_former_key: bool = True
+    ) -> list[AddedToken]:
         """The special tokens that have no key of their own; `defaults` are those of the tokenizer's class.
 
-        They are listed under the key of `transformers` 5 or, if `former_key`, under that of earlier versions.
+        They are listed under the key of `transformers` 5 or, if `reads_former_key`, under that of earlier versions.
         """
-        for key in (EXTRA, FORMER_EXTRA) if former_key else (EXTRA,):
+        for key in (EXTRA, FORMER_EXTRA) if reads_former_key else (EXTRA,):
             if isinstance(values := self.options.get(key), list):
                 return [token for value in values if (token := _as_token(value))]
         return list(defaults)
@@ -72,17 +74,17 @@ class TokenizerSettings:
         one-sentence message, if the tokens are too many or too long.
         """
         added = tokenizer.get_added_tokens_decoder().values()
-        marks = {repr(token) for token in added}  # with the names
-        tokens = [token for _, token in sorted(self.listed.items()) if repr(token) not in marks]
+        added_reprs = {repr(token) for token in added}  # with the names
+        tokens = [token for _, token in sorted(self.listed.items()) if repr(token) not in added_reprs]
         known, new = {token.content for token in (*added, *tokens)}, set[str]()
         size = tokenizer.get_vocab_size()
         size += sum(tokenizer.token_to_id(token.content) is None for token in tokens)
         for token in (*named.values(), *extra):
             is_new = token.content not in new and tokenizer.token_to_id(token.content) is None
-            is_listed = token.content in known or repr(token) in marks
+            is_listed = token.content in known or repr(token) in added_reprs
             if not is_listed and not (is_new and size >= self.n_ids):
                 tokens.append(token)
-                marks.add(repr(token))
+                added_reprs.add(repr(token))
                 size += is_new
                 new.add(token.content)
         check_added_tokens([token.content for token in tokens])

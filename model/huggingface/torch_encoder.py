@@ -44,7 +44,7 @@ OUTER_TENSORS = ("embedding", "positions", "embedding_norm", "classifier")
 
 
 def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
-    """Configuration and tensor map of such an encoder. Raises ValueError if they do not fit each other."""
+    """Configuration and tensor map of a `torch.nn.TransformerEncoder`. Raises ValueError if `values` and tensors do not fit."""
     builder = LAYERS.builder(values, stored)
     names = values.get("names", {})
     if not isinstance(names, dict) or set(names) - set(OUTER_TENSORS):
@@ -134,7 +134,7 @@ def _map_norm(builder: ReadingBuilder, norm: str, stored_norm: str) -> None:
 
 
 def _map_outer_layer(builder: ReadingBuilder, layer: str, stored_layer: str) -> None:
-    """Maps weight and bias of a layer outside of the encoder's own, whose stored name has no prefix."""
+    """Maps weight and bias of `layer` to those of `stored_layer`, whose name has no prefix, such as the classifier."""
     for parameter in ("weight", "bias"):
         builder.sources[f"{layer}.{parameter}"] = Source(f"{stored_layer}.{parameter}")
 

@@ -87,7 +87,7 @@ def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray,
     with torch.inference_mode():
         for layer in range(model.config.n_layers):
             terms = layer_terms(model, record, layer)
-            mixed_norms, own_norms = terms.mixed.norm(dim=-1), terms.kept.norm(dim=-1)
+            mixed_norms, own_norms = terms.mixed_vectors.norm(dim=-1), terms.own_vectors.norm(dim=-1)
             ratios.append((mixed_norms / (mixed_norms + own_norms).clamp(min=LEAST)).cpu().numpy())
     return np.stack(ratios)
 
@@ -115,8 +115,8 @@ class LayerTerms(NamedTuple):
     pattern: Float[Tensor, "head query key"]
     terms: Float[Tensor, "key head d_model"]  # to be weighted by the pattern, and divided
     divisor: Float[Tensor, " query"]  # σ of what the LayerNorm reads; 1 where there is none
-    kept: Float[Tensor, "query d_model"]  # from the query itself, the skip connection included
-    mixed: Float[Tensor, "query d_model"]  # the sum of all others
+    own_vectors: Float[Tensor, "query d_model"]  # t_ii: from the query itself, the skip connection included
+    mixed_vectors: Float[Tensor, "query d_model"]  # the sum over all other positions
 
 
 def layer_terms(model: Transformer, record: ForwardRecord, layer: int) -> LayerTerms:
@@ -143,12 +143,12 @@ def layer_terms(model: Transformer, record: ForwardRecord, layer: int) -> LayerT
 
 
 def _term_norms(terms: LayerTerms) -> Float[np.ndarray, "query key"]:
-    """Norms of the terms, computed by ‖Σ_h a_h f_h‖² = Σ_hg a_h a_g f_h·f_g, which needs few products."""
+    """‖t_ij‖ of the vectors of one layer, by ‖Σ_h a_h f_h‖² = Σ_hg a_h a_g f_h·f_g, which needs few products."""
     products = terms.terms @ terms.terms.mT  # [key, head, head]
     weights = terms.pattern.permute(2, 1, 0)  # [key, query, head]
     squared_norms = ((weights @ products) * weights).sum(dim=-1).clamp(min=0)
     lengths = squared_norms.sqrt().T / terms.divisor[:, None]
-    lengths.diagonal().copy_(terms.kept.norm(dim=-1))
+    lengths.diagonal().copy_(terms.own_vectors.norm(dim=-1))
     return lengths.cpu().numpy()
 
 
@@ -172,7 +172,7 @@ def closeness_in_layer(
         states = to_model_device(model, record.residual[2 * layer + 1])
         of_layer = layer_terms(model, record, layer)
         # contiguous, since the batched product is several times slower on other layouts
-        vectors, kept = of_layer.terms.float().contiguous(), of_layer.kept.float()
+        vectors, own_vectors = of_layer.terms.float().contiguous(), of_layer.own_vectors.float()
         by_key = of_layer.pattern.permute(2, 1, 0)  # [key, query, head]
         weights = (by_key / of_layer.divisor[:, None]).float().contiguous()
         chunk_size = max(1, NUMBERS_AT_ONCE // states.numel())
@@ -180,7 +180,7 @@ def closeness_in_layer(
         for queries in torch.arange(len(states), device=states.device).split(chunk_size):
             y = states[queries]
             rests = torch.baddbmm(y.expand(len(states), -1, -1), weights[:, queries], vectors, alpha=-1)
-            rests[queries, torch.arange(len(queries))] = y - kept[queries]
+            rests[queries, torch.arange(len(queries))] = y - own_vectors[queries]
             whole, rest = (torch.linalg.vector_norm(part, ord=1, dim=-1) for part in (y, rests))
             nearer = whole - rest
             rows.append(nearer.where(nearer > ROUNDING * whole, 0.0).T)

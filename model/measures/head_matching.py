@@ -18,10 +18,10 @@ class Pairing:
     """For each head of a first encoder, its partner among the heads of a second encoder; heads are numbered layer by layer."""
 
     shapes: tuple[tuple[int, int], tuple[int, int]]  # (layers, heads) of the first encoder and of the second
-    partners: Int[np.ndarray, " one"]  # heads of the second, numbered layer by layer; -1 for none
+    partners: Int[np.ndarray, " first_head"]  # heads of the second, numbered layer by layer; -1 for none
     matched: bool  # by distance, or else by number
     # all head distances in nats; None for inputs of other tokens
-    matrix: Float[np.ndarray, "one other"] | None
+    matrix: Float[np.ndarray, "first_head second_head"] | None
     n_examples: int = 1  # used for matching; with 1 it is the input of `matrix`
 
     def partner(self, head: HeadIndex) -> HeadIndex | None:
@@ -71,7 +71,7 @@ class Pairing:
         return int((self.distances > self.distances[head]).sum())
 
     def change(
-        self, first: Float[np.ndarray, " one"], second: Float[np.ndarray, " other"]
+        self, first: Float[np.ndarray, " first_head"], second: Float[np.ndarray, " second_head"]
     ) -> Float[np.ndarray, "layer head"]:
         """Value of each head's partner minus the head's own value, for any measure of heads; NaN if it has no partner."""
         change = second[self.partners] - first
@@ -79,7 +79,9 @@ class Pairing:
 
 
 def pair_by_index(
-    first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "one other"] | None = None
+    first: tuple[int, int],
+    second: tuple[int, int],
+    matrix: Float[np.ndarray, "first_head second_head"] | None = None,
 ) -> Pairing:
     """Pairs the heads with the same layer and index; `first` and `second` are the (layers, heads) of the encoders."""
     exists_in_both = [layer < second[0] and head < second[1] for layer, head in np.ndindex(first)]
@@ -89,7 +91,7 @@ def pair_by_index(
 
 
 def pair_by_distance(
-    first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "one other"]
+    first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "first_head second_head"]
 ) -> Pairing:
     """Pairs heads such that the sum of their distances in `matrix` is smallest; `first` and `second` are (layers, heads)."""
     return Pairing(shapes=(first, second), partners=match_heads(matrix), matched=True, matrix=matrix)
@@ -98,7 +100,7 @@ def pair_by_distance(
 def distance_matrix(
     first: Float[np.ndarray, "layer head query key"],
     second: Float[np.ndarray, "other_layer other_head query key"],
-) -> Float[np.ndarray, "one other"]:
+) -> Float[np.ndarray, "first_head second_head"]:
     """Distance, in nats, of every head of the first encoder from every head of the second.
 
     On both axes the heads are numbered layer by layer: with four heads per layer, L1 H0 is 4.
@@ -108,7 +110,7 @@ def distance_matrix(
     return np.stack([head_distance(head, second_heads) for head in first_heads])
 
 
-def match_heads(distances: Float[np.ndarray, "one other"]) -> Int[np.ndarray, " one"]:
+def match_heads(distances: Float[np.ndarray, "first_head second_head"]) -> Int[np.ndarray, " first_head"]:
     """Partner of each head, such that the sum of the distances is smallest; -1 for a head without a partner.
 
     If one encoder has more heads, some of them have no partner. The assignment problem is solved by scipy's variant of the

@@ -237,22 +237,22 @@ def _words(positions: Positions, spans: Sequence[Span | None]) -> list[_Word]:
     return words
 
 
-def _clusters(sides: Sequence[Sequence[Span | None]]) -> list[list[_Key | None]]:
-    """For each word span of both tokenizers (`sides`), the key of its cluster: words connected by common characters."""
-    keys: list[list[_Key | None]] = [[None] * len(spans) for spans in sides]
+def _clusters(spans_by_tokenizer: Sequence[Sequence[Span | None]]) -> list[list[_Key | None]]:
+    """For each word span of each tokenizer, the key of its cluster: words connected by common characters."""
+    keys: list[list[_Key | None]] = [[None] * len(spans) for spans in spans_by_tokenizer]
     ordered_spans = sorted(
-        (span, side, index)
-        for side, spans in enumerate(sides)
+        (span, tokenizer_index, index)
+        for tokenizer_index, spans in enumerate(spans_by_tokenizer)
         for index, span in enumerate(spans)
         if span is not None and span[1] < span[2]
     )
     key: _Key = ("text", -1, 0)
     last_end = 0
-    for (text, start, end), side, index in ordered_spans:
+    for (text, start, end), tokenizer_index, index in ordered_spans:
         if text != key[1] or start >= last_end:
             key, last_end = ("text", text, start), end
         last_end = max(last_end, end)
-        keys[side][index] = key
+        keys[tokenizer_index][index] = key
     return keys
 
 

@@ -34,9 +34,10 @@ from .similarity_parts import SimilarityParts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenWords:
-    """How much more the cosine similarity of two texts depends on two words together than on each alone; cells as in this module.
+    """How much the cosine similarity of two texts changes only through a word of each together, measured by hiding words.
 
-    Special tokens are never hidden.
+    `values[i, j]` is the cosine of the whole texts, minus that without word i of `a`, minus that without word j of `b`, plus
+    that without both. Special tokens are never hidden.
     """
 
     a: Positions  # the words of the first text that were hidden, one after the other

@@ -40,7 +40,11 @@ STEPS = 32  # with MiniLM the gap is below 0.001 then
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegratedJacobians(SimilarityParts):
-    """Cells of `integrated_jacobians`, whose sum should be `recorded`: s(a, b) − s(r, b) − s(a, r) + s(r, r)."""
+    """Result of `integrated_jacobians`. The cells should sum to `recorded`: s(a, b) − s(r, b) − s(a, r) + s(r, r).
+
+    s is the cosine similarity of the pooled states, and r the reference of the text whose place it takes: that text with padding
+    tokens, or zeros, in the place of its words.
+    """
 
     terms: tuple[float, float, float, float]  # s(a, b), s(r, b), s(a, r) and s(r, r)
     reference: Baseline  # what it has in the place of words: "padding", or "zeros"
@@ -71,7 +75,7 @@ def integrated_jacobians(
     if steps < 1:
         raise ValueError(f"the line has at least 1 step, got {steps}")
     lines = [_Line.of(loaded, model_input) for model_input in (a, b)]
-    n_derivatives, done = steps * sum(len(line.moved) for line in lines), 0
+    n_derivatives, done = steps * sum(len(line.moved_positions) for line in lines), 0
 
     def count(n: int) -> None:
         nonlocal done
@@ -85,7 +89,7 @@ def integrated_jacobians(
         for line in lines
     )
     first, second = lines
-    (s_ab, s_ar), (s_rb, s_rr) = (first.ends @ second.ends.T).tolist()
+    (s_ab, s_ar), (s_rb, s_rr) = (first.pooled_ends @ second.pooled_ends.T).tolist()
     return IntegratedJacobians(
         quantity="cosine similarity of the pooled states, beyond that of references",
         divided="input tokens",
@@ -106,26 +110,26 @@ class _Line(NamedTuple):
 
     inputs: Tensor
     positions: Positions
-    moved: list[int]  # positions whose embeddings differ
+    moved_positions: list[int]  # positions at which text and reference differ: those of words
     reference: Float[Tensor, "1 position d_model"]
     direction: Float[Tensor, "1 position d_model"]  # from the reference to the text
-    ends: Float64[np.ndarray, "2 d_pooled"]  # e of the text and of the reference
+    pooled_ends: Float64[np.ndarray, "2 d_pooled"]  # e of the text and of the reference
 
     @classmethod
     def of(cls, loaded: Loaded, model_input: InputLike) -> "_Line":
         inputs, positions = prepare(loaded, model_input)
-        moved = word_positions(loaded, positions)
+        moved_positions = word_positions(loaded, positions)
         names = ("embedding.content", "embedding.output")
         content, embedded = activations(loaded, [model_input], names).values()
-        baseline = baseline_content(loaded, inputs, content, moved, _reference(loaded))
+        baseline = baseline_content(loaded, inputs, content, moved_positions, _reference(loaded))
         model = loaded.model
         with torch.inference_mode(False), torch.no_grad(), evaluation_mode(model):
             with watch(model, {"embedding.content": lambda _: baseline.clone()}):
                 reference = model.embedding(inputs)
-            line = cls(inputs, positions, moved, reference, embedded - reference, np.empty(0))
+            line = cls(inputs, positions, moved_positions, reference, embedded - reference, np.empty(0))
             pooled = [line.pooled(loaded, x) for x in (embedded.clone(), reference)]
-            ends = [vector / pooled_length(loaded, vector[0]) for vector in pooled]
-        return line._replace(ends=torch.cat(ends).double().cpu().numpy())
+            pooled_ends = [vector / pooled_length(loaded, vector[0]) for vector in pooled]
+        return line._replace(pooled_ends=torch.cat(pooled_ends).double().cpu().numpy())
 
     def pooled(
         self, loaded: Loaded, embedded: Float[Tensor, "1 position d_model"]
@@ -143,7 +147,7 @@ class _Line(NamedTuple):
         e is the pooled state divided by its length, a the embedding of the text, r that of the reference, and `share` goes from 0
         to 1. After each batch of positions, `count` is called with their number.
         """
-        result = np.zeros((len(self.positions), self.ends.shape[1]))
+        result = np.zeros((len(self.positions), self.pooled_ends.shape[1]))
         with torch.inference_mode(False), torch.enable_grad(), evaluation_mode(loaded.model):
             x = (self.reference + share * self.direction).requires_grad_()
             pooled = self.pooled(loaded, x)[0]
@@ -151,7 +155,9 @@ class _Line(NamedTuple):
             # vᵀJ is linear in v, so its derivatives with respect to v, in the direction of a token, are J times that direction.
             v = torch.zeros_like(e, requires_grad=True)
             (product,) = torch.autograd.grad(e, x, v, create_graph=True)
-            for chunk in torch.tensor(self.moved).split(batch_size(loaded.config, len(self.positions))):
+            for chunk in torch.tensor(self.moved_positions).split(
+                batch_size(loaded.config, len(self.positions))
+            ):
                 alone = x.new_zeros(len(chunk), *x.shape)
                 alone[range(len(chunk)), 0, chunk] = self.direction[0, chunk]
                 (moves,) = torch.autograd.grad(product, v, alone, retain_graph=True, is_grads_batched=True)

@@ -46,10 +46,10 @@ def rank_texts(loaded: Loaded, query: InputLike, texts: Sequence[InputLike]) -> 
     """
     if not 1 <= len(texts) <= MOST_TEXTS:
         raise ValueError(f"1 to {MOST_TEXTS} texts are ranked, got {len(texts)}")
-    return ranked(loaded, pooled_states(loaded, (query, *texts)))
+    return ranking_from_states(loaded, pooled_states(loaded, (query, *texts)))
 
 
-def ranked(loaded: Loaded, states: Float[np.ndarray, "query_and_text d_pooled"]) -> RankedTexts:
+def ranking_from_states(loaded: Loaded, states: Float[np.ndarray, "query_and_text d_pooled"]) -> RankedTexts:
     """The result of `rank_texts`, from the pooled state of the query (row 0) and those of the texts."""
     directions = np.stack(
         [
@@ -79,7 +79,7 @@ class SimilarityDifference:
 
     @property
     def gap(self) -> float:
-        """|`total` - `recorded`|."""
+        """|`total` - `recorded`|: how far the sum is from the difference that the forward passes computed."""
         return abs(self.total - self.recorded)
 
 

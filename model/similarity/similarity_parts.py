@@ -43,7 +43,7 @@ class SimilarityParts:
     b: Positions
     rows: tuple[str, ...]  # labels of `a`, then names of what belongs to no token: "its own state", "biases"
     columns: tuple[str, ...]  # the same of `b`
-    values: Float64[np.ndarray, "row column"]
+    values: Float64[np.ndarray, "row column"]  # what each cell adds to the cosine
     recorded: float  # the cosine of the pooled states that the forward passes computed
 
     @property
@@ -107,18 +107,18 @@ def similarity_parts(loaded: Loaded, a: InputLike, b: InputLike) -> SimilarityPa
         divided=divided,
         a=first.positions,
         b=second.positions,
-        rows=first.positions.labels + first.others,
-        columns=second.positions.labels + second.others,
+        rows=first.positions.labels + first.other_rows,
+        columns=second.positions.labels + second.other_rows,
         values=first.vectors @ second.vectors.T / lengths,
         recorded=float(first.pooled @ second.pooled / lengths),
     )
 
 
 class _PooledSum(NamedTuple):
-    """A pooled state as a sum of vectors: one for each position, then one for each of the `others`."""
+    """A pooled state as a sum of vectors: one for each position, then one for each of `other_rows`."""
 
     positions: Positions
-    others: tuple[str, ...]
+    other_rows: tuple[str, ...]  # names of the rows that belong to no position: "its own state", "biases"
     vectors: Float64[np.ndarray, "row d_pooled"]
     pooled: Float64[np.ndarray, " d_pooled"]
     pooled_positions: Sequence[int]  # those whose states are pooled
@@ -171,4 +171,4 @@ def _sum_of_head_reads(loaded: Loaded, model_input: InputLike, side: _PooledSum)
     reads, rest = np.split(sum_by_source(parts, values, n, n_layers - 1), [n])
     behind = side.vectors[n:]  # of what follows pooling
     vectors = np.vstack((reads, rest - behind.sum(axis=0), behind))
-    return side._replace(others=(OWN_STATE, *side.others), vectors=vectors)
+    return side._replace(other_rows=(OWN_STATE, *side.other_rows), vectors=vectors)

@@ -13,16 +13,16 @@ from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, LARGE, MIDDLE
 
 # In pixels: the stream, the middle of the boxes beside it, half of a box, and the whole.
-_STREAM, _BESIDE = 60, 178
+_STREAM_X, _BESIDE_X = 60, 178
 _HALF_WIDTH, _HALF_HEIGHT = 50, 11
 WIDTH, HEIGHT = 236, 218
 _SUBLAYERS = ("attention", "feed-forward")
-_SIGN = 8  # radius of a plus
+_PLUS_RADIUS = 8  # radius of a plus
 
 # Heights of the steps of each half: where the branch leaves, its boxes, where it returns; and the norm behind that.
-_STARTS = (22, 122)
-_PRE = {"norm": 16, "sublayer": 42, "plus": 72}
-_POST = {"sublayer": 16, "plus": 42, "norm": 72}
+_SUBLAYER_TOPS = (22, 122)
+_PRE_OFFSETS = {"norm": 16, "sublayer": 42, "plus": 72}
+_POST_OFFSETS = {"sublayer": 16, "plus": 42, "norm": 72}
 
 
 def placement_diagram(placement: Literal["pre", "post"]) -> VegaFigure:
@@ -31,21 +31,28 @@ def placement_diagram(placement: Literal["pre", "post"]) -> VegaFigure:
 
     The chart sets its own width; do not override it.
     """
-    steps = _PRE if placement == "pre" else _POST
+    steps = _PRE_OFFSETS if placement == "pre" else _POST_OFFSETS
     is_pre = placement == "pre"
     boxes, lines, tips, signs = [], [], [], []
-    for start, sublayer in zip(_STARTS, _SUBLAYERS, strict=True):
-        norm_middle = _BESIDE if is_pre else _STREAM
+    for start, sublayer in zip(_SUBLAYER_TOPS, _SUBLAYERS, strict=True):
+        norm_middle = _BESIDE_X if is_pre else _STREAM_X
         boxes.append((norm_middle, start + steps["norm"], "norm", "norm"))
-        boxes.append((_BESIDE, start + steps["sublayer"], sublayer, "sublayer"))
+        boxes.append((_BESIDE_X, start + steps["sublayer"], sublayer, "sublayer"))
         plus = start + steps["plus"]
         first_middle, last_middle = start + min(steps["norm"], steps["sublayer"]), start + steps["sublayer"]
         top_middle = first_middle if is_pre else last_middle
-        lines.append([(_STREAM, start - 8), (_BESIDE, start - 8), (_BESIDE, plus), (_STREAM + _SIGN, plus)])
-        tips.append((_BESIDE, top_middle - _HALF_HEIGHT - 2, 180))
-        tips.append((_STREAM + _SIGN + 4, plus, 270))
-        signs.append((_STREAM, plus, "+"))
-    tips.append((_STREAM, HEIGHT - 4, 180))
+        lines.append(
+            [
+                (_STREAM_X, start - 8),
+                (_BESIDE_X, start - 8),
+                (_BESIDE_X, plus),
+                (_STREAM_X + _PLUS_RADIUS, plus),
+            ]
+        )
+        tips.append((_BESIDE_X, top_middle - _HALF_HEIGHT - 2, 180))
+        tips.append((_STREAM_X + _PLUS_RADIUS + 4, plus, 270))
+        signs.append((_STREAM_X, plus, "+"))
+    tips.append((_STREAM_X, HEIGHT - 4, 180))
     colour = PLACEMENTS[placement]
     point = {"x": pixel_x("x"), "y": pixel_y("y")}
     box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
@@ -94,7 +101,7 @@ def placement_diagram(placement: Literal["pre", "post"]) -> VegaFigure:
             ],
             "tips": [{"x": x, "y": y, "angle": angle} for x, y, angle in tips],
             "signs": [{"x": x, "y": y, "text": sign} for x, y, sign in signs],
-            "stream": {"x": [_STREAM], "y": [2], "y2": [HEIGHT - 4]},
+            "stream": {"x": [_STREAM_X], "y": [2], "y2": [HEIGHT - 4]},
         },
         width=WIDTH,
         height=HEIGHT,

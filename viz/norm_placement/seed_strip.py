@@ -17,11 +17,11 @@ from ..theory.placements import variant_channels
 PLACEMENTS = ("pre-LN", "post-LN")
 ACROSS = "pre-LN against post-LN"
 
-_STEP = 36  # pixels a line, as all lengths here
-_TEXT, _DOTS = 8, {"pre-LN": 22, "post-LN": 29, ACROSS: 25.5}  # within a line
+_LINE_HEIGHT = 36  # pixels a line, as all lengths here
+_TEXT_Y, _DOT_Y = 8, {"pre-LN": 22, "post-LN": 29, ACROSS: 25.5}  # within a line
 # From the right edge to the end of each mean, beside the download button of a page; and to the plot.
-_MEANS = {ACROSS: 136, "pre-LN": 83, "post-LN": 30}
-_BESIDE = 150
+_MEAN_OFFSETS = {ACROSS: 136, "pre-LN": 83, "post-LN": 30}
+_MEANS_WIDTH = 150
 _REFERENCE = "reference"
 
 
@@ -62,13 +62,13 @@ def seed_strip(
         for kind, values in values_by_kind.items():
             seeds = [f"seed {seed}" for seed in line.seeds]
             names = seeds if line.across is None else ["two encoders"] * len(values)
-            y = number * _STEP + _DOTS[kind]
+            y = number * _LINE_HEIGHT + _DOT_Y[kind]
             rows += [(line.label, kind, name, value, y) for name, value in zip(names, values, strict=True)]
             if len(values):
                 mean = format_number(float(np.mean(values)), "#.3g")
-                means.append((kind, mean, number * _STEP + _TEXT))
+                means.append((kind, mean, number * _LINE_HEIGHT + _TEXT_Y))
     dots = pd.DataFrame(rows, columns=["measured", "variant", "seed", "value", "y"])
-    height = len(lines) * _STEP
+    height = len(lines) * _LINE_HEIGHT
     has_across = any(line.across is not None for line in lines)
     x_title = f"{axis} (grey: {ACROSS})" if has_across else axis
     columns = [
@@ -78,7 +78,7 @@ def seed_strip(
         Column("value", dots["value"], format=".4g"),
     ]
     scale_type: Kwargs = {"type": "log"} if log else {"zero": False}
-    scale = alt.Scale(**scale_type, nice=False, padding=14, range=[0, alt.expr(f"width - {_BESIDE}")])
+    scale = alt.Scale(**scale_type, nice=False, padding=14, range=[0, alt.expr(f"width - {_MEANS_WIDTH}")])
     ticks = alt.Axis(
         titleAnchor="start",
         titleAlign="left",
@@ -136,14 +136,14 @@ def seed_strip(
                 color=colours[comparison],
                 **text | {"align": "right"},
             )
-            for comparison, edge in _MEANS.items()
+            for comparison, edge in _MEAN_OFFSETS.items()
         ),
         drawing={"y": dots["y"]},
         values={"bottom": height},
         frames={
             "texts": {
                 "label": [line.label for line in lines],
-                "y": [line_index * _STEP + _TEXT for line_index in range(len(lines))],
+                "y": [line_index * _LINE_HEIGHT + _TEXT_Y for line_index in range(len(lines))],
             },
             "means": pd.DataFrame(means, columns=["variant", "mean", "y"]),
             _REFERENCE: {"value": [] if reference is None else [reference]},

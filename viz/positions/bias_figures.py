@@ -28,11 +28,11 @@ from ..builders.theme import INK, SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
 _HEIGHT = 340  # pixels, as all lengths here
-_PLOT, _LETTERS = 270, 13  # of the plot's height, and of a name's
-_SIDE, _GAP, _NAME = 124, 10, 18
-_ACROSS = 4  # small maps in a row
+_PLOT_HEIGHT, _NAME_TEXT_HEIGHT = 270, 13  # of the plot's height, and of a name's
+_MAP_SIDE, _MAP_GAP, _MAP_NAME_HEIGHT = 124, 10, 18
+_MAPS_PER_ROW = 4  # small maps in a row
 _SCORES_HEIGHT = 300  # pixels
-_CURVES = (*CATEGORIES[:3], *CATEGORIES[4:])  # without purple, which means “negative” in the maps
+_CURVE_COLOURS = (*CATEGORIES[:3], *CATEGORIES[4:])  # without purple, which means “negative” in the maps
 
 
 def _offset_axis(unit: str, field: str = "offset") -> alt.X:
@@ -96,7 +96,7 @@ def _label_heights(ends: np.ndarray, by_head: np.ndarray) -> np.ndarray:
 
     `by_head` [head, offset] gives the range of the y axis.
     """
-    step = max(float(np.ptp(by_head)), 1e-9) * _LETTERS / _PLOT
+    step = max(float(np.ptp(by_head)), 1e-9) * _NAME_TEXT_HEIGHT / _PLOT_HEIGHT
     order = np.argsort(ends, kind="stable")
     spread = ends[order].astype(float)
     for index in range(1, len(spread)):
@@ -115,11 +115,11 @@ def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
     `head`.
     """
     n_heads, n_rows, n_columns = by_head.shape
-    cell = max(1.0, _SIDE / max(n_rows, n_columns))
+    cell = max(1.0, _MAP_SIDE / max(n_rows, n_columns))
     number, row, column = np.indices(by_head.shape).reshape(3, -1)
     order = np.array(sorted(range(n_heads), key=lambda number: number == head))
-    left = f"(datum.head % {_ACROSS}) * (columns * cell + {_GAP})"
-    top = f"floor(datum.head / {_ACROSS}) * (rows * cell + {_GAP + _NAME}) + {_NAME}"
+    left = f"(datum.head % {_MAPS_PER_ROW}) * (columns * cell + {_MAP_GAP})"
+    top = f"floor(datum.head / {_MAPS_PER_ROW}) * (rows * cell + {_MAP_GAP + _MAP_NAME_HEIGHT}) + {_MAP_NAME_HEIGHT}"
     tile = {
         "left": f"{left} + (datum.column + floor(columns / 2)) * cell",
         "top": f"{top} + (datum.row + floor(rows / 2)) * cell",
@@ -162,8 +162,8 @@ def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
         layer("text", name, "maps", calculate=outline, **text),
         frames={"maps": {"head": order, "selected": order == head}},
         values={"largest": largest_absolute(by_head), "cell": cell, "rows": n_rows, "columns": n_columns},
-        width=_ACROSS * (cell * n_columns + _GAP),
-        height=-(-n_heads // _ACROSS) * (cell * n_rows + _GAP + _NAME),
+        width=_MAPS_PER_ROW * (cell * n_columns + _MAP_GAP),
+        height=-(-n_heads // _MAPS_PER_ROW) * (cell * n_rows + _MAP_GAP + _MAP_NAME_HEIGHT),
         autosize="pad",  # Streamlit would squeeze what lies at pixels
         description=f"Bias on the scores by the rows and columns between two patches, of {n_heads} heads; head {head} is framed",
     )
@@ -219,7 +219,9 @@ def score_curves(
     )
     x = _offset_axis("positions")
     y = alt.Y("amount:Q", title="score")
-    by_part = encodings_by_kind("part:N", tuple(parts), color=_CURVES[: len(parts)], legend={"columns": 4})
+    by_part = encodings_by_kind(
+        "part:N", tuple(parts), color=_CURVE_COLOURS[: len(parts)], legend={"columns": 4}
+    )
     tooltip = [tip("offset:Q"), tip("amount:Q", ".4f", "score, the sum")]
     return chart(
         columns,
@@ -259,7 +261,7 @@ def distance_curves(
         Column("amount", (), what, ".4~g"),
     )
     y = alt.Y("amount:Q", title=what)
-    names, colours = tuple(by_name), _CURVES[: len(by_name)]
+    names, colours = tuple(by_name), _CURVE_COLOURS[: len(by_name)]
     by_curve = encodings_by_kind("curve:N", names, color=colours, legend={"columns": 4})
     return chart(
         columns,

@@ -17,13 +17,13 @@ from ..builders.token_label import FONT, label, visible, width
 from ..builders.vega_colours import colour_legend
 
 # Of middling lightness all along, so that the first and the last position read on white and on black.
-_ALONG = ("#0f8b8d", "#878088", "#b042d6")
-_LOWEST, _HIGHEST = 420, 600  # pixels, as all lengths here
+_POSITION_COLOURS = ("#0f8b8d", "#878088", "#b042d6")
+_MIN_HEIGHT, _MAX_HEIGHT = 420, 600  # pixels, as all lengths here
 _TYPICAL_WIDTH = 700
 _MARGIN = 40  # on each side, for labels
 _MOST_LABELS = 60
-_THUMBNAIL = 24
-_PLACEMENTS = (
+_THUMBNAIL_SIDE = 24
+_LABEL_PLACEMENTS = (
     LabelPlacement("center", 0, -16),
     LabelPlacement("center", 0, 16),
     LabelPlacement("left", 10, 0),
@@ -69,18 +69,19 @@ def embedding_scatter(
     lowest, highest = points.min(axis=0), points.max(axis=0)
     x_extent, y_extent = (float(extent) for extent in np.maximum(highest - lowest, 1e-9))
     inks = [
-        picture_ink(thumbnail, side=_THUMBNAIL) for thumbnail in ([] if thumbnails is None else thumbnails)
+        picture_ink(thumbnail, side=_THUMBNAIL_SIDE)
+        for thumbnail in ([] if thumbnails is None else thumbnails)
     ]
     pictured = points[n_tokens - n_pictures : n_tokens]
     pictures = pd.DataFrame({"x": pictured[:, 0], "y": pictured[:, 1]}).join(pd.DataFrame(inks))
     height = int(
-        np.clip(y_extent / x_extent * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _LOWEST, _HIGHEST)
+        np.clip(y_extent / x_extent * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _MIN_HEIGHT, _MAX_HEIGHT)
     )
     frame |= _name_placements(frame, x_extent, y_extent, height)
     point: Kwargs = {"x": alt.X("x:Q", **_axis(0, axes[0])), "y": alt.Y("y:Q", **_axis(1, axes[1]))}
     word = {"text": "label:N", "tooltip": tip("token:N", title="word")}
     neighbour = {"x2": alt.X2Datum(alt.ExprRef("from[0]")), "y2": alt.Y2Datum(alt.ExprRef("from[1]"))}
-    thumbnail: Kwargs = {"width": _THUMBNAIL, "height": _THUMBNAIL, "tooltip": None, "aria": False}
+    thumbnail: Kwargs = {"width": _THUMBNAIL_SIDE, "height": _THUMBNAIL_SIDE, "tooltip": None, "aria": False}
     columns = [Column("position", frame.pop("position")), Column("token", frame.pop("token"))]
     columns += [
         Column(axis, frame.pop(axis), title, in_file=title) for axis, title in zip("xy", axes, strict=True)
@@ -152,7 +153,7 @@ def _name_placements(
         width(name, MIDDLE) if is_named else 0.0
         for name, is_named in zip(frame["label"], frame["labelled"], strict=True)
     ]
-    columns = placement_columns(pixels[::-1], widths[::-1], MIDDLE, _PLACEMENTS)
+    columns = placement_columns(pixels[::-1], widths[::-1], MIDDLE, _LABEL_PLACEMENTS)
     return {name: column[::-1] for name, column in columns.items()}
 
 
@@ -175,11 +176,11 @@ def _token_marks(point: Channels, axes: tuple[str, str]) -> Layer:
     """The marks of tokens, dots and frames around thumbnails: they show the position by their colour and take the
     clicks.
     """
-    along = alt.Scale(domain=[0, value("last")], range=list(_ALONG))
+    along = alt.Scale(domain=[0, value("last")], range=list(_POSITION_COLOURS))
     legend = colour_legend("position", alt.ExprRef("[0, last]"), type="gradient", format="d")
     # As an encoding of its own, the colour of the lines would make the legend one of dots.
     stroke = alt.expr(f"datum.selected ? '{ACCENT}' : scale('fill', datum.position)")
-    size = alt.when("datum.picture").then(alt.value(_THUMBNAIL**2))
+    size = alt.when("datum.picture").then(alt.value(_THUMBNAIL_SIDE**2))
     own: Kwargs = {
         "fill": alt.Fill("position:Q", scale=along, legend=legend),
         "fillOpacity": conditional_value("datum.picture", 0, 1),

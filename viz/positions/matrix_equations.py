@@ -12,8 +12,8 @@ from ..builders.heatmap_figure import CLEAR, Axis, Colours, Frame, Heatmap, Pane
 from ..builders.palette import EMPHASIS, NEUTRAL, largest_absolute
 from ..builders.theme import SMALL
 
-_BETWEEN = 0.03  # maps, of the width
-_TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels
+_MAP_GAP = 0.03  # maps, of the width
+_TOKEN_HEIGHT, _MIN_HEIGHT, _MAX_HEIGHT = 20, 160, 640  # pixels
 
 
 def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Heatmap:
@@ -23,9 +23,9 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Heatma
     labels = position_labels(tokens)
     max_value = largest_absolute(np.stack(list(maps.values())))
     colours = colour_scale("value", "symmetric about 0", max_value)
-    panel_width = (1 - _BETWEEN * (len(maps) - 1)) / len(maps)
+    panel_width = (1 - _MAP_GAP * (len(maps) - 1)) / len(maps)
     domains = [
-        (index * (panel_width + _BETWEEN), index * (panel_width + _BETWEEN) + panel_width)
+        (index * (panel_width + _MAP_GAP), index * (panel_width + _MAP_GAP) + panel_width)
         for index in range(len(maps))
     ]
     order = {"type": "category", "autorange": "reversed"}
@@ -57,16 +57,16 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Heatma
         panels,
         numbers=pd.DataFrame(np.hstack(list(maps.values())), index=labels, columns=columns),
         description="Heatmaps of a row a token, side by side: " + ", ".join(maps),
-        height=int(np.clip(_TOKEN * len(tokens), _LOWEST, _HIGHEST)) + 150,
+        height=int(np.clip(_TOKEN_HEIGHT * len(tokens), _MIN_HEIGHT, _MAX_HEIGHT)) + 150,
         margin={"l": 10, "r": 10, "t": 100, "b": 10},
     )
 
 
-_MOST_NAMED = 56  # beyond so many rows the tokens are under the pointer alone
-_ROW, _LEAST, _MOST = 20, 240, 740  # pixels a row, and the height of all of them
-_ABOVE, _BELOW = 100, 60  # pixels, for colour bar and titles, and for the axes
+_MOST_NAMED_ROWS = 56  # beyond so many rows the tokens are under the pointer alone
+_ROW_HEIGHT, _MIN_ROWS_HEIGHT, _MAX_ROWS_HEIGHT = 20, 240, 740  # pixels a row, and the height of all of them
+_MARGIN_ABOVE, _MARGIN_BELOW = 100, 60  # pixels, for colour bar and titles, and for the axes
 # Where the panels begin and end, as shares of the width: tokens are named before the first and the third.
-_DOMAINS = ((0.0, 0.19), (0.25, 0.5), (0.64, 0.83), (0.87, 1.0))
+_PANEL_DOMAINS = ((0.0, 0.19), (0.25, 0.5), (0.64, 0.83), (0.87, 1.0))
 
 
 def permutation_panels(
@@ -119,12 +119,14 @@ def permutation_panels(
     return panels_beside(
         [
             replace(panel, domain=domain, sign=sign)
-            for panel, domain, sign in zip(all_panels, _DOMAINS, signs, strict=True)
+            for panel, domain, sign in zip(all_panels, _PANEL_DOMAINS, signs, strict=True)
         ],
         numbers=pd.DataFrame(frame, index=labels[order], columns=columns),
         description="Heatmaps of the outputs for X and for P X, a row a token, side by side",
-        height=int(np.clip(n_tokens * _ROW, _LEAST, _MOST)) + _ABOVE + _BELOW,
-        margin={"l": 10, "r": 10, "t": _ABOVE, "b": _BELOW},
+        height=int(np.clip(n_tokens * _ROW_HEIGHT, _MIN_ROWS_HEIGHT, _MAX_ROWS_HEIGHT))
+        + _MARGIN_ABOVE
+        + _MARGIN_BELOW,
+        margin={"l": 10, "r": 10, "t": _MARGIN_ABOVE, "b": _MARGIN_BELOW},
         name_shift=4,
     )
 
@@ -155,7 +157,7 @@ def _column_axis(n: int, title: str) -> Axis:
 def _row_axis(n: int, labels: np.ndarray) -> Axis:
     """The axis of `n` rows with tokens for names, which are left out if they have no room."""
     options: dict[str, Any] = {"range": [n - 0.5, -0.5]}
-    if n > _MOST_NAMED:
+    if n > _MOST_NAMED_ROWS:
         return Axis(shown=range(n), options=options | {"nticks": 6})
     options |= {"tickvals": list(range(n)), "ticktext": as_text(labels), **token_ticks(SMALL)}
     return Axis(shown=range(n), names=list(labels), are_tokens=True, options=options)

@@ -26,13 +26,13 @@ from ..builders.palette import ACCENT, CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import INK, MIDDLE
 from ..builders.token_label import FONT, label, visible
 
-_THREE = (NEUTRAL, *CATEGORIES[:2])
-_POINTS = ("triangle-up", "circle", "square")
+_VECTOR_COLOURS = (NEUTRAL, *CATEGORIES[:2])
+_VECTOR_SHAPES = ("triangle-up", "circle", "square")
 _MOST_POINTS = 100  # positions; beyond, the marks would run into each other, and the lines say it all
-_MAPS = CATEGORIES[:3]
-_FEW = 130  # offsets; of more the dots are smaller
-_SEEN = "measured, mean over all pairs"
-_BAR = 24  # pixels a bar
+_MAP_COLOURS = CATEGORIES[:3]
+_MOST_LARGE_DOTS = 130  # offsets; of more the dots are smaller
+_MEASURED_LABEL = "measured, mean over all pairs"
+_BAR_HEIGHT = 24  # pixels a bar
 _NAME_WIDTH = 124  # pixels for the names, on the left
 
 
@@ -50,7 +50,11 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
     x = alt.X("position:Q", title="position", scale=scale, axis=WHOLE)
     y = alt.Y("norm:Q", title="length of the vector", scale=alt.Scale(domainMin=0))
     by_kind = encodings_by_kind(
-        "vector:N", kinds, color=_THREE[-n_kinds:], shape=_POINTS[-n_kinds:], legend={"columns": n_kinds}
+        "vector:N",
+        kinds,
+        color=_VECTOR_COLOURS[-n_kinds:],
+        shape=_VECTOR_SHAPES[-n_kinds:],
+        legend={"columns": n_kinds},
     )
     return chart(
         columns,
@@ -76,7 +80,7 @@ def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
     )
     x = alt.X("t:Q", title="position t", scale=alt.Scale(nice=False))
     y = alt.Y("error:Q", title="root mean square error")
-    by_map = encodings_by_kind("map:N", tuple(errors), color=_MAPS, legend={"direction": "vertical"})
+    by_map = encodings_by_kind("map:N", tuple(errors), color=_MAP_COLOURS, legend={"direction": "vertical"})
     return chart(
         columns,
         *lines({"x": x, "y": y, **by_map}, columns, {"strokeWidth": 1.8}),
@@ -101,15 +105,18 @@ def offset_curve(
     axis = alt.Axis(format="d", tickMinStep=1)
     x = alt.X("offset:Q", title="offset φ = t − s (positions)", scale=alt.Scale(nice=False), axis=axis)
     legend = {"direction": "vertical", "symbolOpacity": 1}
-    base = {"x": x, **encodings_by_kind("kind:N", (_SEEN, law), color=(NEUTRAL, EMPHASIS), legend=legend)}
+    base = {
+        "x": x,
+        **encodings_by_kind("kind:N", (_MEASURED_LABEL, law), color=(NEUTRAL, EMPHASIS), legend=legend),
+    }
     return chart(
         columns,
         layer(
             "circle",
             base | {"y": alt.Y("measured:Q", title=what), "tooltip": columns},
-            calculate={"kind": f"'{_SEEN}'"},
+            calculate={"kind": f"'{_MEASURED_LABEL}'"},
             opacity=0.6,
-            size=60 if len(offsets) <= _FEW else 22,
+            size=60 if len(offsets) <= _MOST_LARGE_DOTS else 22,
         ),
         layer(
             "line",
@@ -178,7 +185,7 @@ def shift_curve(
     )
 
 
-_ROW = 70  # pixels
+_ROW_HEIGHT = 70  # pixels
 
 
 def shuffle_strip(
@@ -213,7 +220,7 @@ def shuffle_strip(
     in_order_tips = {"tooltip": [tip("condition:N"), tip("probability:Q", ".6f", "in order")]}
     # Spread over the row, or equal dots would hide each other.
     spread = {"yOffset": alt.YOffset("seed:Q", scale=alt.Scale(padding=0.15))}
-    bar: Kwargs = {"thickness": 2, "size": _ROW * 0.8, "color": INK, "aria": False}
+    bar: Kwargs = {"thickness": 2, "size": _ROW_HEIGHT * 0.8, "color": INK, "aria": False}
     return chart(
         columns,
         layer("tick", channels | in_order_tips, "in_order", **bar),
@@ -224,7 +231,7 @@ def shuffle_strip(
         },
         last=np.array(is_selected, bool),
         frames={"in_order": {"condition": list(unshuffled), "probability": list(unshuffled.values())}},
-        height=_ROW * max(len(probabilities), 1),
+        height=_ROW_HEIGHT * max(len(probabilities), 1),
         description=f"Probability of {class_name} for {len(pairs)} shuffled inputs; a bar marks the input in order.",
     )
 
@@ -263,12 +270,12 @@ def neighbour_bars(
         layer("text", base | number, calculate={"end": "max(datum.cosine, 0)"}, dx=5, **text),
         drawing={"label": [label(name, 14) + suffix for name, suffix in zip(names, suffixes, strict=True)]},
         values={"lowest": float(min(0.0, *cosines)) if len(cosines) else 0.0},
-        height=_BAR * max(len(names), 1),
+        height=_BAR_HEIGHT * max(len(names), 1),
         description=f"The {len(names)} nearest neighbours of {visible(word)} by cosine similarity.",
     )
 
 
-_LAYER = 22  # pixels a layer
+_LAYER_HEIGHT = 22  # pixels a layer
 SEES, HOLDS = "the layer sees", "after it, the token can hold information from"
 
 
@@ -300,7 +307,7 @@ def reach_bars(sees: np.ndarray, holds: np.ndarray, *, axis_end: int, names: Seq
         columns,
         layer("bar", bars),
         values={"half": axis_end},
-        height=_LAYER * len(names),
+        height=_LAYER_HEIGHT * len(names),
         description=f"How far each of {len(names)} layers sees, and from how far a token can hold information after it, in positions",
     )
 

@@ -20,8 +20,8 @@ from ..builders.picture_marks import PIXEL_BOX
 from ..builders.theme import SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
-_SIDE, _GAP = 500, 5  # pixels of all the small maps, about, and between two of them
-_MAP = 294  # pixels, of the longer side of one map
+_GRID_SIDE, _MAP_GAP = 500, 5  # pixels of all the small maps, about, and between two of them
+_MAP_SIDE = 294  # pixels, of the longer side of one map
 _SMALLEST_WITH_NUMBER = 36
 _MOST_CELLS = 70_000  # of all the small maps together: a browser draws them within seconds
 
@@ -130,7 +130,7 @@ def position_similarity_map(
     `name` is the position that is compared; if it is a patch, `selected` is its index, and it is outlined.
     """
     rows, columns = patch_grid
-    side = _MAP / max(rows, columns, 1)
+    side = _MAP_SIDE / max(rows, columns, 1)
     row, column = np.divmod(np.arange(len(cosines)), max(columns, 1))
     options: Kwargs = {
         "scale": alt.Scale(padding=0),
@@ -174,7 +174,7 @@ def position_similarity_grid(
     n_patches = rows * columns
     step = map_step(patch_grid)
     down, across = -(-rows // step), -(-columns // step)
-    side, longer = _SIDE // max(down, across, 1) - _GAP, max(rows, columns, 1)
+    side, longer = _GRID_SIDE // max(down, across, 1) - _MAP_GAP, max(rows, columns, 1)
     cell = max(side // longer, min(2, side / longer), 1)
     drawn = np.arange(n_patches).reshape(rows, columns)[::step, ::step].ravel()
     patch, other_patch = np.repeat(drawn, n_patches), np.tile(np.arange(n_patches), len(drawn))
@@ -199,8 +199,8 @@ def position_similarity_grid(
             }
         },
         values={"largest": 1, "cell": cell, "rows": rows, "columns": columns, "step": step},
-        width=across * (columns * cell + _GAP) - _GAP,
-        height=down * (rows * cell + _GAP) - _GAP,
+        width=across * (columns * cell + _MAP_GAP) - _MAP_GAP,
+        height=down * (rows * cell + _MAP_GAP) - _MAP_GAP,
         autosize="pad",  # Streamlit would squeeze what lies at pixels
         description=f"How alike the position vectors of {n_patches} patches are: a small map for {which}.",
     )
@@ -224,8 +224,8 @@ def _map_boxes(channels: Channels, width: str, height: str, **mark: Any) -> Laye
     row, column = "floor(datum.patch / columns)", "(datum.patch % columns)"
     other_row, other_column = "floor(datum.other / columns)", "(datum.other % columns)"
     edges = {
-        "left": f"{column} / step * (columns * cell + {_GAP}) + {other_column} * cell",
-        "top": f"{row} / step * (rows * cell + {_GAP}) + {other_row} * cell",
+        "left": f"{column} / step * (columns * cell + {_MAP_GAP}) + {other_column} * cell",
+        "top": f"{row} / step * (rows * cell + {_MAP_GAP}) + {other_row} * cell",
         "name": f"'r' + {row} + 'c' + {column}",
         "other_name": f"'r' + {other_row} + 'c' + {other_column}",
         "right": f"datum.left + {width}",

@@ -14,15 +14,18 @@ from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, SMALL
 from ..builders.theme import heading as chart_title
 
-AT_MOST = 16  # clocks in a row; of more frequencies, evenly spaced ones are drawn
-_LARGEST = 36  # pixels of a radius, as all lengths here
-_MIDDLE, _HEIGHT = 62, 128
-_ACROSS = f"min(width / {AT_MOST}, {2.4 * _LARGEST})"  # the width is known in the browser alone
-_RADIUS = f"(0.42 * {_ACROSS})"
-_NAME, _LETTER = 36, 7  # pixels of a clock's name with one letter before its number, and of each further one
-_COLUMN, _ROW = 52, 22  # pixels
-_BAND = 3.2  # units from curve to curve: from -1 to 1, and a line of text
-_PIXELS = 92  # a band
+MOST_CLOCKS = 16  # clocks in a row; of more frequencies, evenly spaced ones are drawn
+_MAX_RADIUS = 36  # pixels of a radius, as all lengths here
+_CENTRE_Y, _HEIGHT = 62, 128
+_CLOCK_WIDTH = f"min(width / {MOST_CLOCKS}, {2.4 * _MAX_RADIUS})"  # the width is known in the browser alone
+_RADIUS = f"(0.42 * {_CLOCK_WIDTH})"
+_NAME_WIDTH, _LETTER_WIDTH = (
+    36,
+    7,
+)  # pixels of a clock's name with one letter before its number, and of each further one
+_COLUMN_WIDTH, _ROW_HEIGHT = 52, 22  # pixels
+_CURVE_SPACING = 3.2  # units from curve to curve: from -1 to 1, and a line of text
+_CURVE_HEIGHT = 92  # a band
 
 
 def clock_hands(
@@ -43,27 +46,27 @@ def clock_hands(
     per_step = np.zeros_like(angles) if per_step is None else per_step
     n_frequencies = len(angles)
     drawn_indices = np.unique(
-        np.linspace(0, n_frequencies - 1, min(n_frequencies, AT_MOST)).round().astype(int)
+        np.linspace(0, n_frequencies - 1, min(n_frequencies, MOST_CLOCKS)).round().astype(int)
     )
-    name_width = _NAME + _LETTER * (len(counted) - 1)
+    name_width = _NAME_WIDTH + _LETTER_WIDTH * (len(counted) - 1)
     edges = {
         "angle_now": "datum.angle + datum.per_step * t",
         "turns_now": "datum.angle_now / (2 * PI)",
         "sine_now": "sin(datum.angle_now)",
         "cosine_now": "cos(datum.angle_now)",
-        "middle": f"datum.place * {_ACROSS}",
-        "centre": str(_MIDDLE),
+        "middle": f"datum.place * {_CLOCK_WIDTH}",
+        "centre": str(_CENTRE_Y),
         "tip_x": f"datum.middle + {_RADIUS} * datum.sine_now",
-        "tip_y": f"{_MIDDLE} - {_RADIUS} * datum.cosine_now",
+        "tip_y": f"{_CENTRE_Y} - {_RADIUS} * datum.cosine_now",
         "tip_x_before": f"datum.middle + {_RADIUS} * sin(datum.angle_now - datum.turned)",
-        "tip_y_before": f"{_MIDDLE} - {_RADIUS} * cos(datum.angle_now - datum.turned)",
-        "twelve": f"{_MIDDLE} - {_RADIUS}",
-        "twelve_end": f"{_MIDDLE} - 0.8 * {_RADIUS}",
-        "above": f"{_MIDDLE} - {_RADIUS} - 12",
-        "below": f"{_MIDDLE} + {_RADIUS} + 13",
+        "tip_y_before": f"{_CENTRE_Y} - {_RADIUS} * cos(datum.angle_now - datum.turned)",
+        "twelve": f"{_CENTRE_Y} - {_RADIUS}",
+        "twelve_end": f"{_CENTRE_Y} - 0.8 * {_RADIUS}",
+        "above": f"{_CENTRE_Y} - {_RADIUS} - 12",
+        "below": f"{_CENTRE_Y} + {_RADIUS} + 13",
         # Where the clocks are narrower than their names, they have numbers alone, and some of them none.
-        "named": f"(datum.place - 0.5) % ceil({_NAME} / {_ACROSS}) == 0",
-        "name": f"datum.named ? ({_ACROSS} < {name_width} ? '' : '{counted} ') + datum.{counted} : ''",
+        "named": f"(datum.place - 0.5) % ceil({_NAME_WIDTH} / {_CLOCK_WIDTH}) == 0",
+        "name": f"datum.named ? ({_CLOCK_WIDTH} < {name_width} ? '' : '{counted} ') + datum.{counted} : ''",
         "length": "datum.named ? 'λ ' + format(datum.wavelength, '.3~s') : ''",
         "spoken": f"'{counted} ' + datum.{counted} + ': ' + format(datum.turns_now, '.3~f') + ' turns'",
     }
@@ -177,8 +180,8 @@ def counter_table(
         above=frame_layers({"y": y}, "framed"),
         drawing={"name": [f"t = {number}, {name}" for number, name in zip(t, names, strict=True)]},
         frames={"framed": {"t": [position]}},
-        width=_COLUMN * len(columns),
-        height=_ROW * len(positions),
+        width=_COLUMN_WIDTH * len(columns),
+        height=_ROW_HEIGHT * len(positions),
         title=chart_title(title) | {"fontWeight": "normal"},
         description=f"{title}; position {position} is framed",
     )
@@ -191,13 +194,13 @@ def wave_curves(
     position]; the chosen `position` is marked.
     """
     n_curves, n_positions = values.shape
-    shift = -_BAND * np.arange(n_curves)
+    shift = -_CURVE_SPACING * np.arange(n_curves)
     x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))
     # Each band has the labels -1, 0 and 1.
-    ticks = [tick_value - _BAND * curve for curve in range(n_curves) for tick_value in (-1, 0, 1)]
-    labels = f"round(datum.value + {_BAND} * round(-datum.value / {_BAND}))"
+    ticks = [tick_value - _CURVE_SPACING * curve for curve in range(n_curves) for tick_value in (-1, 0, 1)]
+    labels = f"round(datum.value + {_CURVE_SPACING} * round(-datum.value / {_CURVE_SPACING}))"
     axis = alt.Axis(values=ticks, grid=False, labelExpr=labels)
-    scale = alt.Scale(domain=[-_BAND * max(n_curves - 1, 0) - 1.2, 2], nice=False)
+    scale = alt.Scale(domain=[-_CURVE_SPACING * max(n_curves - 1, 0) - 1.2, 2], nice=False)
 
     def up(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title="value, from −1 to 1", scale=scale, axis=axis)
@@ -264,7 +267,7 @@ def wave_curves(
                 "above": shift + 1.55,
             },
         },
-        height=max(n_curves, 1) * _PIXELS,
+        height=max(n_curves, 1) * _CURVE_HEIGHT,
         autosize=None,
         description=f"{n_curves} dimensions over {n_positions} positions; one position is marked",
     )

@@ -1,7 +1,7 @@
 import pytest
 
 from app_pages.controls.address import LONGEST
-from app_pages.heads.parse_pairs import MOST, MOST_SIGNS, digit_pairs_from_file, pairs_from_file
+from app_pages.heads.parse_pairs import MOST_PAIRS, MOST_SIGNS, digit_pairs_from_file, pairs_from_file
 
 EXPECTED = [("A good film.", "A bad film."), ("the best", "the worst")]
 
@@ -63,9 +63,9 @@ def test_what_is_no_table_of_pairs_is_refused_in_one_sentence(content, message):
 
 
 def test_of_many_pairs_the_first_are_read():
-    listed = pairs_from_file("a.tsv", "".join(f"a {n}\tb {n}\n" for n in range(MOST + 5)).encode())
-    assert len(listed.pairs) == MOST
-    assert listed.notes == (f"There are {MOST + 5} pairs, of which the first {MOST} are read.",)
+    listed = pairs_from_file("a.tsv", "".join(f"a {n}\tb {n}\n" for n in range(MOST_PAIRS + 5)).encode())
+    assert len(listed.pairs) == MOST_PAIRS
+    assert listed.notes == (f"There are {MOST_PAIRS + 5} pairs, of which the first {MOST_PAIRS} are read.",)
 
 
 def read_digits(content: str) -> list[tuple[int, int, int]]:

@@ -48,11 +48,11 @@ def test_what_is_measured_is_named_with_its_unit(n_classes):
     record = capture(tiny.loaded(replace(TEXT, class_names=TEXT.class_names[:n_classes])), "not great film")
     answer = whole_answer(record)
     change, share = quantity(answer, normalised=False), quantity(answer, normalised=True)
-    assert (share.what, share.signed) == ("share of the way to the second answer", True)
+    assert (share.name, share.signed) == ("share of the way to the second answer", True)
     if n_classes:
         name = record.class_names[record.predicted_class]
-        assert (change.what, change.signed) == (f"change of the log-odds of {name}, in nats", True)
+        assert (change.name, change.signed) == (f"change of the log-odds of {name}, in nats", True)
     else:
-        assert (change.what, change.signed) == ("pooled state (cosine distance)", False)
-        assert share.ends == ("away", "towards")
+        assert (change.name, change.signed) == ("pooled state (cosine distance)", False)
+        assert share.end_names == ("away", "towards")
         assert "(cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other))" in share.formula

@@ -21,7 +21,7 @@ HEADS = [Head(0, 1, ()), Head(0, 0, ())]
 MEASURES = ["entropy", "distance"]
 
 
-def numbers(first: str = HERE, *, stored: bool = False) -> HeadNumbers:
+def numbers(chosen_data: str = HERE, *, stored: bool = False) -> HeadNumbers:
     results = None
     if stored:
         source = DataSource(
@@ -29,13 +29,13 @@ def numbers(first: str = HERE, *, stored: bool = False) -> HeadNumbers:
         )
         spreads = {"entropy": Spread(mean=np.array([[0.5, 0.75]]), sd=np.array([[0.01, 0.02]]))}
         results = HeadResults(source=source, spreads=spreads, z=np.zeros((1, 2, 4), np.float32))
-    here = {"entropy": ENTROPY, "distance": DISTANCE}
+    on_this_input = {"entropy": ENTROPY, "distance": DISTANCE}
     return HeadNumbers(
         record=RECORD,
-        here=here,
+        on_this_input=on_this_input,
         stored=results,
         chance=None,
-        first=first,
+        chosen_data=chosen_data,
         answer=whole_answer(RECORD),
     )
 
@@ -57,9 +57,9 @@ def test_with_a_data_set_there_is_a_column_each_for_this_input_mean_and_deviatio
     assert "distance (tokens), mean" not in table
 
 
-@pytest.mark.parametrize(("first", "expected"), [(HERE, [0.125, 0.25]), (OVER, [0.75, 0.5])])
-def test_the_table_in_latex_holds_what_the_page_compares(first, expected):
-    table = TableFile(numbers(first, stored=True), HEADS, ["entropy"]).compared_numbers()
+@pytest.mark.parametrize(("chosen_data", "expected"), [(HERE, [0.125, 0.25]), (OVER, [0.75, 0.5])])
+def test_the_table_in_latex_holds_what_the_page_compares(chosen_data, expected):
+    table = TableFile(numbers(chosen_data, stored=True), HEADS, ["entropy"]).compared_numbers()
     assert table["head"].tolist() == ["L0 H1", "L0 H0"]
     assert table["entropy"].tolist() == expected
 
@@ -72,7 +72,7 @@ def test_latex_is_written_with_the_digits_that_a_column_needs():
 
 
 def test_what_a_head_adds_keeps_its_sign_in_both_files():
-    signed = replace(numbers(), here={"adds": np.array([[-1.25, 0.5]])})
+    signed = replace(numbers(), on_this_input={"adds": np.array([[-1.25, 0.5]])})
     table = TableFile(signed, HEADS, ["adds"])
     assert pd.read_csv(io.BytesIO(table.csv()))["adds to the answer"].tolist() == [0.5, -1.25]
     assert [line.split(" & ")[2] for line in table.latex().decode().splitlines()[6:8]] == [

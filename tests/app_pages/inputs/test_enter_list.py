@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from app_pages.controls.input_controls import EXAMPLE_PICTURES
-from app_pages.inputs.enter_list import EXAMPLES, example_list
+from app_pages.inputs.enter_list import N_EXAMPLE_DIGITS, example_list
 from app_pages.subject import encoders, shipped_inputs
 
 
@@ -10,7 +10,7 @@ def test_the_page_opens_with_inputs_of_the_kind_that_is_read():
     assert {item.text.text for item in example_list(encoders.TEXT).items} == set(
         shipped_inputs.sentences().values()
     )
-    assert [item.digit for item in example_list(encoders.DIGIT).items] == list(range(EXAMPLES))
+    assert [item.digit for item in example_list(encoders.DIGIT).items] == list(range(N_EXAMPLE_DIGITS))
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLE_PICTURES)))

@@ -4,7 +4,7 @@ import pytest
 
 from app_pages.controls.address import LONGEST
 from app_pages.inputs.input_list import InputList, Item
-from app_pages.inputs.parse_texts import MOST, MOST_SIGNS, decode, from_file, from_text
+from app_pages.inputs.parse_texts import MOST_SIGNS, MOST_TEXTS, decode, from_file, from_text
 from model.inputs import Text
 
 
@@ -65,8 +65,8 @@ def test_what_was_left_out_is_counted():
 
 def test_so_many_are_read_and_the_rest_is_counted():
     listed = from_text("\n".join(f"text {index}" for index in range(10_000)))
-    assert len(listed.items) == MOST
-    assert listed.notes == (f"There are 10,000 texts, of which the first {MOST} are read.",)
+    assert len(listed.items) == MOST_TEXTS
+    assert listed.notes == (f"There are 10,000 texts, of which the first {MOST_TEXTS} are read.",)
 
 
 def test_a_long_text_is_cut_to_what_the_box_takes():

@@ -81,7 +81,7 @@ def test_nothing_to_read_is_one_sentence(files, message):
 
 
 def test_so_many_are_read(monkeypatch):
-    monkeypatch.setattr(pictures, "MOST", 2)
+    monkeypatch.setattr(pictures, "MOST_PICTURES", 2)
     listed = from_files(uploads(*((f"{index}.png", file(STROKE)) for index in range(3))))
     assert len(listed.items) == 2
     assert listed.notes == ("There are 3 pictures, of which the first 2 are read.",)

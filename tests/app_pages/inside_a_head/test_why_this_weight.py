@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.inside_a_head import why_this_weight
-from app_pages.inside_a_head.why_this_weight import MOST
+from app_pages.inside_a_head.why_this_weight import MOST_PARTS
 from model.capture import activations
 from model.decompositions.score_parts import score_parts
 from tests.app_pages.charts import table
@@ -40,7 +40,7 @@ def expected(app: AppTest, layer: int, head: int, query: int, key: int) -> np.nd
     products = whole.to_numpy()
     for _side in ("query", "key"):
         order = np.argsort(-np.abs(products.sum(axis=1)), kind="stable")
-        products = np.vstack([products[order[:MOST]], products[order[MOST:]].sum(axis=0)]).T
+        products = np.vstack([products[order[:MOST_PARTS]], products[order[MOST_PARTS:]].sum(axis=0)]).T
     return products
 
 
@@ -109,7 +109,7 @@ def test_a_click_opens_the_head_at_the_token_that_wrote_and_the_one_that_it_read
     app = opened(**TEXT, **AT)
     subject = subject_of(app)
     parts = score_parts(subject.loaded, subject.model_input, 1, 1, 3, 1, by_token=True)
-    products = parts.strongest(MOST)
+    products = parts.strongest(MOST_PARTS)
     of_query, of_key = (
         next(name for name in names if " H" in name) for names in (products.index, products.columns)
     )

@@ -6,7 +6,13 @@ import pandas as pd
 import pytest
 
 from app_pages.inputs.input_list import Item
-from app_pages.many_inputs.prediction_table import FORMULA, SIGNS, _headings, _row_cells, as_csv
+from app_pages.many_inputs.prediction_table import (
+    FORMULA_SIGNS,
+    MOST_CHARACTERS,
+    _headings,
+    _row_cells,
+    as_csv,
+)
 from app_pages.many_inputs.predictions import Prediction, Predictions
 from model.inputs import Picture, Text
 
@@ -20,7 +26,7 @@ LINES = (
     Prediction(number=1, answer="-odd", predicted=0, probability=0.5, surprise=0.693, left_out=3),
     Prediction(number=2, answer="positive", predicted=1, probability=0.999999, surprise=0.0),
 )
-FOUND = Predictions(lines=LINES, surprise="loss or entropy", explained="", classes=("negative", "positive"))
+FOUND = Predictions(lines=LINES, surprise="loss or entropy", explanation="", classes=("negative", "positive"))
 
 
 def cells(item: Item, predictions: Predictions, line: Prediction) -> dict[str, dict]:
@@ -46,7 +52,7 @@ def test_a_row_says_what_was_given_and_what_was_answered():
     assert (second["label"]["text"], second["label"]["help"]) == ("? @x", "not a class of this encoder")
     assert third["answer"]["small"] == ">99.9\u2009%"
     assert (third["label"]["text"], third["label"]["help"]) == ("–", "no label")
-    assert len(third["input"]["text"]) == SIGNS + 1
+    assert len(third["input"]["text"]) == MOST_CHARACTERS + 1
     right = cells(ITEMS[0], FOUND, replace(LINES[0], label=1))["answer"]
     assert (right["name"], right["text"], right["help"]) == ("answer right", "✓ positive", "as labelled")
     assert titles(FOUND) == ["", "input", "answer", "label", "loss (nats)"]
@@ -90,7 +96,7 @@ def test_a_picture_travels_small():
 
 def test_states_are_compared_with_each_other():
     line = Prediction(number=1, answer="8 numbers", nearest=0, surprise=0.25)
-    result = Predictions(lines=(line,), surprise="distance", explained="")
+    result = Predictions(lines=(line,), surprise="distance", explanation="")
     assert titles(result) == ["", "input", "most similar", "distance"]
     row = cells(ITEMS[1], result, line)
     assert (row["answer"]["text"], row["surprise"]["text"]) == ("number 1", "0.250")
@@ -110,7 +116,7 @@ def test_the_file_holds_everything_and_no_formula():
     assert table["tokens_left_out"].tolist() == [0, 3, 0]
 
 
-@pytest.mark.parametrize("sign", FORMULA)
+@pytest.mark.parametrize("sign", FORMULA_SIGNS)
 def test_no_cell_of_others_begins_as_a_formula(sign):
     item = Item(name=f"{sign}cmd.png", label=f"{sign}x", digit=0)
     content = as_csv([item], FOUND, [Prediction(number=0, answer=f"{sign}y")])

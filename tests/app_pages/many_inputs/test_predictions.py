@@ -119,7 +119,7 @@ def test_every_kind_of_answer(checkpoints, architecture, changed, surprise):
     assert [line.number for line in result.lines] == [0, 1, 2, 3]
     assert all(line.answer for line in result.lines)
     assert result.surprise == surprise
-    assert result.explained
+    assert result.explanation
     values = np.array([line.surprise for line in result.lines])
     assert np.isfinite(values).all() == bool(surprise)
     if surprise:

@@ -50,13 +50,13 @@ def test_a_picture_is_drawn_for_encoders_of_digits(digit):
 
 
 def test_a_picture_in_colour_is_held_for_every_session(tmp_path, monkeypatch):
-    monkeypatch.setattr(own_picture, "_first", None)
+    monkeypatch.setattr(own_picture, "_first_picture", None)
     Image.new("RGB", (50, 40), "red").save(tmp_path / "red.png")
     build(tmp_path / "vit", "ViTForImageClassification")
     name, _ = name_in_app(str(tmp_path / "vit"), None)
     query = parameters(query_of(name, None, tmp_path / "red.png"))
     assert query == {"kind": "Picture", "checkpoint": "vit", "source": "Own picture"}
-    assert vars(own_picture)["_first"].shape == (40, 50, 3)
+    assert vars(own_picture)["_first_picture"].shape == (40, 50, 3)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from model.capture import capture
 from model.loaded import Loaded
-from model.similarity.ranked_texts import rank_texts, ranked, similarity_difference
+from model.similarity.ranked_texts import rank_texts, ranking_from_states, similarity_difference
 from model.similarity.similarity_parts import OWN_STATE, similarity_parts
 from tests.model import tiny
 from tests.model.huggingface import folders
@@ -59,7 +59,7 @@ def test_no_text_and_more_than_twenty_are_refused(n):
 def test_a_state_without_a_direction_is_refused(number):
     states = np.array([[1.0, 2.0], [number, 0.0]])
     with pytest.raises(ValueError, match=r"makes a pooled state of length (0|nan) of this input"):
-        ranked(tiny.loaded(tiny.TEXT), states)
+        ranking_from_states(tiny.loaded(tiny.TEXT), states)
 
 
 @pytest.mark.rest_is_slow

@@ -6,7 +6,7 @@ import pytest
 from tests.viz.scene import drawn
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT
-from viz.positions.sinusoid_figures import AT_MOST, clock_hands, counter_table, wave_curves
+from viz.positions.sinusoid_figures import MOST_CLOCKS, clock_hands, counter_table, wave_curves
 
 QUARTERS = np.array([0, math.pi / 2, math.pi])
 LENGTHS = np.array([6.28, 62.8, 62831.9])
@@ -57,7 +57,7 @@ def test_clocks_of_a_head_are_numbered_as_its_pairs():
 def test_of_many_frequencies_some_are_drawn_the_first_and_the_last_among_them(width):
     layers = drawn(clock_hands(np.zeros(256), np.full(256, 10.0)), width=width)
     names = [item["text"] for item in layers[4]]
-    assert len(names) == AT_MOST
+    assert len(names) == MOST_CLOCKS
     assert (names[0], names[-1]) == ("clock 0", "clock 255") if width > 1500 else ("0", "255")
     assert max(item["x"] for item in layers[4]) < width
 
