@@ -68,12 +68,16 @@ def download(
                 name: cache(made) if callable(made) and not isinstance(made, Expression) else made
                 for name, made in figures.items()
             }
-            with st.container(gap="xsmall"):  # so that all of it is seen in a low window
-                _draw_menu(once, key)
+            _draw_menu(once, key)
 
 
 @st.fragment
 def _draw_menu(figures: Mapping[str, FigureOrMaker], key: str) -> None:
+    with st.container(gap="xsmall"):  # here, since a fragment has a wider gap of its own
+        _draw_choices(figures, key)
+
+
+def _draw_choices(figures: Mapping[str, FigureOrMaker], key: str) -> None:
     figure_key = key
     if len(figures) > 1:
         figure_key = _choose_option(
