@@ -50,7 +50,7 @@ def mask_step(mask: list[bool], *, window: int | None = None, causal: bool = Fal
         chosen=SimpleNamespace(layer=0),
         n=len(mask),
     )
-    return attention_steps.mask_formula(view).words
+    return attention_steps.mask_formula(view).explanation
 
 
 def config(**parts: Any) -> ModelConfig:
