@@ -17,7 +17,7 @@ import streamlit as st
 from app_pages.shell import frame
 from app_pages.shell.file_transfer import hold_uploads_in_memory, keep_downloads
 
-AT_MOST = 20  # seconds that the first page is waited for
+FIRST_PAGE_TIMEOUT = 20  # seconds
 
 
 @asynccontextmanager
@@ -36,21 +36,21 @@ async def importing_ahead(_: st.App) -> AsyncIterator[None]:
 
 
 def import_all() -> None:
-    """Imports first what a prediction needs, then the modules of the first page and, after that page is drawn, those of the
-    others.
+    """Imports what a prediction needs, then the modules of the first page and, once that page is drawn, those of all
+    other pages.
 
     The modules are then frozen (`gc.freeze`): Streamlit collects garbage after every run, which took 0.2 s with all modules to
     scan.
     """
     import_module("app_pages.inputs.first_example").read_first_example()
-    import_parts(f"app_pages.{frame.FIRST.name}.")
-    frame.DRAWN.wait(AT_MOST)
-    import_parts("app_pages.")
+    import_package(f"app_pages.{frame.FIRST.name}.")
+    frame.DRAWN.wait(FIRST_PAGE_TIMEOUT)
+    import_package("app_pages.")
     import_module("model.sources.uploads").delete_left_behind()
     gc.freeze()
 
 
-def import_parts(package: str) -> None:
+def import_package(package: str) -> None:
     """Imports all modules of a package."""
     folder = Path(__file__).parent.joinpath(*package.split("."))
     for module in walk_packages([str(folder)], package):

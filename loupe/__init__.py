@@ -44,10 +44,10 @@ from typing import Any
 
 # Installed, model and viz are in this package. In a clone they stand beside it, and are imported from there: a second copy
 # of their modules would have classes of its own, and a record of one copy would be none for the other.
-_PARENT = f"{__name__}." if find_spec(f"{__name__}.model") else ""
+_PACKAGE_PREFIX = f"{__name__}." if find_spec(f"{__name__}.model") else ""
 
 
-class _InClone(MetaPathFinder, Loader):
+class _CloneImporter(MetaPathFinder, Loader):
     """Import hook for a clone, where `model` and `viz` are beside this package: `loupe.model` is the same module as `model`."""
 
     def find_spec(
@@ -65,18 +65,18 @@ class _InClone(MetaPathFinder, Loader):
         module.__spec__ = self._own_spec  # in place of the new one, or its relative imports would go astray
 
 
-if not _PARENT:
-    sys.meta_path.insert(0, _InClone())
+if not _PACKAGE_PREFIX:
+    sys.meta_path.insert(0, _CloneImporter())
 # The module of each name, and its name there.
 SOURCES = {
-    alias.asname or alias.name: (_PARENT + node.module, alias.name)
+    alias.asname or alias.name: (_PACKAGE_PREFIX + node.module, alias.name)
     for node in ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body
     if isinstance(node, ast.ImportFrom)
     for alias in node.names
 }
 __all__ = list(SOURCES)
 # Packages that come with the extra `model`.
-_OF_MODELS = {"torch", "tokenizers", "google", "huggingface_hub", "sklearn", "scipy", "tqdm"}
+_MODEL_EXTRA_PACKAGES = {"torch", "tokenizers", "google", "huggingface_hub", "sklearn", "scipy", "tqdm"}
 
 
 def __getattr__(name: str) -> Any:
@@ -85,11 +85,11 @@ def __getattr__(name: str) -> Any:
     """
     if name not in SOURCES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, original = SOURCES[name]
+    module, name_in_module = SOURCES[name]
     try:
-        value = globals()[name] = getattr(__import__(module, fromlist=[original]), original)
+        value = globals()[name] = getattr(__import__(module, fromlist=[name_in_module]), name_in_module)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in _OF_MODELS:
+        if (error.name or "").partition(".")[0] in _MODEL_EXTRA_PACKAGES:
             message = f"loupe.{name} needs {error.name}: pip install 'attention-loupe[model]'"
             raise ImportError(message, name=error.name) from None
         raise

@@ -30,8 +30,8 @@ COMMANDS = {
 }
 # Installed, app.py lies beside this file, and so do app_pages, model and viz; in a clone one folder above.
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "app.py").is_file())
-RECORD_MB = 80  # of a file with a record, as .streamlit/config.toml says
-INTERRUPTED = 130  # the exit code
+MAX_RECORD_MB = 80  # of a file with a record, as .streamlit/config.toml says
+INTERRUPTED_EXIT_CODE = 130  # after Ctrl-C
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
             else:
                 _open_app(command_line(sys.argv[1:]))
         except KeyboardInterrupt:
-            sys.exit(INTERRUPTED)
+            sys.exit(INTERRUPTED_EXIT_CODE)
         except ModuleNotFoundError as error:
             raise ValueError(f"{error.name} is not installed: pip install 'attention-loupe[app]'") from error
 
@@ -96,7 +96,7 @@ def _open_app(options: Namespace) -> None:
     if start.problems:
         raise ValueError(start.problems[0])
     settings = {"server.port": options.port, "server.address": options.address}
-    settings["server.maxUploadSize"] = max(start.uploads_mb, RECORD_MB)
+    settings["server.maxUploadSize"] = max(start.uploads_mb, MAX_RECORD_MB)
     _serve(query, {name: value for name, value in settings.items() if value is not None})
 
 
@@ -129,7 +129,9 @@ def _serve(query: str, settings: dict[str, Any]) -> None:
     app = st.App(ROOT / "app.py", lifespan=with_browser)
     with suppress(KeyboardInterrupt):
         app.run(config={"logger.hideWelcomeMessage": True, **settings})
-    os._exit(INTERRUPTED)  # at once: the thread that still imports modules would complain about Python's end
+    os._exit(
+        INTERRUPTED_EXIT_CODE
+    )  # at once: the thread that still imports modules would complain about Python's end
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The device on which an encoder runs, the memory that is free, and random weights that do not depend on other threads."""
+"""The device on which an encoder runs, the memory of the machine and of its GPU, and torch's number of threads and
+random seed.
+"""
 
 import ctypes
 import os
@@ -10,14 +12,14 @@ from threading import Lock
 import torch
 
 # What Linux says of the machine's memory, in kB.
-MACHINE = Path("/proc/meminfo")
+MEMORY_REPORT = Path("/proc/meminfo")
 # The limit that Linux sets for the processes of a container, in bytes, or "max"; beside it stands what they take.
 CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 # Raised when the memory of a GPU is full; when that of the machine is, torch raises RuntimeError.
 OutOfMemory = torch.OutOfMemoryError
 # torch draws the weights of every new layer from one generator for all threads, so layers are made inside `torch_seed`:
 # elsewhere they would take numbers from another session's sequence.
-_drawing = Lock()
+_random_numbers_lock = Lock()
 
 
 def find_device(name: str = "auto") -> torch.device:
@@ -70,11 +72,11 @@ def available_memory() -> int | None:
     """
     sizes = []
     with suppress(OSError, ValueError, KeyError):
-        sizes.append(1024 * _read_numbers(MACHINE)["MemAvailable:"])
+        sizes.append(1024 * _read_numbers(MEMORY_REPORT)["MemAvailable:"])
     with suppress(OSError, ValueError, KeyError):  # "max" is no number: there is no limit
-        taken = int(CONTAINER_LIMIT.with_name("memory.current").read_text())
-        of_files = _read_numbers(CONTAINER_LIMIT.with_name("memory.stat"))["inactive_file"]
-        sizes.append(int(CONTAINER_LIMIT.read_text()) - taken + of_files)
+        used_bytes = int(CONTAINER_LIMIT.with_name("memory.current").read_text())
+        file_cache_bytes = _read_numbers(CONTAINER_LIMIT.with_name("memory.stat"))["inactive_file"]
+        sizes.append(int(CONTAINER_LIMIT.read_text()) - used_bytes + file_cache_bytes)
     return min(sizes, default=None)
 
 
@@ -85,13 +87,13 @@ def available_on_gpu(device: torch.device) -> int:
 
 
 def _read_numbers(path: Path) -> dict[str, int]:
-    """The number after each name, by name, in a file in which every line is a name and a number."""
+    """Numbers by name, from a file whose lines are a name and a number, such as "MemAvailable: 2048 kB"."""
     return {name: int(number) for name, number, *_ in map(str.split, path.read_text().splitlines())}
 
 
 @contextmanager
 def torch_seed(seed: int) -> Iterator[None]:
     """Context manager: seeds torch's random numbers on the CPU inside the `with`; afterwards the former sequence continues."""
-    with _drawing, torch.random.fork_rng(devices=()):
+    with _random_numbers_lock, torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         yield

@@ -9,13 +9,14 @@ from .schema import Count, Number
 
 # gelu_tanh and quick_gelu: approximations of GELU by tanh, and by the logistic function
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "quick_gelu"]
-# also between the layers of an output
-Act = Literal["relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "tanh", "none"]
+# of outputs, which also use tanh or no activation function
+OutputActivation = Literal["relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "tanh", "none"]
 # How a classifier's numbers are read: as one choice of several, as a yes or no for each class, or as plain numbers.
-Answers = Literal["choice", "each", "numbers"]
+AnswerKind = Literal["choice", "each", "numbers"]
 Size = Annotated[int, Meta(ge=0, le=2**18)]
-ByColour = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=3)]
-Base = Annotated[float, Meta(gt=0, le=1e12)]
+# one number for each colour of a picture
+ColourValues = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=3)]
+RotaryBase = Annotated[float, Meta(gt=0, le=1e12)]
 LinearMap = Literal["w_q", "w_k", "w_v", "w_o", "expand", "gate", "contract"]
 HeightWidth = Annotated[tuple[Size, ...], Meta(min_length=2, max_length=2)]
 Resample = Literal["nearest", "lanczos", "bilinear", "bicubic"]
@@ -27,8 +28,8 @@ TokenChoice = Count | Literal["highest id", "last"]
 class Pixels:
     """How a picture is resized, cropped and normalised before it is cut into patches; pixel values are from 0 to 1."""
 
-    means: ByColour = (0.5, 0.5, 0.5)
-    deviations: ByColour = (0.5, 0.5, 0.5)
+    means: ColourValues = (0.5, 0.5, 0.5)
+    deviations: ColourValues = (0.5, 0.5, 0.5)
     resample: Resample = "bilinear"
     resized: HeightWidth | Size | None = None  # (height, width), or the shorter side, before the crop
     cropped: bool = False  # to the encoder's size, from the middle
@@ -45,7 +46,9 @@ class Pixels:
 class Rotary:
     """How queries and keys are rotated by their position (`model.parts.rotary`)."""
 
-    bases: Annotated[tuple[Base, ...], Meta(min_length=1, max_length=512)]  # of the frequencies, one a layer
+    bases: Annotated[
+        tuple[RotaryBase, ...], Meta(min_length=1, max_length=512)
+    ]  # of the frequencies, one a layer
     share: Annotated[float, Meta(gt=0, le=1)] = 1.0  # of each head's width, from its first number on
     interleaved: bool = False  # whether neighbouring numbers make a pair, not those half a width apart
     # read from the weights, where they were rounded (ESM-2), not computed from the base
@@ -110,7 +113,7 @@ class SentenceLayer:
     kind: Literal["linear", "layer norm", "unit length", "first numbers"]
     width: Size  # of the vector that it makes
     bias: bool = True  # of a linear layer
-    act: Act = "none"  # behind a linear layer
+    act: OutputActivation = "none"  # behind a linear layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,18 +145,20 @@ class Family:
     attention_pooling: bool = False
     padded: bool = False  # texts are padded to n_positions, and padding is read like other tokens (SigLIP)
     two_classifiers: bool = False  # of class token and distillation token; their logits' mean is the answer
-    pooler: Act | None = None  # a linear map and this, behind pooling
+    pooler: OutputActivation | None = None  # a linear map and this, behind pooling
     d_pooled: Size | None = None  # what the pooler or the last of `sentence_layers` makes; None for d_model
     # In the place of `pooling`, what all of these make, one behind the other; then these layers (sentence-transformers).
     sentence_poolings: Annotated[tuple[SentencePooling, ...], Meta(max_length=6)] = ()
     sentence_layers: Annotated[tuple[SentenceLayer, ...], Meta(max_length=64)] = ()
-    answers: Answers = "choice"
+    answers: AnswerKind = "choice"
     token_class_names: tuple[str, ...] = ()  # classes of an output for each token
-    token_hidden: Act | None = None  # a linear map and this, before that output (ELECTRA's discriminator)
-    token_answers: Answers = "choice"
+    token_hidden: OutputActivation | None = (
+        None  # a linear map and this, before that output (ELECTRA's discriminator)
+    )
+    token_answers: AnswerKind = "choice"
     hidden_norm: bool = False  # behind the activations of `pooler` and `token_hidden` (ModernBERT)
     pools_last: bool = False  # the pooler reads each position, and what it makes is pooled (EuroBERT)
-    masked_token_act: Act = "gelu"
+    masked_token_act: OutputActivation = "gelu"
     # whether the masked-token output has a linear map and a norm before its products
     masked_token_hidden: bool = True
     tied_output: bool = True  # whether the masked-token output reads the token embedding backwards

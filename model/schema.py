@@ -19,7 +19,7 @@ Count = Annotated[int, Meta(ge=0, le=2**53)]  # above, a float does not hold eve
 PositiveCount = Annotated[int, Meta(ge=1, le=2**53)]
 Number = Annotated[float, Meta(ge=-1e300, le=1e300)]  # JSON may hold numbers that no float holds
 
-_WORDS = {
+_READABLE_TYPES = {
     "`int": "`a whole number",
     "`float": "`a number",
     "`str": "`text",
@@ -29,9 +29,9 @@ _WORDS = {
     " | null": " or null",
     "`": "",
 }
-_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")  # of a path such as $.log[2].step
-_shortened = Repr()
-_shortened.maxstring = _shortened.maxother = 80
+_PATH_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")  # of a path such as $.log[2].step
+_short_repr = Repr()
+_short_repr.maxstring = _short_repr.maxother = 80
 
 
 def convert(value: object, kind: Any, name: str = "") -> Any:
@@ -46,7 +46,7 @@ def convert(value: object, kind: Any, name: str = "") -> Any:
         if error.__cause__ is not None:  # raised by __post_init__ of a dataclass
             raise ValueError(str(error.__cause__)) from error
         message, _, path = str(error).partition(" - at `$")
-        steps: list[str | int] = [field or int(index) for field, index in _STEP.findall(path)]
+        steps: list[str | int] = [field or int(index) for field, index in _PATH_STEP.findall(path)]
         raise ValueError(
             _error_sentence(message, value, kind, [*filter(None, [name]), *steps], steps)
         ) from error
@@ -85,7 +85,7 @@ def _error_sentence(
     field = field or "it"
     for step in steps:
         value, kind = value[step], _type_at(kind, step)
-    got_phrase = f"got {_shortened.repr(value)}"
+    got_phrase = f"got {_short_repr.repr(value)}"
     allowed_values = [
         allowed_value
         for member in _types_in_union(kind)
@@ -97,7 +97,7 @@ def _error_sentence(
     if not message.startswith("Expected "):
         return f"{field}: {message}, {got_phrase}"
     expected_type = message.removeprefix("Expected ").partition(", got ")[0]
-    for word, description in _WORDS.items():
+    for word, description in _READABLE_TYPES.items():
         expected_type = expected_type.replace(word, description)
     return f"{field} must be {expected_type}, {got_phrase}"
 

@@ -203,7 +203,7 @@ class Block(nn.Module):
         return x
 
     def _add(self, x: States, output: States) -> States:
-        """αx + F(x) in one step, which on a GPU takes half the time of two."""
+        """αx + F(x), where `output` is F(x), in one step: on a GPU that takes half the time of two."""
         return torch.add(output, x, alpha=self.skip)
 
     def _run_feed_forward(self, x: States) -> States:

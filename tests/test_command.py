@@ -103,4 +103,4 @@ def test_an_interrupt_ends_with_130(call, monkeypatch):
 
 def test_records_may_be_as_large_as_in_the_clone():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
-    assert settings["server"]["maxUploadSize"] == command.RECORD_MB
+    assert settings["server"]["maxUploadSize"] == command.MAX_RECORD_MB

@@ -200,7 +200,7 @@ def draw_verdict(shown: ShownHead) -> AnswerColours | None:
         effects[position] = effect
     return AnswerColours(
         effects=effects,
-        what=f"{'falls' if checked.answer.signed else 'moves'} without it by",
+        what=f"{'falls' if checked.answer.is_signed else 'moves'} without it by",
         unit=checked.answer.unit,
-        note=checked.answer.hidden.replace("{unit}", record.unit),
+        note=checked.answer.colour_note.replace("{unit}", record.unit),
     )

@@ -80,7 +80,7 @@ def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method:
             explained=answer.word,
             name=f"{answer.noun}, in nats",
             unit=answer.unit,
-            gold=f"speaks for {answer.quoted}",
+            gold=f"speaks for {answer.quoted_answer}",
             purple="against it",
         )
     if isinstance(answer, ClassAnswer):
@@ -88,9 +88,9 @@ def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method:
         followed = ClassAnswer.of(answer.record, number)
         return Target(
             explained=number,
-            name=f"log-odds of “{plain(followed.name)}”, in nats",
+            name=f"log-odds of “{plain(followed.class_name)}”, in nats",
             unit=followed.unit,
-            gold=f"speaks for “{followed.name}”",
+            gold=f"speaks for “{followed.class_name}”",
             purple="against it",
         )
     return _similarity(subject, answer, method)
@@ -148,8 +148,8 @@ def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | N
     except ValueError as error:
         st.caption(plain(f"The text to compare with cannot be read: {error}."))
         return None
-    if other.left_out:
-        st.caption(plain(f"Of the text to compare with, not read: {other.left_out}."))
+    if other.left_out_phrase:
+        st.caption(plain(f"Of the text to compare with, not read: {other.left_out_phrase}."))
     shortened = text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1].rstrip()}…"
     return Target(
         explained=Similarity(Text(text)),

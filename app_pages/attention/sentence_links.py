@@ -13,7 +13,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.subject.cache import of
 from app_pages.subject.linked_sentences import linked_sentence
 from app_pages.subject.subject import LiveSubject, Subject
-from app_pages.toolkit.markdown import beginning, plain
+from app_pages.toolkit.markdown import first_names, plain
 from model.atlas.linked_inputs import TO_HEAD
 from model.atlas.strongest_words import LinkCells, link_cells
 from model.inputs import Text
@@ -102,7 +102,7 @@ def _hits_sentence(links: Sequence[LinkCells], layer: int, head: int) -> str:
         return f"**{name} follows {n_hits[relation]} of the {n_links[relation]} {noun} of the relation {plain(relation)}.**"
     clauses = [f"{plain(relation)} {n_hits[relation]} of {n}" for relation, n in n_links.most_common()]
     total = f"**{name} follows {n_hits.total()} of the {n_links.total()} links**"
-    return f"{total}: {beginning(clauses, MOST_NAMED)}." if clauses else f"{total}."
+    return f"{total}: {first_names(clauses, MOST_NAMED)}." if clauses else f"{total}."
 
 
 def _left_out_sentence(n: int) -> str:

@@ -158,7 +158,7 @@ def say_what_it_attends_to(shown: ShownHead) -> None:
     """Writes the name of the chosen head, or layer, and what it attends to; the name is always that of its attention weights."""
     layer, head = shown.head
     name = f"**{head_name(layer, head) if shown.lens.has_heads else f'L{layer}'}**"
-    help = head_names(shown.subject, layer, head).help if shown.lens.name == ATTENTION else None
+    help = head_names(shown.subject, layer, head).help_text if shown.lens.name == ATTENTION else None
     if sentence := head_sentence(shown, layer, head):
         name += f" · :gray[{plain(sentence)}]"
     st.markdown(name, help=help)
@@ -167,7 +167,7 @@ def say_what_it_attends_to(shown: ShownHead) -> None:
 def head_sentence(shown: ShownHead, layer: int, head: int) -> str:
     """The role of this `head` of the `layer`, and what most of its weight goes to, as plain text on one line."""
     lens, maps = shown.lens, shown.maps
-    role = head_names(shown.subject, layer, head).short if lens.name == ATTENTION else ""
+    role = head_names(shown.subject, layer, head).short_text if lens.name == ATTENTION else ""
     shares = attention_by_kind(maps, layer, head if lens.has_heads else 0) if lens.sums_to_1 else None
     if shares is None:
         return role

@@ -33,9 +33,9 @@ from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import NUMBERS, beside, predictions
 from app_pages.subject import as_python, two_sides
 from app_pages.subject.head_name import head_names
-from app_pages.subject.stored_results import over
+from app_pages.subject.stored_results import examples_phrase
 from app_pages.subject.subject import LensChoice
-from app_pages.subject.two_sides import Side, same_position
+from app_pages.subject.two_sides import Side, corresponding_position
 from app_pages.toolkit.expression import Expression, call
 from app_pages.toolkit.gestures import Blinking, blink
 from model.atlas.results import EncoderComparison
@@ -63,7 +63,7 @@ def draw_heads(
     with slots.controls:
         view = VIEW.choose((ALL_HEADS, DIFFERENCE, *[DISTANCES] * lens.has_heads))
         if view == ALL_HEADS:
-            query = head_choice.choose_query(first.compared)
+            query = head_choice.choose_query(first.compared_record)
         choose_furthest_pair(pairing)
     figures = _titled_figures((first, second))
     with (
@@ -89,7 +89,7 @@ def draw_heads(
     viewed = [side.viewed(through) for side in sides]
     records = [record for record, _ in viewed]
     maxima = _maxima_of_pairs(records, pairing) if chosen.scale == "own" else (None, None)
-    queries = query, same_position(first, second, query)
+    queries = query, corresponding_position(first, second, query)
     choice_callbacks = _choice_callbacks(first, second, pairing, chosen)
     partners = [
         [of_side(index) for index in np.ndindex(shape)]
@@ -128,7 +128,7 @@ def draw_heads(
                     tokens=tokens,
                     measures=viewed[i].measures,
                     about=[
-                        head_names(side.subject, *index).short if lens.name == ATTENTION else ""
+                        head_names(side.subject, *index).short_text if lens.name == ATTENTION else ""
                         for index in np.ndindex(records[i].pattern.shape[:2])
                     ],
                     by_layer=not lens.has_heads,
@@ -165,7 +165,7 @@ def draw_heads(
             figure = call(attention_heatmap, source, *own_head, query=own_query, scale=scale, title=title)
             download(figure, f"matrix_{NUMBERS[i]}", other_figures=others)
     warn_of_pairs(first, second, pairing, lens)
-    measures_note(first.compared.units, viewed[0].measures, lens)
+    measures_note(first.compared_record.units, viewed[0].measures, lens)
 
 
 def _choice_callbacks(
@@ -181,7 +181,7 @@ def _choice_callbacks(
     def take_first(choice: Choice) -> None:
         take_head(choice.layer, choice.head)
         if choice.query >= 0:
-            head_choice.take_query(first.compared.number(choice.query))
+            head_choice.take_query(first.compared_record.number(choice.query))
 
     def take_second(choice: Choice) -> None:
         if (partner := pairing.partner_in_first((choice.layer, choice.head))) is not None:
@@ -329,7 +329,9 @@ def _draw_spread(source: Expression, stored: EncoderComparison, head: HeadIndex)
         second_heads=others.tolist(),
         selected=int(np.ravel_multi_index(head, pairing.shapes[0])),
     )
-    st.markdown(f"**Over {over(stored.source)}**; the dot is this input", help="Mean ± standard deviation.")
+    st.markdown(
+        f"**Over {examples_phrase(stored.source)}**; the dot is this input", help="Mean ± standard deviation."
+    )
     _draw_pairs(chart, "spread_of_pairs", head, n_heads)
 
 

@@ -34,7 +34,7 @@ from app_pages.show.show import show
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject import session_encoders
 from app_pages.subject.as_python import record
-from app_pages.subject.two_sides import Side, similarity
+from app_pages.subject.two_sides import Side, similarity_sentence
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.experiments.query_attention import cross_pattern
@@ -86,15 +86,15 @@ def draw() -> None:
     elif part == controls.CROSS:
         chosen = choose_head(subject, slots)
 
-    left_out = second.subject.left_out
-    if left_out and left_out != first.subject.left_out:
+    left_out = second.subject.left_out_phrase
+    if left_out and left_out != first.subject.left_out_phrase:
         which = "The second text" if of_one else f"For {second.checkpoint} the text"
         st.caption(f"{which} is too long for the encoder, which leaves out the {left_out}.")
     if of_one:
         say_unknown(second.subject, before="In the second text ", box=controls.SECOND_TEXT)
     else:
-        if second.subject.unknown:
-            st.caption(f"{plain(second.checkpoint)}: {second.subject.unknown}.")
+        if second.subject.unknown_phrase:
+            st.caption(f"{plain(second.checkpoint)}: {second.subject.unknown_phrase}.")
         session_encoders.say_on_cpu(second.checkpoint)
         for note in second.subject.loaded.notes:
             st.caption(f"{plain(second.checkpoint)}: {plain(note)}")
@@ -102,9 +102,9 @@ def draw() -> None:
         say_rule(first, second, KNOCKED_OUT if part == controls.KNOCK_OUT else WEIGHTS)
     if part != controls.HEADS:
         predictions(first, second, key="probabilities")
-    if part != controls.SIMILARITY and not first.predicted and not second.predicted:
+    if part != controls.SIMILARITY and not first.predicted_class_name and not second.predicted_class_name:
         if of_one:
-            tell(similarity(first.record, second.record))
+            tell(similarity_sentence(first.record, second.record))
         else:
             st.caption("Neither encoder has classes, so there is no prediction.")
 

@@ -11,7 +11,7 @@ from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.subject import as_python
 from app_pages.subject.cache import cached
 from app_pages.subject.head_name import head_names
-from app_pages.subject.stored_results import over
+from app_pages.subject.stored_results import examples_phrase
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, distances_by_words
 from app_pages.toolkit.expression import Expression, call, named
@@ -193,7 +193,9 @@ def _distance_sentence(pairing: Pairing, head: HeadIndex, stored: EncoderCompari
         head_index = np.ravel_multi_index(head, pairing.shapes[0])
         index = head_index, pairing.partners[head_index]
         mean, sd = stored.distances.mean[index], stored.distances.sd[index]
-        text += f" Over {over(stored.source)} it is {mean:.3f} ± {sd:.3f} (mean ± standard deviation)."
+        text += (
+            f" Over {examples_phrase(stored.source)} it is {mean:.3f} ± {sd:.3f} (mean ± standard deviation)."
+        )
     return text
 
 
@@ -206,7 +208,7 @@ def _matching_sentences(pairing: Pairing, stored: EncoderComparison | None) -> s
         text += " on this input; on another one they may be others."
     else:
         text += (
-            f", on average over {over(stored.source)}. Two halves of these, each paired alone, give the same partner to "
+            f", on average over {examples_phrase(stored.source)}. Two halves of these, each paired alone, give the same partner to "
             f"{stored.halves} of {pairing.n_pairs} heads."
         )
     if stored is not None:

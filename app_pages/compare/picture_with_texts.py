@@ -99,12 +99,12 @@ def _say_encoder_notes(name: Checkpoint, texts: tuple[str, ...]) -> None:
         st.caption(f"{plain(name)}: {plain(note)}")
     for text in texts:
         of_text = LiveSubject(name, Text(text))
-        if of_text.left_out:
+        if of_text.left_out_phrase:
             st.caption(
-                f"“{plain(text[:40].rstrip())} …” is too long for the encoder of texts, which leaves out the {of_text.left_out}."
+                f"“{plain(text[:40].rstrip())} …” is too long for the encoder of texts, which leaves out the {of_text.left_out_phrase}."
             )
-        if of_text.unknown:
-            st.caption(f"“{plain(text)}”: {of_text.unknown}.")
+        if of_text.unknown_phrase:
+            st.caption(f"“{plain(text)}”: {of_text.unknown_phrase}.")
 
 
 def _rule_sentence(parts: TextOnPicture) -> str:

@@ -70,7 +70,7 @@ def take_encoder_of_pictures() -> None:
         KIND.take(encoders.PICTURE)
         CHECKPOINT.take(names[0])
         if names[0] not in encoders.checkpoints(encoders.PICTURE):
-            session_encoders.open_(names[0])
+            session_encoders.add_opened(names[0])
 
 
 def _compared() -> str | None:
@@ -170,7 +170,7 @@ def _choose_other_encoder(subject: LiveSubject, kind: str) -> str | None:
     ):
         names += encoders.checkpoints(encoders.DIGIT)
     others = [other for other in names if other != subject.checkpoint]
-    opened = session_encoders.opened()
+    opened = session_encoders.opened_encoders()
     own = [other for other in others if other in opened] if subject.checkpoint in opened else []
     first = own[-1:] or encoders.pair(subject.checkpoint) or ()
     others.sort(key=lambda other: other not in first)
@@ -232,5 +232,5 @@ def _unmatched_words_text(side: Side) -> str:
     words = side.words.unmatched
     if not words:
         return ""
-    names = ", ".join(as_code(side.compared.tokens[word]) for word in words)
+    names = ", ".join(as_code(side.compared_record.tokens[word]) for word in words)
     return f"{names if len(words) <= LISTED else len(words)} of {plain(side.title)}"

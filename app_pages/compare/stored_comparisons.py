@@ -10,8 +10,8 @@ import streamlit as st
 
 from app_pages.show.show import show
 from app_pages.subject.cache import Checkpoint, cached
-from app_pages.subject.file_states import States, states_of
-from app_pages.subject.stored_results import is_measured_with, layers_of, over
+from app_pages.subject.file_states import FileState, state_of_path
+from app_pages.subject.stored_results import examples_phrase, is_measured_with, layers_of
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import PLACEMENTS, plain
@@ -46,12 +46,12 @@ def _comparison_path(first: str, second: str) -> Path:
     return checkpoint.CHECKPOINTS / first / comparison_file_name(second)
 
 
-def _states(first: str, second: str) -> States:
-    return states_of(_comparison_path(first, second), first, second)
+def _states(first: str, second: str) -> FileState:
+    return state_of_path(_comparison_path(first, second), first, second)
 
 
 @cached
-def _read_if_current(first: str, second: str, _states: States) -> EncoderComparison | None:
+def _read_if_current(first: str, second: str, _states: FileState) -> EncoderComparison | None:
     stored = read_comparison(_comparison_path(first, second))
     return stored if stored is not None and is_measured_with(stored.source, first, second) else None
 
@@ -68,7 +68,7 @@ def stored_bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band],
     }
     if not with_curve:
         return {}, ""
-    sources = " and ".join(dict.fromkeys(over(layers.source) for layers in with_curve.values()))
+    sources = " and ".join(dict.fromkeys(examples_phrase(layers.source) for layers in with_curve.values()))
     spreads = {title: layers.curves[curve] for title, layers in with_curve.items()}
     return (
         {title: (spread.mean, spread.sd) for title, spread in spreads.items()},
@@ -90,7 +90,7 @@ def _comparisons_of_seeds(name: str, other_name: str) -> dict[str, EncoderCompar
 
 @cached
 def _comparisons_in_state(
-    name: Checkpoint, states: tuple[tuple[tuple[str, str], States], ...]
+    name: Checkpoint, states: tuple[tuple[tuple[str, str], FileState], ...]
 ) -> dict[str, EncoderComparison]:
     is_text, available = checkpoint.read_config(name).is_text, set(checkpoint.available())
     comparisons: dict[str, EncoderComparison] = {}
@@ -192,7 +192,7 @@ def _draw_curves(
     colours = [CATEGORIES[0], *(_COLOURS.get(title) or next(palette, NEUTRAL) for title in list(curves)[1:])]
     names = stages if len(stages) >= n else list(map(str, range(n)))
     show(call(stage_curves, curves, names, colours=tuple(colours), **axes), key=key)
-    sources = " and ".join(dict.fromkeys(over(stored.source) for stored in comparisons.values()))
+    sources = " and ".join(dict.fromkeys(examples_phrase(stored.source) for stored in comparisons.values()))
     text = f"{values_text}. Over {sources}."
     if not has_seeds:
         st.caption(f"{text} No two seeds of such encoders were compared.")

@@ -76,10 +76,12 @@ def _draw_parts(slots: Slots, first: Side, second: Side) -> None:
     if (
         len(names) > 2
         and set(names) == set(second.record.class_names)
-        and first.predicted != second.predicted
+        and first.predicted_class_name != second.predicted_class_name
     ):
         with slots.controls:
-            class_name = (second if controls.CLASS_OF.choose() == controls.SECOND_SAYS else first).predicted
+            class_name = (
+                second if controls.CLASS_OF.choose() == controls.SECOND_SAYS else first
+            ).predicted_class_name
     with slots.controls:
         one, other = choose_answers({side.title: side.subject for side in (first, second)})
     words = (one.word, other.word) if one.word and other.word else None
@@ -137,11 +139,15 @@ def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
         "$W\\,\\mathrm{pool}(x) + b$ where it does not; the pool is the class token, the mean or the "
         "maximum. The classifier was trained on the last stage alone."
     )
-    answers = [(side, side.predicted) for side in sides if side.predicted is not None]
+    answers = [(side, side.predicted_class_name) for side in sides if side.predicted_class_name is not None]
     domain = value_range(*(side.record.logits_by_layer for side, _ in answers))
     # The same colours and the same axis on both sides; a class that both predict has the colour of the first.
     coloured = (sides[1], CATEGORIES[1]), (sides[0], CATEGORIES[0])
-    marked = {side.predicted: colour for side, colour in coloured if side.predicted is not None}
+    marked = {
+        side.predicted_class_name: colour
+        for side, colour in coloured
+        if side.predicted_class_name is not None
+    }
     for ordinal, side, column in zip(NUMBERS, sides, beside("logits"), strict=False):
         record = side.record
         with column:

@@ -16,7 +16,7 @@ from app_pages.show.show import clickable
 from app_pages.show.side_predictions import NUMBERS, beside
 from app_pages.subject import as_python
 from app_pages.subject.answer import Answer, ClassAnswer, StateAnswer, WordAnswer
-from app_pages.subject.two_sides import Side, same_position, shared_limit
+from app_pages.subject.two_sides import Side, corresponding_position, shared_limit
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import as_code, plain, sentence
 from model.experiments.knock_out import KnockOutKind
@@ -60,11 +60,13 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
     with slots.controls:
         kind = choose_kind(first.subject, second.subject)
         answers = choose_answers({side.title: side.subject for side in sides})
-        classes = list(dict.fromkeys(answer.name for answer in answers if isinstance(answer, ClassAnswer)))
+        classes = list(
+            dict.fromkeys(answer.class_name for answer in answers if isinstance(answer, ClassAnswer))
+        )
         class_name = classes[0] if classes else None
         if len(classes) == 2:
             class_name = classes[CLASS_OF.choose() == SECOND_SAYS]
-        query = choose_query(first.compared)
+        query = choose_query(first.compared_record)
     changes_by_side = [
         _knock_out_changes(side, kind, answer, class_name)
         for side, answer in zip(sides, answers, strict=True)
@@ -77,7 +79,7 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
     st.markdown(_question(first.record.unit, class_name, limits))
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
     take = (
-        lambda position: take_query(first.compared.number(position)),
+        lambda position: take_query(first.compared_record.number(position)),
         partial(take_position_from_second, first, second),
     )
     for i, (side, result, column) in enumerate(zip(sides, changes_by_side, columns, strict=True)):
@@ -86,7 +88,7 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
                 st.info(f"{side.title} has no class {plain(str(class_name))}.")
                 continue
             st.markdown(largest_change_sentence(result))
-            position = same_position(first, side, query)
+            position = corresponding_position(first, side, query)
             limit = limits[result.answer.scale]
             _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
     unit = first.record.unit if first.words is None else "word, with all its pieces,"
@@ -130,7 +132,7 @@ def _knock_out_changes(
             return None
         answer = ClassAnswer.of(record, record.class_names.index(class_name))
     # A class token that is no token of a text can be masked, and not greyed.
-    positions = record.positions_with_role("patch") if kind == "grey" else range(len(side.compared))
+    positions = record.positions_with_role("patch") if kind == "grey" else range(len(side.compared_record))
     sets = [(position,) for position in positions] if side.words is None else side.words.groups
     answers = knock_out_answers(side.subject, sets, kind, side.title, answer.for_experiments)
     changes = answer.changes(answers)
@@ -142,7 +144,7 @@ def _knock_out_changes(
 
 def largest_change_sentence(result: Changes) -> str:
     side, answer, answers = result.side, result.answer, result.answers
-    compared = side.compared
+    compared = side.compared_record
     units = compared.units if side.is_text else "positions"
     if not len(indices := largest_indices(result.changes, answer.rounding)):
         return f"**{side.title}**: hidden alone, none of the {len(answers)} {units} changes the answer."
@@ -153,7 +155,7 @@ def largest_change_sentence(result: Changes) -> str:
     token = f"{as_code(compared.tokens[position])}{number}"
     n_others = len(indices) - 1
     largest = f"the largest change{f', and as large without {n_others} more' if n_others else ''}"
-    sentence = f"**{side.title}**: {answer.without(token, answers[index])}, {largest}."
+    sentence = f"**{side.title}**: {answer.clause_without(token, answers[index])}, {largest}."
     if not isinstance(answer, ClassAnswer):
         return sentence
     n_changed = int((answers.argmax(axis=1) != side.record.predicted_class).sum())
@@ -165,7 +167,7 @@ def _draw_changes(
 ) -> None:
     """Draws each fall at its token or patch, coloured on a scale to ±`limit`; a click makes that position the query."""
     side, record = result.side, result.side.record
-    quantity = result.answer.fall if result.answer.signed else result.answer.change
+    quantity = result.answer.fall_title if result.answer.is_signed else result.answer.change_title
     method, first_patch, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"
     if side.subject.picture is None or record.patch_grid is None:
         bars = call(
@@ -204,5 +206,5 @@ def _draw_changes(
         width="content",
     )
     if first_patch and not is_grey:
-        clause = result.answer.without("the class token among the keys", result.answers[0])
+        clause = result.answer.clause_without("the class token among the keys", result.answers[0])
         st.caption(sentence(clause))

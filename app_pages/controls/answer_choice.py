@@ -45,7 +45,7 @@ def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
     if not any(positions.values()):
         return whole
     has_classes = any(
-        answer.signed for answer, masked in zip(whole, positions.values(), strict=True) if masked
+        answer.is_signed for answer, masked in zip(whole, positions.values(), strict=True) if masked
     )
     if ANSWER.choose((WHOLE, MASKED) if has_classes else (MASKED, WHOLE)) == WHOLE:
         return whole

@@ -16,7 +16,7 @@ from app_pages.controls.map_controls import ALL_QUERIES, HEAD, LAYER, QUERY, SCA
 from app_pages.controls.pages import INSIDE_A_HEAD, go_to
 from app_pages.subject.head_name import head_names
 from app_pages.subject.subject import Subject
-from app_pages.subject.two_sides import Side, same_position
+from app_pages.subject.two_sides import Side, corresponding_position
 from app_pages.toolkit.markdown import as_code
 from model.lenses import ATTENTION, LENSES, Lens
 from model.measures.head_statistics import clearest_head
@@ -87,8 +87,8 @@ def choose_head(
 def draw_head_name(subject: Subject, layer: int, head: int) -> None:
     """Draws the names of the head's roles, with their rules behind a question mark; nothing if it has none."""
     names = head_names(subject, layer, head)
-    if names.short:
-        st.markdown(f":gray[{names.short}]", help=names.help, width="content")
+    if names.short_text:
+        st.markdown(f":gray[{names.short_text}]", help=names.help_text, width="content")
 
 
 def _choose_clear_head(record: AttentionRecord) -> None:
@@ -204,8 +204,8 @@ def take_position_from_second(first: Side, second: Side, position: int) -> None:
     """Callback of a click on the second side: makes the position of the first side that corresponds to `position` the query, if
     there is one.
     """
-    if (own_position := same_position(second, first, position)) is not None:
-        take_query(first.compared.number(own_position))
+    if (own_position := corresponding_position(second, first, position)) is not None:
+        take_query(first.compared_record.number(own_position))
 
 
 def _show_alone() -> None:

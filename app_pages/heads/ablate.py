@@ -27,7 +27,7 @@ from app_pages.show.show import toggled
 from app_pages.show.side_predictions import beside, predictions, tell
 from app_pages.subject import as_python
 from app_pages.subject.answer import Answer
-from app_pages.subject.stored_results import over
+from app_pages.subject.stored_results import examples_phrase
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import Expression, call, named
@@ -151,7 +151,7 @@ def draw_ablation() -> None:
         _draw_effects(subject, chosen, answer, ablated_now, stored, means)
     with input_column:
         _draw_input(chosen, before, after, ablated_now, query)
-        if any(ablated_now) and (more := answer.more_of_change(after.subject)):
+        if any(ablated_now) and (more := answer.change_details(after.subject)):
             st.caption(more)
     _draw_maps(chosen, before, after, query)
 
@@ -161,7 +161,7 @@ def _choose_means(slots: Slots, stored: HeadResults | None, record: ForwardRecor
     config = record.config
     if stored is None or stored.z.shape != (config.n_layers, config.n_heads, config.d_v):
         return None
-    help = f"{_REPLACEMENT_HELP} The data set is {over(stored.source)}."
+    help = f"{_REPLACEMENT_HELP} The data set is {examples_phrase(stored.source)}."
     with slots.view:
         return stored.z if REPLACED_BY.choose(help=help) == MEAN else None
 
@@ -253,7 +253,9 @@ def _draw_effects(
     def take(marks: set[int]) -> None:
         set_ablated_parts(ablated_parts(record).codes - {*codes} | {codes[mark] for mark in marks})
 
-    figure = call(ablation_grid, effects, is_gone, what=answer.fall, signed=answer.signed, over=over_data)
+    figure = call(
+        ablation_grid, effects, is_gone, what=answer.fall_title, signed=answer.is_signed, over=over_data
+    )
     toggled(
         figure,
         key="ablate_grid",
@@ -279,7 +281,7 @@ def _over_data_sentence(
         return measuring_sentence(subject.checkpoint, f"--with {MEASURE}")
     index = chosen.layer, chosen.head
     return (
-        f"The chosen head, {head_name(*index)}, over {over(stored.source, MEASURE)}: without it the change has a mean size of "
+        f"The chosen head, {head_name(*index)}, over {examples_phrase(stored.source, MEASURE)}: without it the change has a mean size of "
         f"{format_number(float(spread.mean[index]), '#.2g')} ± {format_number(float(spread.sd[index]), '#.2g')} (standard deviation)."
     )
 

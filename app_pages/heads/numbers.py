@@ -21,10 +21,10 @@ from app_pages.heads.columns import COLUMNS
 from app_pages.heads.effects import answers_without_each_head, as_hashable_means, n_forwards_of_heads
 from app_pages.inputs.row import choose_usable_encoder
 from app_pages.subject import as_python
-from app_pages.subject.answer import DISTANCE, Answer, WordAnswer, whole_answer
+from app_pages.subject.answer import DISTANCE_HEADING, Answer, WordAnswer, whole_answer
 from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.head_name import head_names
-from app_pages.subject.stored_results import over, results_expression, table_of
+from app_pages.subject.stored_results import examples_phrase, results_expression, table_of
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain
@@ -104,7 +104,7 @@ class HeadNumbers:
     @property
     def data(self) -> str:
         """Name of the data set, such as "256 MNIST test digits", in Markdown; "" if nothing is stored."""
-        return "" if self.stored is None else plain(over(self.stored.source))
+        return "" if self.stored is None else plain(examples_phrase(self.stored.source))
 
     @property
     def values(self) -> dict[str, np.ndarray]:
@@ -124,7 +124,7 @@ class HeadNumbers:
         none if they are sizes of changes, as over a data set.
         """
         return name == "adds" or (
-            name in ABLATION_COLUMNS and self.chosen_data == HERE and self.answer.signed
+            name in ABLATION_COLUMNS and self.chosen_data == HERE and self.answer.is_signed
         )
 
     def as_text(self, name: str, value: float) -> str:
@@ -140,14 +140,16 @@ class HeadNumbers:
         """A `text` that describes the column `name`, with its braces, such as "{units}", replaced by the words for this input and
         answer.
         """
-        is_signed, nats = self.is_signed(name), "nats" if self.answer.signed else "cosine distance"
-        size = f"size of the {plain(self.answer.change)}," if self.answer.signed else DISTANCE
+        is_signed, nats = self.is_signed(name), "nats" if self.answer.is_signed else "cosine distance"
+        size = (
+            f"size of the {plain(self.answer.change_title)}," if self.answer.is_signed else DISTANCE_HEADING
+        )
         words = {
             "units": self.record.units,
             "nats": nats,
             "change": "the answer" if is_signed else "size of change",
-            "answer": f"{plain(self.answer.fall)}," if is_signed else size,
-            "loss": f"here {self.answer.loss}",
+            "answer": f"{plain(self.answer.fall_title)}," if is_signed else size,
+            "loss": f"here {self.answer.loss_phrase}",
             "quantity": plain(self.quantity),
         }
         for field, value in words.items():
@@ -169,7 +171,7 @@ def choose_numbers(subject: Subject, slots: Slots) -> HeadNumbers:
     if stored is not None:
         stored = _with_answer_parts(stored, subject.name)
         with slots.controls:
-            chosen_data = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
+            chosen_data = NUMBERS_OF.choose(help=f"The data set is {plain(examples_phrase(stored.source))}.")
     input_measures = subject.measure(statistics)
     answer: Answer = whole_answer(record)
     if isinstance(subject, LiveSubject):
@@ -214,7 +216,7 @@ def say_head(subject: Subject, chosen: HeadChoice) -> None:
     names = head_names(subject, chosen.layer, chosen.head)
     attended = subject.record.attended
     roles = f"too few {attended.units} for a role" if has_too_few_positions(attended) else "no role"
-    name = f"**{head_name(chosen.layer, chosen.head)}** · {names.whole or f':gray[{roles}]'}"
+    name = f"**{head_name(chosen.layer, chosen.head)}** · {names.full_text or f':gray[{roles}]'}"
     link_head(name, LINKS if isinstance(subject, LiveSubject) else (ATTENTION,))
 
 
@@ -255,7 +257,7 @@ def say_source(subject: Subject, numbers: HeadNumbers) -> None:
         st.caption(f"These are the numbers of this input alone. {measuring_sentence(subject.checkpoint)}")
     elif isinstance(numbers.answer, WordAnswer):
         st.caption(
-            f"What a head is worth for {plain(numbers.answer.quoted)} is measured on this input alone, not over the data set."
+            f"What a head is worth for {plain(numbers.answer.quoted_answer)} is measured on this input alone, not over the data set."
         )
     elif not {"importance", "zero"} <= set(numbers.spreads):
         st.caption(

@@ -24,7 +24,7 @@ from app_pages.inputs.row import choose_input, choose_input_or_record
 from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
 from app_pages.subject.cache import Checkpoint
-from app_pages.subject.stored_results import over, table_of
+from app_pages.subject.stored_results import examples_phrase, table_of
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
@@ -76,7 +76,7 @@ def draw_examples() -> None:
         return
     st.caption(
         f"Where this head looks most: its largest weights from one {'word' if config.is_text else 'patch'} (the query, framed) to "
-        f"another (the key, filled), over {plain(over(stored.source, MEASURE))}, at most one from each. Special tokens are left out."
+        f"another (the key, filled), over {plain(examples_phrase(stored.source, MEASURE))}, at most one from each. Special tokens are left out."
     )
     if config.is_text:
         texts = own_texts() if stored.source.data == OWN_NAME else {}

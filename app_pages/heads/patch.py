@@ -35,7 +35,7 @@ from app_pages.subject import as_python, encoders
 from app_pages.subject.answer import Answer, ClassAnswer, WordAnswer
 from app_pages.subject.cache import of
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import Side, similarity
+from app_pages.subject.two_sides import Side, similarity_sentence
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
@@ -168,12 +168,12 @@ def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer
     if isinstance(answer, WordAnswer):
         if np.isnan(whole):
             return f"{answer.value_clause}; the second has no [MASK] at that position to compare with."
-        sentence, first = answer.value_clause, answer.value
+        sentence, first = answer.value_clause, answer.log_probability
     elif isinstance(answer, ClassAnswer):
-        first = float(log_odds(answer.record.logits, answer.followed))
-        sentence = f"Log-odds of {answer.name}: {format_number(first, '+.3f')} nats for the first"
+        first = float(log_odds(answer.record.logits, answer.class_index))
+        sentence = f"Log-odds of {answer.class_name}: {format_number(first, '+.3f')} nats for the first"
     else:
-        return similarity(subject.record, second.record)
+        return similarity_sentence(subject.record, second.record)
     return (
         f"{sentence}, {format_number(first + whole, '+.3f')} nats for the second. "
         f"Which part of the encoder carries the difference of {format_number(whole, '+.3f')} nats?"

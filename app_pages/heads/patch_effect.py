@@ -7,7 +7,7 @@ import numpy as np
 from app_pages.controls.head_choice import take_head
 from app_pages.controls.heads_controls import KEYS, OUTPUT, QUERIES, VALUES
 from app_pages.subject.answer import Answer
-from app_pages.toolkit.markdown import beginning
+from app_pages.toolkit.markdown import first_names
 from model.config import ModelConfig
 from model.experiments.patching import HeadPart, n_parts
 from model.measures.changes import ROUNDING, ROUNDING_DISTANCE, largest_indices
@@ -63,7 +63,7 @@ class Columns:
 
     def part_names(self, indices: np.ndarray) -> str:
         """Names of the first few parts with these flat `indices` into the grid [layer, part]."""
-        return beginning(
+        return first_names(
             [self.name(*divmod(int(index), len(self.names))) for index in indices], MOST_NAMED_PARTS
         )
 
@@ -111,6 +111,6 @@ def quantity(answer: Answer, *, normalised: bool, what: str = "") -> Quantity:
     `what` replaces the answer's own name of its change.
     """
     if normalised:
-        formula = _SHARE_FORMULA if answer.signed else _SHARE_FORMULA_OF_STATE
+        formula = _SHARE_FORMULA if answer.is_signed else _SHARE_FORMULA_OF_STATE
         return Quantity("share of the way to the second answer", True, ("away", "towards"), formula)
-    return Quantity(what or answer.change, answer.signed, answer.ends)
+    return Quantity(what or answer.change_title, answer.is_signed, answer.scale_ends)

@@ -78,7 +78,9 @@ def draw_patching_over_pairs(
     pairs = _input_pairs(subject, listed)
     measured_word = None if answer.word is None else WORD.held("").strip()
     shown = quantity(
-        answer, normalised=normalised, what=answer.change if measured_word else answer.change_of_any
+        answer,
+        normalised=normalised,
+        what=answer.change_title if measured_word else answer.change_title_over_inputs,
     )
     part = PARTS[patched_option]
     work_key = ("patch pairs", subject.checkpoint, pairs, part, measured_word, normalised)

@@ -15,7 +15,7 @@ from app_pages.inputs.row import choose_usable_encoder
 from app_pages.show.show import clickable
 from app_pages.subject import encoders
 from app_pages.subject.cache import loaded
-from app_pages.subject.stored_results import over, table_of
+from app_pages.subject.stored_results import examples_phrase, table_of
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
@@ -84,7 +84,7 @@ def draw_pruning(controls: DeltaGenerator) -> None:
 def _examples_sentence(tables: Iterable[ResultTable]) -> str:
     """Sentence on how many examples were used to choose which heads to remove, and how many to measure accuracy."""
     sentences = [
-        f"{source.samples[CHOOSING]:,} of {plain(over(source))} choose the head; accuracy is of "
+        f"{source.samples[CHOOSING]:,} of {plain(examples_phrase(source))} choose the head; accuracy is of "
         f"{source.samples[JUDGING]:,} others."
         for source in (table.source for table in tables)
     ]
@@ -115,7 +115,7 @@ def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) 
     """
     n_gone, half = n_removable_heads(steps), len(steps) // 2
     half_clause = "" if half == n_gone else f" With {half} gone: {_accuracy_text(steps, half)}."
-    beginning = f"**{name}**, judged on {over(table.source, JUDGING)}"
+    beginning = f"**{name}**, judged on {examples_phrase(table.source, JUDGING)}"
     if n_gone == steps[-1].step:
         return f"{beginning}: accuracy is not clearly lower even with all {n_gone} heads gone, {_accuracy_text(steps, n_gone)}."
     next_step_text = f"{_accuracy_text(steps, n_gone + 1)} ({_removed_head_name(steps[n_gone + 1])})"

@@ -29,7 +29,7 @@ from app_pages.show.show import clickable, show
 from app_pages.subject.as_python import encoder
 from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.linked_sentences import TREEBANK, treebank_sentences
-from app_pages.subject.stored_results import over, results_expression, table_of
+from app_pages.subject.stored_results import examples_phrase, results_expression, table_of
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.expression import Expression, call, named
 from app_pages.toolkit.markdown import counted, plain
@@ -112,7 +112,7 @@ def _draw_best_heads(
         best_expression,
         relation=relation,
         selected=(chosen.layer, chosen.head),
-        source=over(source),
+        source=examples_phrase(source),
     )
     chosen_dot = (relation, chosen.layer, chosen.head)
     clickable(figure, key="relation_dots", chosen=chosen_dot, selection="relation", take=take)

@@ -25,7 +25,7 @@ from app_pages.heads.relations_tab import followed_relations, relation_table
 from app_pages.heads.table_download import TableFile, choose_table_file
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
-from app_pages.subject.stored_results import over
+from app_pages.subject.stored_results import examples_phrase
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import sentence
@@ -92,7 +92,7 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Hea
                     numbers,
                     rows,
                     measures,
-                    "" if relations is None else over(relations.source),
+                    "" if relations is None else examples_phrase(relations.source),
                     subject.checkpoint if isinstance(subject, LiveSubject) else "",
                 )
             )

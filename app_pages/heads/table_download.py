@@ -11,7 +11,7 @@ from app_pages.controls.heads_controls import HERE
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import ABLATION_COLUMNS, Head, HeadNumbers
 from app_pages.show.download import name_parts
-from app_pages.subject.stored_results import over
+from app_pages.subject.stored_results import examples_phrase
 from viz.builders.number_format import format_number, percent
 from viz.export.safe_text import file_name
 from viz.export.save import MIME, frame_csv, latex_table
@@ -47,7 +47,7 @@ class TableFile:
         """Plain text on what was measured, for the note below the LaTeX table."""
         values = "Numbers of one input"
         if self.numbers.chosen_data != HERE and self.numbers.stored is not None:
-            values = f"Means over {over(self.numbers.stored.source)}"
+            values = f"Means over {examples_phrase(self.numbers.stored.source)}"
         note = f"{values}{f', encoder {self.encoder}' * bool(self.encoder)}."
         if self.measured_over:
             note += f" Relation: share of its links that the head follows, over {self.measured_over}."
@@ -75,7 +75,7 @@ class TableFile:
         for name in COLUMNS:
             title, spread = self._title(name), self.numbers.spreads.get(name)
             if name in self.numbers.on_this_input:
-                is_fall = name in ABLATION_COLUMNS and self.numbers.answer.signed
+                is_fall = name in ABLATION_COLUMNS and self.numbers.answer.is_signed
                 here = f"{title} (fall of the answer)" if is_fall else title
                 here += ", this input" if self.numbers.spreads else ""
                 columns[here] = self._of_heads(self.numbers.on_this_input[name])

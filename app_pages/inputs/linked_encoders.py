@@ -4,7 +4,7 @@ import streamlit as st
 
 from app_pages.controls.input_controls import KIND
 from app_pages.subject.encoders import DIGIT, PICTURE, kind_of
-from app_pages.subject.session_encoders import open_, opened, remove, uploads
+from app_pages.subject.session_encoders import add_opened, opened_encoders, remove, uploads
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.huggingface.inner_encoders import split_name
@@ -18,7 +18,7 @@ _GONE_KEY, _GONE_SECOND_KEY, _INSTEAD_KEY = "own_gone", "own_gone_second", "own_
 def open_linked_encoders() -> None:
     """Opens the encoders that the address names and records which do not exist; called before a page is drawn."""
     shipped, missing = checkpoint.available(), {}
-    for name in opened():
+    for name in opened_encoders():
         if (reason := _missing(name)) is not None:
             remove(name)
             missing[name] = reason
@@ -26,12 +26,12 @@ def open_linked_encoders() -> None:
         linked = st.query_params.get(key)
         if linked is None:
             continue
-        if linked in shipped or linked in opened():
+        if linked in shipped or linked in opened_encoders():
             continue
         if (reason := missing.get(linked) or _missing(linked)) is not None:
             missing[linked] = reason
             continue
-        open_(linked)
+        add_opened(linked)
         with st.spinner("Reading the encoder …"):  # its files are hashed, once
             kind = kind_of(linked)
             if "kind" not in st.query_params and "kind" not in st.session_state and kind in (DIGIT, PICTURE):

@@ -12,7 +12,7 @@ from app_pages.inputs.input_list import Item
 from app_pages.subject import cache, encoders
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import encoded_text
-from app_pages.toolkit.markdown import beginning, counted
+from app_pages.toolkit.markdown import counted, first_names
 from app_pages.toolkit.stoppable import in_steps
 from model.inputs import Input, Text
 from model.inputs.text import Encoded
@@ -42,7 +42,7 @@ def readable_inputs(
     if unreadable:
         reason = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
         n_unreadable_text = counted(len(unreadable), "text" if config.is_text else "picture")
-        named = beginning(
+        named = first_names(
             [items[number].name or f"number {number + 1:,}" for number in unreadable], MOST_NAMED
         )
         notes.append(f"{n_unreadable_text} left out, {reason}: {named}.")

@@ -119,8 +119,8 @@ def _draw_description(subject: FileSubject) -> None:
     ]
     if isinstance(weights := settings.get("weights_sha256"), str):
         lines.append(f"weights (SHA-256): {as_code(weights[:16])}")
-    if subject.limits:
-        lines.append(subject.limits)
+    if subject.limit_sentences:
+        lines.append(subject.limit_sentences)
     st.caption("  \n".join(lines))
     name, text = settings.get("checkpoint"), settings.get("text")
     if isinstance(text, str) and isinstance(name, str) and _is_available(name, weights):

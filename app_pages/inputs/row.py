@@ -113,7 +113,7 @@ class _Row:
         if (subject := self.open_record()) is None:
             draw_first_upload()
             st.stop()
-        for sentence in filter(None, (subject.limits, subject.odd_rows)):
+        for sentence in filter(None, (subject.limit_sentences, subject.odd_rows_sentence)):
             st.caption(sentence)
         keep_query(subject.record)
         return subject
@@ -161,8 +161,10 @@ class _Row:
             answer(subject.record) if with_answer else "",
         )
         session_encoders.say_on_cpu(name)
-        if subject.left_out:
-            st.caption(f"The text is too long for the encoder, which leaves out the {subject.left_out}.")
+        if subject.left_out_phrase:
+            st.caption(
+                f"The text is too long for the encoder, which leaves out the {subject.left_out_phrase}."
+            )
         say_unknown(subject, is_said=is_said and with_answer and bool(unknown_sentence(subject.record)))
         for note in encoder.notes:
             st.caption(plain(note))
@@ -308,11 +310,11 @@ def say_unknown(
     """Writes how many tokens are unknown, after the words `before`, unless that `is_said` elsewhere. If the encoder would know
     separate characters, also draws a button that puts spaces between them; `box` is the control of the text.
     """
-    if not subject.unknown or not isinstance(subject.model_input, Text):
+    if not subject.unknown_phrase or not isinstance(subject.model_input, Text):
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"unknown_{box.key}"):
         if not is_said:
-            st.caption(f"{before}{subject.unknown}.", width="content")
+            st.caption(f"{before}{subject.unknown_phrase}.", width="content")
         if (separated := _with_spaces_between(subject.checkpoint, subject.model_input)) is not None:
             st.button(
                 "Separate the characters",

@@ -11,7 +11,7 @@ from app_pages.show.changed_head import draw_changed_input
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject import as_python
-from app_pages.subject.answer import DISTANCE, whole_answer
+from app_pages.subject.answer import DISTANCE_HEADING, whole_answer
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, answers_expression
 from app_pages.toolkit.expression import call
@@ -47,7 +47,7 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
             answer = whole_answer(record)
             tell(answer.change_sentence(after.title, after.subject))
             if t != 1:
-                st.markdown(answer.more_of_change(after.subject))
+                st.markdown(answer.change_details(after.subject))
             hint = "A click on a point of the curve sets the temperature. " if record.has_classes else ""
             st.caption(
                 f"{hint}{_undivided_sentence(record.config)} The encoder was trained at $T = 1$ alone. "
@@ -96,7 +96,7 @@ def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: di
                 stage_curves,
                 distances,
                 list(map(temperature_label, TEMPERATURES)),
-                y_title=DISTANCE,
+                y_title=DISTANCE_HEADING,
                 x_title="temperature T",
             ),
             key="inside_temperatures",

@@ -16,7 +16,7 @@ from app_pages.show.show import clickable
 from app_pages.subject.as_python import computed
 from app_pages.toolkit.expression import call
 from app_pages.toolkit.markdown import as_code, plain
-from model.decompositions.score_parts import OTHERS, ScoreParts, score_parts
+from model.decompositions.score_parts import OTHERS_NAME, ScoreParts, score_parts
 from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
 from viz.builders.number_format import format_number, head_name
 from viz.inside.score_products import score_products
@@ -111,8 +111,8 @@ def _draw_parts(view: View) -> None:
     )
     total, recorded = (format_number(number, ".6g") for number in (parts.total, parts.recorded))
     others = (
-        f" “{OTHERS}”: the sum of all but the {MOST_PARTS} largest of {len(parts.query)} parts."
-        if OTHERS in products.index
+        f" “{OTHERS_NAME}”: the sum of all but the {MOST_PARTS} largest of {len(parts.query)} parts."
+        if OTHERS_NAME in products.index
         else ""
     )
     st.caption(
@@ -163,11 +163,11 @@ def _parts_sentence(parts: ScoreParts) -> str:
 
 
 def _largest_sentence(view: View, products: pd.DataFrame) -> str:
-    named = products.drop(index=OTHERS, columns=OTHERS, errors="ignore").stack()
+    named = products.drop(index=OTHERS_NAME, columns=OTHERS_NAME, errors="ignore").stack()
     largest = named.abs().idxmax()
     factors = (
         f"{plain(name)} of {as_code(view.name(position))}"
         for name, position in zip(largest, (view.query, view.key), strict=True)
     )
-    where = f" outside “{OTHERS}”" * (OTHERS in products.index)
+    where = f" outside “{OTHERS_NAME}”" * (OTHERS_NAME in products.index)
     return f"Largest cell{where}: {' × '.join(factors)}: **{format_number(named[largest], '+.3g')}**."

@@ -20,10 +20,10 @@ from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.subject import cache, encoders
 from app_pages.subject.cache import Checkpoint
-from app_pages.subject.stored_results import heads_of, over, session_heads
+from app_pages.subject.stored_results import examples_phrase, heads_of, session_heads
 from app_pages.subject.subject import encoded_text
 from app_pages.toolkit.markdown import plain, sentence
-from app_pages.toolkit.stoppable import begin_anew, is_wanted, progress, until_done
+from app_pages.toolkit.stoppable import forget_stopped, is_wanted, progress, until_done
 from model.atlas.measure_dataset import measure_listed_inputs
 from model.inputs import Input, Text
 from viz.builders.number_format import percent
@@ -157,7 +157,7 @@ def _measure_heads(name: Checkpoint, items: tuple[Item, ...], predictions: Predi
         return
     session_heads()[name] = measured
     st.session_state.setdefault(_MEASURED_ITEMS_KEY, {})[name] = items
-    begin_anew(what)  # its result is held above, and another list may take its place
+    forget_stopped(what)  # its result is held above, and another list may take its place
 
 
 def _draw_link_to_heads(name: str) -> None:
@@ -165,7 +165,7 @@ def _draw_link_to_heads(name: str) -> None:
     unknown = f"; {percent(source.unknown)} of their tokens are unknown" if source.unknown else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
-            f"All heads are measured over {plain(over(source))}, for this session alone{unknown}.",
+            f"All heads are measured over {plain(examples_phrase(source))}, for this session alone{unknown}.",
             width="content",
         )
         st.button(
@@ -179,7 +179,9 @@ def _go_to_heads(name: str) -> None:
     choices = PART.to(TABLE), NUMBERS_OF.to(OVER)
     for choice in choices:
         choice.take()
-    notify(f"The data set is now {plain(over(session_heads()[name].source))}, for this session alone.")
+    notify(
+        f"The data set is now {plain(examples_phrase(session_heads()[name].source))}, for this session alone."
+    )
     go_to(HEADS, *(choice for choice in choices if choice.address_value))
 
 

@@ -11,7 +11,7 @@ from app_pages.inputs.input_list import Item
 from app_pages.inputs.read_list import in_list_order, readable_inputs, too_long
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint
-from app_pages.toolkit.markdown import beginning, counted
+from app_pages.toolkit.markdown import counted, first_names
 from model.config import ModelConfig
 from model.experiments.answers import (
     answers,
@@ -161,7 +161,7 @@ def _right_classes(
         )
     if unknown:
         named = ", ".join(f"“{label[:30]}”" for label in list(dict.fromkeys(unknown))[:3])
-        classes = beginning(config.class_names, MOST_NAMED)
+        classes = first_names(config.class_names, MOST_NAMED)
         notes.append(
             f"{counted(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
             f"number below {config.n_classes:,}."

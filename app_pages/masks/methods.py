@@ -101,7 +101,7 @@ def _draw_table(
 ) -> None:
     """Draws a row for each method: the texts that `cells` returns by column, and the answer."""
     rows = {
-        name: cells(result) | dict([answer.in_table(result.answers)]) for name, result in by_method.items()
+        name: cells(result) | dict([answer.table_texts(result.answers)]) for name, result in by_method.items()
     }
     st.table(pd.DataFrame(rows).T)
 

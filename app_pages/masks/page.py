@@ -137,10 +137,10 @@ def draw_padded_answers(before: Side, unmasked: Side, after: Side, answer: Answe
     """Draws the predictions for a text without padding, with masked padding, and with unmasked padding."""
     predictions(before, after, unmasked, key="masks_probabilities")
     masked_change, unmasked_change = (
-        format_number(answer.change_to(side.subject), "+.2g" if answer.signed else ".2g")
+        format_number(answer.change_to(side.subject), "+.2g" if answer.is_signed else ".2g")
         for side in (after, unmasked)
     )
-    change = plain(answer.change)
+    change = plain(answer.change_title)
     st.caption(
         f"{change[0].upper()}{change[1:]}, from the text without padding: {masked_change} where the padding is masked, {unmasked_change} where it is not."
     )
@@ -237,7 +237,7 @@ def draw_click_target(view: MaskedInput) -> None:
             take=lambda cells: block(BLOCKED_CELLS, (divmod(cell, n) for cell in cells)),
             stamp=" ".join(after.tokens),
             width="content",
-            rows=rows if view.choice.holds_in(*view.head) else None,
+            rows=rows if view.choice.applies_to(*view.head) else None,
         )
         return
     if view.choice.kind == "cells":
@@ -324,7 +324,7 @@ def draw_maps(view: MaskedInput, *, with_pattern: bool) -> None:
     if not after.is_text:
         st.caption("r2c1: the patch in row 2, column 1, counted from 0.")
     scores = score_formula(after.record.config)
-    role = head_names(view.subject, *head).short
+    role = head_names(view.subject, *head).short_text
     with st.expander("How these maps come about", icon=":material/function:"):
         st.markdown(
             rf"{name}{role and f' ({role})'}: where a query (a row) may not see a key (a column), hatched, $-\infty$ is added to "

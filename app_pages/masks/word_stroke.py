@@ -124,7 +124,7 @@ def draw_word_stroke(view: MaskedInput) -> None:
             "allowed": (view.unmasked.record if view.hides else after).mask[row].tolist(),
             "hidden": view.blocked_keys() if view.hides else np.flatnonzero(~after.mask[row]).tolist(),
             "hides": view.hides,
-            "masks": view.choice.holds_in(*view.head),
+            "masks": view.choice.applies_to(*view.head),
             "exact": view.chosen.layer == 0,
             "query": view.query,
             "head": head_name(*view.head),

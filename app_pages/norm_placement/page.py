@@ -19,7 +19,7 @@ from app_pages.norm_placement.claim_row import WIDTHS, draw_row
 from app_pages.show.parts_of_answer import draw_parts_of_answer
 from app_pages.show.show import show
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
-from app_pages.subject.stored_results import layers_of, over, results_expression
+from app_pages.subject.stored_results import examples_phrase, layers_of, results_expression
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import call
@@ -168,7 +168,7 @@ def _draw_lengths() -> None:
         height=_FIGURE_HEIGHT,
     )
     show(figure, key="norm_lengths")
-    sources = " and ".join(dict.fromkeys(over(results.source) for results in layers if results))
+    sources = " and ".join(dict.fromkeys(examples_phrase(results.source) for results in layers if results))
     st.caption(
         f"From the end of L0 to the end of the last layer: × {_growth_text(pre)} in pre-LN; × {_growth_text(post)} in post-LN, where norms reset the length.",
         help=f"Two encoders of film reviews, one of each. Line and band: mean and standard deviation over {sources}.",

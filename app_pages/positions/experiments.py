@@ -22,7 +22,7 @@ from app_pages.show.prediction import prediction
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import NUMBERS, beside, tell
 from app_pages.subject import as_python, cache
-from app_pages.subject.answer import DISTANCE, whole_answer
+from app_pages.subject.answer import DISTANCE_HEADING, whole_answer
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, answers_expression
@@ -159,7 +159,9 @@ def _draw_many_orders(subject: LiveSubject, seed: int) -> None:
                 cosine_distance, as_python.record(without_positions).pooled, by_condition[1]
             ),
         }
-        figure = call(stage_curves, changes, list(map(str, range(N_SEEDS))), y_title=DISTANCE, x_title="seed")
+        figure = call(
+            stage_curves, changes, list(map(str, range(N_SEEDS))), y_title=DISTANCE_HEADING, x_title="seed"
+        )
         show(figure, key="positions_pooled_by_order")
         return
     predicted = int(record.probabilities.argmax())
@@ -242,7 +244,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
             stage_curves,
             {"shifted": moved},
             list(map(str, shifts)),
-            y_title=DISTANCE,
+            y_title=DISTANCE_HEADING,
             x_title=f"shift k, in {unit}",
         )
         show(figure, key="positions_pooled_by_shift")

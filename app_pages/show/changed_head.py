@@ -11,7 +11,13 @@ from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import show
 from app_pages.show.side_predictions import beside
 from app_pages.subject.as_python import encoder, model_input, record
-from app_pages.subject.two_sides import Side, difference, head_patterns, put_back, same_position
+from app_pages.subject.two_sides import (
+    Side,
+    corresponding_position,
+    difference,
+    head_patterns,
+    in_input_order,
+)
 from app_pages.toolkit.expression import call
 from model.inputs import Picture, preprocessed_picture
 from model.measures.changes import largest_change
@@ -44,7 +50,7 @@ def draw_changed_input(
     """Draws the input of `side` coloured by the head's weights for one query, which is given as a position of `before`; a click
     chooses another query.
     """
-    position = same_position(before, side, query)
+    position = corresponding_position(before, side, query)
     assert position is not None  # both sides read the same tokens
     source, picture = record(side.subject), None
     if not side.is_text:
@@ -90,10 +96,10 @@ def draw_changed_maps(
         else:
             side = before if kind == "before" else after
             heading = f"{side.title}, {name}"
-            source, own_query = record(side.subject), same_position(before, side, query)
+            source, own_query = record(side.subject), corresponding_position(before, side, query)
             pattern, mask, tokens = source.pattern[head], source.mask[head], source.tokens
             if is_order_restored:
-                pattern, mask = put_back(side, pattern), put_back(side, mask)
+                pattern, mask = in_input_order(side, pattern), in_input_order(side, mask)
                 tokens, own_query = record(before.subject).tokens, query
             figure = call(
                 weight_heatmap,

@@ -15,7 +15,7 @@ from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.expression import Expression, call
-from app_pages.toolkit.markdown import beginning, plain
+from app_pages.toolkit.markdown import first_names, plain
 from app_pages.toolkit.stoppable import progress, until_done
 from model.decompositions.answer_effects import AnswerEffects, answer_effects
 from model.decompositions.answer_parts import AnswerParts, answer_parts
@@ -110,7 +110,7 @@ def _class_options(sides: tuple[Side, Side], answers: tuple[Explained, Explained
     classes.
     """
     config, number = sides[0].subject.loaded.config, answers[0]
-    predicted = [side.predicted for side in sides]
+    predicted = [side.predicted_class_name for side in sides]
     if not isinstance(number, int) or not config.chooses_class or None in predicted:
         return {}
     names = config.class_names
@@ -129,7 +129,7 @@ def _result_expression(function: Callable[..., Any], subject: LiveSubject, answe
 
 def _classes_clause(side: Side) -> str:
     names = side.subject.loaded.config.class_names
-    answers = f"answers {beginning(names, _MOST_CLASSES)}" if names else "has no classes"
+    answers = f"answers {first_names(names, _MOST_CLASSES)}" if names else "has no classes"
     return plain(f"{side.title} {answers}")
 
 

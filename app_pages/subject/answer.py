@@ -36,35 +36,36 @@ from viz.builders.number_format import (
 )
 from viz.builders.token_label import label
 
-MOST_POSITIONS = 64  # of more it would take too long
+MAX_TRIED_POSITIONS = 64  # to hide each position of a longer input in turn would take too long
 
 
-POOLED = "pooled state (cosine distance)"
-DISTANCE = "cosine distance of the pooled state"
+POOLED_STATE_TITLE = "pooled state (cosine distance)"
+DISTANCE_HEADING = "cosine distance of the pooled state"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer(ABC):
     """Base class of the three kinds of answer to one input without any intervention.
 
-    The argument `answers` [*interventions, answer] is what experiments return if they are given `for_experiments`.
+    The argument `answers` of its methods is an array [*interventions, answer] that an experiment returned for this
+    answer: logits of the classes, log P of the masked word, or pooled states.
     """
 
-    signed: ClassVar[bool] = True  # whether changes rise and fall, in nats; a distance does neither
-    rounding: ClassVar[float] = ROUNDING  # changes up to this are none
-    ends: ClassVar[tuple[str, str]] = ("falls", "rises")  # of a colour scale of changes
-    scale: ClassVar[str]  # what is measured: changes on one scale can be compared
+    is_signed: ClassVar[bool] = True  # whether changes have a sign; cosine distances have none
+    rounding: ClassVar[float] = ROUNDING  # a change of at most this size is rounding error
+    scale_ends: ClassVar[tuple[str, str]] = ("falls", "rises")  # names of the ends of a colour scale
+    scale: ClassVar[str]  # what is measured, "the log-odds"; changes of the same scale can be compared
 
     record: AttentionRecord  # of the input
     noun: str  # in Markdown: "the prediction"
-    quoted: str  # as the encoder gives it, as plain text: "“positive”"
-    unit: str  # behind the number of a change: "log-odds of positive"
-    change: str  # as a title: "change of the log-odds of positive, in nats"
-    change_of_any: str  # the same over several inputs
-    fall: str  # "fall of the log-odds of positive, nats"
-    hidden: str  # what colours mean where a token is hidden; {unit} is a token or a patch
-    loss: str  # whose gradient tells the importance of a head, in Markdown
-    value_clause: str = ""  # what the answer is, as plain text; "" if that has no name
+    quoted_answer: str  # as the encoder gives it, as plain text: "“positive”"
+    unit: str  # stands after the number of a change: "log-odds of positive"
+    change_title: str  # "change of the log-odds of positive, in nats"
+    change_title_over_inputs: str  # the same for changes over several inputs
+    fall_title: str  # "fall of the log-odds of positive, nats"
+    colour_note: str  # what a colour says of hiding a token; {unit} stands for "token" or "patch"
+    loss_phrase: str  # in Markdown: the loss whose gradient is the importance of a head
+    value_clause: str = ""  # "the encoder says positive (96.7%)", as plain text; "" for a pooled state
     word: MaskedWord | None = None
 
     @property
@@ -74,7 +75,7 @@ class Answer(ABC):
 
     @property
     def for_parts(self) -> Explained:
-        """What to pass as `answer` to `answer_parts`: the masked word, or None for the class or pooled state."""
+        """What to pass as `answer` to `answer_parts`: the masked word, the index of the class, or None for the pooled state."""
         return self.word
 
     @abstractmethod
@@ -85,124 +86,134 @@ class Answer(ABC):
 
     @abstractmethod
     def changes_expression(self, record: Expression, answers: Expression) -> Expression:
-        """The `changes`, as an expression."""
+        """What `changes` returns for the `answers`, as an expression; `record` is that of the input."""
 
     def falls(self, answers: np.ndarray) -> np.ndarray:
-        """Falls [*interventions] of this answer: in nats, negative if it gets more probable; or cosine distances of the pooled
-        state.
+        """Falls [*interventions] of this answer: its changes with the opposite sign, in nats; or cosine distances of
+        the pooled state, which have no sign.
         """
-        return -self.changes(answers) if self.signed else self.changes(answers)
+        return -self.changes(answers) if self.is_signed else self.changes(answers)
 
     def falls_expression(self, record: Expression, answers: Expression) -> Expression:
-        """The `falls`, as an expression."""
+        """What `falls` returns for the `answers`, as an expression; `record` is that of the input."""
         changes = self.changes_expression(record, answers)
-        return call(np.negative, changes) if self.signed else changes
+        return call(np.negative, changes) if self.is_signed else changes
 
     @abstractmethod
     def change_to(self, after: LiveSubject) -> float:
-        """Change from this answer to that of the subject `after`; NaN if that has no such answer."""
-
-    @abstractmethod
-    def change_sentence(self, what: str, after: LiveSubject) -> str:
-        """Sentence on how the answer changes in `after`, as plain text. It begins with `what`, a clause that names the
-        intervention.
+        """Change from this answer to that of `after`, the same subject under an intervention; NaN if [MASK] is no
+        longer at its position, or if a pooled state is all zeros.
         """
 
-    def more_of_change(self, _after: LiveSubject) -> str:
-        """Further sentences on the change, with numbers that `change_sentence` leaves out."""
+    @abstractmethod
+    def change_sentence(self, intervention_clause: str, after: LiveSubject) -> str:
+        """Sentence, as plain text, on how this answer changes to that of `after`, the same subject under an
+        intervention. It begins with the `intervention_clause`, such as "Without this head".
+        """
+
+    def change_details(self, _after: LiveSubject) -> str:
+        """Further sentences on the change, such as by how much the log-odds fall, which `change_sentence` leaves out;
+        "" if there are none.
+        """
         return ""
 
     @abstractmethod
-    def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
-        """Size of a mean change in two texts: the words before the number, and the number, with `sd`, its standard deviation, if
-        given.
+    def shift_texts(self, mean: float, sd: float | None = None) -> tuple[str, str]:
+        """The `mean` of changes as the words before its number and the number, such as ("the prediction shifts by",
+        "3.1%"), with ± `sd`, the standard deviation, if that is given.
         """
 
     @abstractmethod
-    def without(self, token: str, answers: np.ndarray) -> str:
-        """Clause, as Markdown, with the answer when `token` is hidden, from `answers` [answer]."""
+    def clause_without(self, token: str, answers: np.ndarray) -> str:
+        """Clause, as Markdown, on the answer before and after `token` is hidden, such as "P(positive) is 97%; without
+        film it is 91% (-1.10 in log-odds)"; `answers` [answer] is the answer without the token.
+        """
 
     @abstractmethod
-    def in_table(self, answers: np.ndarray) -> tuple[str, str]:
-        """Heading and cell text for the answer in `answers` [answer]."""
+    def table_texts(self, answers: np.ndarray) -> tuple[str, str]:
+        """Heading of a table's column and text of its cell for the answer in `answers` [answer]: ("prediction",
+        "positive, 96.7%").
+        """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassAnswer(Answer):
-    """One of several classes, measured by its log-odds: the predicted class, or another one given by `followed`."""
+    """One of several classes, measured by its log-odds: the predicted class, or another one given by `class_index`."""
 
     scale: ClassVar[str] = "the log-odds"
     record: ForwardRecord
-    followed: int
-    name: str
+    class_index: int
+    class_name: str
 
     @property
     def for_parts(self) -> Explained:
-        return self.followed
+        return self.class_index
 
     @classmethod
-    def of(cls, record: ForwardRecord, followed: int | None = None) -> "ClassAnswer":
-        """The answer of the class with index `followed`; None for the predicted class."""
-        followed = int(record.logits.argmax()) if followed is None else followed
-        name = record.class_names[followed]
+    def of(cls, record: ForwardRecord, class_index: int | None = None) -> "ClassAnswer":
+        """The answer of the class with index `class_index`; None for the predicted class."""
+        class_index = int(record.logits.argmax()) if class_index is None else class_index
+        name = record.class_names[class_index]
         return cls(
             record=record,
-            followed=followed,
-            name=name,
+            class_index=class_index,
+            class_name=name,
             noun="the prediction",
-            quoted=f"“{label(name, 14)}”",
+            quoted_answer=f"“{label(name, 14)}”",
             unit=f"log-odds of {name}",
-            change=f"change of the log-odds of {name}, in nats",
-            change_of_any="change of the log-odds of the predicted class, in nats",
-            fall=f"fall of the log-odds of {name}, nats",
-            hidden=f"Gold: speaks for “{name}”; purple: against it.",
-            loss="the cross-entropy with the predicted class (Michel et al. take the right one)",
-            value_clause=f"the encoder says {name} ({percent(share_below_one(record.probabilities, followed))})",
+            change_title=f"change of the log-odds of {name}, in nats",
+            change_title_over_inputs="change of the log-odds of the predicted class, in nats",
+            fall_title=f"fall of the log-odds of {name}, nats",
+            colour_note=f"Gold: speaks for “{name}”; purple: against it.",
+            loss_phrase="the cross-entropy with the predicted class (Michel et al. take the right one)",
+            value_clause=f"the encoder says {name} ({percent(share_below_one(record.probabilities, class_index))})",
         )
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
-        return class_changes(self.record, answers, self.followed)
+        return class_changes(self.record, answers, self.class_index)
 
     def changes_expression(self, record: Expression, answers: Expression) -> Expression:
-        return call(class_changes, record, answers, self.followed)
+        return call(class_changes, record, answers, self.class_index)
 
     def change_to(self, after: LiveSubject) -> float:
         return float(self.changes(after.record.logits))
 
-    def change_sentence(self, what: str, after: LiveSubject) -> str:
+    def change_sentence(self, intervention_clause: str, after: LiveSubject) -> str:
         before, changed = self.record.probabilities, after.record.probabilities
         new_class = int(changed.argmax())
-        old, new = share_below_one(before, self.followed), share_below_one(changed, self.followed)
+        old, new = share_below_one(before, self.class_index), share_below_one(changed, self.class_index)
         former, latter = percent(old), percent(new)
-        if new_class != self.followed:
+        if new_class != self.class_index:
             new_name, reached = self.record.class_names[new_class], share_below_one(changed, new_class)
             most, latter = format_distinct(reached, new, ".1%")
-            return f"{what}, the prediction changes from {self.name} ({former}) to {new_name} ({most}); {self.name} now has {latter}."
+            return f"{intervention_clause}, the prediction changes from {self.class_name} ({former}) to {new_name} ({most}); {self.class_name} now has {latter}."
         shares = f"{former} before, {latter} after"
         if former == latter:
             shares = f"{former}, as before" if old == new else f"{former} before and after"
-        return f"{what}, the prediction stays {self.name}: {shares}."
+        return f"{intervention_clause}, the prediction stays {self.class_name}: {shares}."
 
-    def more_of_change(self, after: LiveSubject) -> str:
-        old, new = (float(log_odds(record.logits, self.followed)) for record in (self.record, after.record))
+    def change_details(self, after: LiveSubject) -> str:
+        old, new = (
+            float(log_odds(record.logits, self.class_index)) for record in (self.record, after.record)
+        )
         shift = float(total_variation(self.record.probabilities, after.record.probabilities))
         return (
-            f"Log-odds of {plain(self.name)}: {format_number(old, '+.2f')} before, {format_number(new, '+.2f')} after: "
+            f"Log-odds of {plain(self.class_name)}: {format_number(old, '+.2f')} before, {format_number(new, '+.2f')} after: "
             f"{'falls' if new < old else 'rises'} by {format_number(abs(new - old), '.2f')}. Total variation of the prediction: {format_number(shift, '#.2g')}."
         )
 
-    def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
+    def shift_texts(self, mean: float, sd: float | None = None) -> tuple[str, str]:
         return "the prediction shifts by", percent(mean) if sd is None else percent_with_error(mean, sd)
 
-    def without(self, token: str, answers: np.ndarray) -> str:
+    def clause_without(self, token: str, answers: np.ndarray) -> str:
         now, then = (
-            percent(share_below_one(answers_of_logits(logits, "choice"), self.followed))
+            percent(share_below_one(answers_of_logits(logits, "choice"), self.class_index))
             for logits in (self.record.logits, answers)
         )
         change = format_number(float(self.changes(answers)), "+.2f")
-        return f"P({plain(self.name)}) is {now}; without {token} it is {then} ({change} in log-odds)"
+        return f"P({plain(self.class_name)}) is {now}; without {token} it is {then} ({change} in log-odds)"
 
-    def in_table(self, answers: np.ndarray) -> tuple[str, str]:
+    def table_texts(self, answers: np.ndarray) -> tuple[str, str]:
         values = answers_of_logits(answers, "choice")
         if np.isnan(values).any():
             return "prediction", "none: every probability is NaN"
@@ -215,54 +226,62 @@ class WordAnswer(Answer):
     """A word in place of [MASK], measured by its log P."""
 
     scale: ClassVar[str] = "log P"
-    value: float  # log P in nats
+    log_probability: float  # log P in nats
 
     @classmethod
     def of(cls, subject: LiveSubject, word: MaskedWord, name: str) -> "WordAnswer":
-        """The answer that is this `word`, with the display `name`, such as "“very” at [MASK]"."""
-        log_p, value = f"log P({name})", _log_probability(subject, word)
+        """The answer whose log P of this `word` is followed; `name` is how the word is shown, such as "“very” at
+        [MASK]".
+        """
+        log_p, log_p_value = f"log P({name})", _log_probability(subject, word)
         return cls(
             record=subject.record,
             word=word,
-            value=value,
+            log_probability=log_p_value,
             noun=plain(log_p),
-            quoted=name,
+            quoted_answer=name,
             unit=f"nats, {log_p}",
-            change=f"change of {log_p}, in nats",
-            change_of_any="change of log P(first guess at [MASK]), in nats",
-            fall=f"fall of {log_p}, nats",
-            hidden=f"Gold: speaks for {name}; purple: against it.",
-            loss=f"−{plain(log_p)}, in nats",
-            value_clause=f"{log_p} is {format_number(value, '+.3f')} nats, P {percent(float(np.exp(value)), 2)}",
+            change_title=f"change of {log_p}, in nats",
+            change_title_over_inputs="change of log P(first guess at [MASK]), in nats",
+            fall_title=f"fall of {log_p}, nats",
+            colour_note=f"Gold: speaks for {name}; purple: against it.",
+            loss_phrase=f"−{plain(log_p)}, in nats",
+            value_clause=f"{log_p} is {format_number(log_p_value, '+.3f')} nats, P {percent(float(np.exp(log_p_value)), 2)}",
         )
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
-        return np.asarray(answers[..., 0], np.float64) - self.value
+        return np.asarray(answers[..., 0], np.float64) - self.log_probability
 
     def changes_expression(self, _record: Expression, answers: Expression) -> Expression:
-        return call(np.subtract, call(answers[..., 0].astype, "float64"), self.value)
+        return call(np.subtract, call(answers[..., 0].astype, "float64"), self.log_probability)
 
     def change_to(self, after: LiveSubject) -> float:
         assert self.word is not None
         if self.word.position not in after.record.positions_with_role("mask"):
             return np.nan
-        return _log_probability(after, self.word) - self.value
+        return _log_probability(after, self.word) - self.log_probability
 
-    def change_sentence(self, what: str, after: LiveSubject) -> str:
-        return change_sentence(what, self.quoted, self.value, self.value + self.change_to(after))
+    def change_sentence(self, intervention_clause: str, after: LiveSubject) -> str:
+        return change_sentence(
+            intervention_clause,
+            self.quoted_answer,
+            self.log_probability,
+            self.log_probability + self.change_to(after),
+        )
 
-    def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
+    def shift_texts(self, mean: float, sd: float | None = None) -> tuple[str, str]:
         error = "" if sd is None else f" ± {format_number(sd, '.2f')}"
         return f"{self.noun} changes by", f"{format_number(mean, '+.2f')}{error} nats"
 
-    def without(self, token: str, answers: np.ndarray) -> str:
+    def clause_without(self, token: str, answers: np.ndarray) -> str:
         then = float(answers[0])
         now, after, change = (
-            format_number(number, "+.2f") for number in (self.value, then, then - self.value)
+            format_number(number, "+.2f")
+            for number in (self.log_probability, then, then - self.log_probability)
         )
         return f"{self.noun} is {now} nats; without {token} it is {after} ({change} nats)"
 
-    def in_table(self, answers: np.ndarray) -> tuple[str, str]:
+    def table_texts(self, answers: np.ndarray) -> tuple[str, str]:
         return f"{self.noun} in nats", format_number(float(answers[0]), "+.4g", otherwise="NaN")
 
 
@@ -270,19 +289,19 @@ class WordAnswer(Answer):
 class StateAnswer(Answer):
     """The pooled state of an encoder that chooses no class, measured by how far its direction turns (cosine distance)."""
 
-    signed: ClassVar[bool] = False
+    is_signed: ClassVar[bool] = False
     rounding: ClassVar[float] = ROUNDING_DISTANCE
-    ends: ClassVar[tuple[str, str]] = ("as before", "furthest")
+    scale_ends: ClassVar[tuple[str, str]] = ("as before", "furthest")
     scale: ClassVar[str] = "the cosine distance"
 
     noun: str = "the pooled state"
-    quoted: str = "the answer"
+    quoted_answer: str = "the answer"
     unit: str = "cosine distance"
-    change: str = POOLED
-    change_of_any: str = POOLED
-    fall: str = "cosine distance"
-    hidden: str = "The darker a {unit}, the further the pooled state moves without it (cosine distance)."
-    loss: str = r"$\ln |p|$ of the pooled state $p$"
+    change_title: str = POOLED_STATE_TITLE
+    change_title_over_inputs: str = POOLED_STATE_TITLE
+    fall_title: str = "cosine distance"
+    colour_note: str = "The darker a {unit}, the further the pooled state moves without it (cosine distance)."
+    loss_phrase: str = r"$\ln |p|$ of the pooled state $p$"
     reason: str = "the encoder has no classes"  # why the pooled state is measured
 
     def changes(self, answers: np.ndarray) -> np.ndarray:
@@ -294,7 +313,7 @@ class StateAnswer(Answer):
     def change_to(self, after: LiveSubject) -> float:
         return float(self.changes(after.record.pooled))
 
-    def change_sentence(self, what: str, after: LiveSubject) -> str:
+    def change_sentence(self, intervention_clause: str, after: LiveSubject) -> str:
         distance = self.change_to(after)
         if np.isnan(distance):
             clause = "the pooled state becomes, or was, all zeros, which have no direction"
@@ -302,24 +321,24 @@ class StateAnswer(Answer):
             clause = "the pooled state stays as it is"
         else:
             clause = f"the pooled state changes by a cosine distance of {format_number(distance, '.2g')}"
-        return f"{what}, {clause}; {self.reason}."
+        return f"{intervention_clause}, {clause}; {self.reason}."
 
-    def shift(self, mean: float, sd: float | None = None) -> tuple[str, str]:
+    def shift_texts(self, mean: float, sd: float | None = None) -> tuple[str, str]:
         error = "" if sd is None else f" ± {format_number(sd, '.1g')}"
         return "the pooled state turns by a cosine distance of", f"{format_number(mean, '.2g')}{error}"
 
-    def without(self, token: str, answers: np.ndarray) -> str:
+    def clause_without(self, token: str, answers: np.ndarray) -> str:
         return (
             f"without {token} the pooled state moves by {format_number(float(self.changes(answers)), '.2g')}"
         )
 
-    def in_table(self, answers: np.ndarray) -> tuple[str, str]:
-        return DISTANCE, format_number(float(self.changes(answers)), ".4g", otherwise="NaN")
+    def table_texts(self, answers: np.ndarray) -> tuple[str, str]:
+        return DISTANCE_HEADING, format_number(float(self.changes(answers)), ".4g", otherwise="NaN")
 
 
 def whole_answer(record: AttentionRecord) -> ClassAnswer | StateAnswer:
-    """The answer to the whole input, not to one masked word. For a record that holds only attention it is an unknown pooled
-    state.
+    """The answer to the whole input, not to one masked word: the predicted class if the encoder chooses one, else the
+    pooled state. For a record that holds only attention it is a pooled state whose value is unknown.
     """
     if record.has_classes:
         return ClassAnswer.of(cast(ForwardRecord, record))
@@ -329,16 +348,16 @@ def whole_answer(record: AttentionRecord) -> ClassAnswer | StateAnswer:
     return StateAnswer(record=record)
 
 
-def change_sentence(what: str, name: str, old: float, new: float) -> str:
+def change_sentence(intervention_clause: str, name: str, old: float, new: float) -> str:
     """Sentence, as plain text, on the change of log P of the masked word called `name` from `old` to `new`, in nats; changes
     below `ROUNDING` count as none.
     """
     if abs(new - old) <= ROUNDING:
-        return f"{what}, log P({name}) stays as it is: {format_number(old, '+.3f')} nats, P {percent(float(np.exp(old)), 2)}."
+        return f"{intervention_clause}, log P({name}) stays as it is: {format_number(old, '+.3f')} nats, P {percent(float(np.exp(old)), 2)}."
     direction = "falls" if new < old else "rises"
     numbers = " to ".join(format_distinct(old, new, "+.3f"))
     shares = f"P {percent(float(np.exp(old)), 2)} before, {percent(float(np.exp(new)), 2)} after"
-    return f"{what}, log P({name}) {direction}: from {numbers} nats, {format_number(new - old, '+.3f' if abs(new - old) >= 0.0005 else '+.2g')} nats. {shares}."
+    return f"{intervention_clause}, log P({name}) {direction}: from {numbers} nats, {format_number(new - old, '+.3f' if abs(new - old) >= 0.0005 else '+.2g')} nats. {shares}."
 
 
 def _log_probability(subject: LiveSubject, word: MaskedWord) -> float:
@@ -348,19 +367,21 @@ def _log_probability(subject: LiveSubject, word: MaskedWord) -> float:
 
 
 class InfluentialPosition(NamedTuple):
-    """A position, how the answer changes when it is hidden from all queries, and whether the predicted class does."""
+    """A position, and how the answer changes when that position is hidden from all queries."""
 
     position: int
     change: float  # fall of the predicted class's log-odds; without classes the cosine distance of the pooled state
-    changes_class: bool  # whether another class is predicted then
+    changes_class: bool  # whether another class is predicted without it
 
 
 @cached
 def most_influential_position(subject: LiveSubject) -> InfluentialPosition | None:
-    """The word or patch whose hiding changes the answer most; None if there is none, or too many to try."""
+    """The word or patch without which the answer changes most; None if there is none, or if the input has more than
+    `MAX_TRIED_POSITIONS` positions.
+    """
     record = subject.record
     positions = record.positions_with_role("word", "continuation", "patch", "unknown")
-    if not positions or len(record) > MOST_POSITIONS:
+    if not positions or len(record) > MAX_TRIED_POSITIONS:
         return None
     interventions = tuple(map(without_keys, positions))
     answers = cache.of(probabilities, subject.checkpoint, (subject.model_input,), interventions, LOGITS)[0]

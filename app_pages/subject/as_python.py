@@ -19,7 +19,7 @@ from model.measures.word_view import view
 from model.record.record_file import read
 from model.sources.names import HUB
 
-_OWN_FILE = "picture.png"  # where the picture of a reader is
+_PICTURE_FILE = "picture.png"  # stands in the code for the file of the reader's own picture
 
 
 def encoder(name: cache.Checkpoint) -> Expression:
@@ -58,7 +58,7 @@ def _picture(picture: Picture) -> Expression:
         if np.array_equal(shipped_inputs.example_picture(path.stem), array):
             folder = Expression(lambda: digits, lambda script: script.write(digits)).EXAMPLES
             return call(Picture.of, call(read_picture, call(folder.joinpath, path.name)))
-    return call(Picture.of, call(read_picture, _OWN_FILE))
+    return call(Picture.of, call(read_picture, _PICTURE_FILE))
 
 
 def record(subject: Subject) -> Expression:

@@ -43,18 +43,21 @@ Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")
 
 MB = 2**20
-PLAIN = {str, int, float, bool, type(None)}  # a history may hold a million, so these are looked at first
-BREAK = 10  # seconds from giving freed memory back to the system to the next time
-LEAST_MB = 2048  # two encoders of BERT-base's size, and what each makes of 512 tokens
-SHARE = 4  # a page about ModernBERT-base needs 2.2 GB at 512 tokens: it fits into a quarter of 16 GB
+# a history may hold a million of these, so they are looked at first
+PLAIN_TYPES = {str, int, float, bool, type(None)}
+RELEASE_INTERVAL = 10  # seconds between two returns of freed memory to the system
+MIN_CACHE_MB = 2048  # room for two encoders of BERT-base's size, and what each makes of 512 tokens
+MEMORY_DIVISOR = (
+    4  # the cache takes a quarter of the memory; a page about ModernBERT-base needs 2.2 GB at 512 tokens
+)
 
 
 class Key(NamedTuple):
     """Key of a value: the function that made it, the encoders (name, fingerprint), and its plain arguments."""
 
-    maker: str  # module and name of the function
+    function_name: str  # module and name of the function
     encoders: tuple[tuple[str, str], ...]  # name and fingerprint
-    values: Hashable
+    arguments: Hashable
 
 
 @dataclass
@@ -65,7 +68,7 @@ class _Run:
     values: dict[Hashable, Any] = field(default_factory=dict)
 
 
-_run: ContextVar[_Run | None] = ContextVar("run", default=None)
+_current_run: ContextVar[_Run | None] = ContextVar("run", default=None)
 
 
 @contextmanager
@@ -74,11 +77,11 @@ def one_run() -> Iterator[None]:
     twice.
     """
     run = _Run()
-    token = _run.set(run)
+    token = _current_run.set(run)
     try:
         yield
     finally:
-        _run.reset(token)
+        _current_run.reset(token)
         run.values.clear()  # a copy of the context that something made meanwhile may live on
 
 
@@ -91,21 +94,21 @@ class Cache:
     def __init__(self, n_bytes: int) -> None:
         self._lock = Lock()
         self._stored = _StoredValues(n_bytes, getsizeof=lambda sized: sized[1])
-        self._makers: WeakValueDictionary[Hashable, Lock] = WeakValueDictionary()  # one lock a key
-        self._handed_back = monotonic()
+        self._locks: WeakValueDictionary[Hashable, Lock] = WeakValueDictionary()  # one lock a key
+        self._last_release = monotonic()
 
     def get(self, key: Hashable, make: Callable[[], Value], spinner: str | None = None) -> Value:
         """The value stored under `key` or held by this run; else the result of `make`, which is then stored. An exception of
         `make` is not stored.
         """
-        held = (_run.get() or _Run()).values
+        run_values = (_current_run.get() or _Run()).values
         with self._lock:
             if key in self._stored:
-                held[key] = self._stored[key][0]
-            if key in held:
-                return held[key]
-            maker = self._makers.setdefault(key, Lock())
-        with _spinner(spinner), maker:
+                run_values[key] = self._stored[key][0]
+            if key in run_values:
+                return run_values[key]
+            key_lock = self._locks.setdefault(key, Lock())
+        with _spinner(spinner), key_lock:
             with self._lock:
                 stored = self._stored.get(key)
             if stored is not None:  # made while this thread waited
@@ -116,36 +119,36 @@ class Cache:
                     if isinstance(part, np.ndarray):
                         part.setflags(write=False)
                 self._keep(key, value)
-        held[key] = value
+        run_values[key] = value
         return value
 
     def clear(self) -> None:
         """Drops all values, those that this run holds too."""
         self.forget(lambda _: True)
 
-    def forget(self, which: Callable[[Hashable], bool]) -> None:
-        """Drops the values whose keys the predicate `which` accepts, including those that this run holds."""
-        self.drop_stored(which)
-        run = _run.get() or _Run()
-        for key in filter(which, list(run.values)):
+    def forget(self, accepts: Callable[[Hashable], bool]) -> None:
+        """Drops the values whose keys satisfy the predicate `accepts`, including those that this run holds."""
+        self.drop_stored(accepts)
+        run = _current_run.get() or _Run()
+        for key in filter(accepts, list(run.values)):
             del run.values[key]
 
-    def drop_stored(self, which: Callable[[Hashable], bool] = lambda _: True) -> None:
-        """Drops the stored values whose keys the predicate `which` accepts, by default all; values that a run holds stay in
-        memory until its end.
+    def drop_stored(self, accepts: Callable[[Hashable], bool] = lambda _: True) -> None:
+        """Drops the stored values whose keys satisfy the predicate `accepts`, by default all; values that a run holds
+        stay in memory until its end.
         """
         with self._lock:
-            for key in filter(which, list(self._stored)):
+            for key in filter(accepts, list(self._stored)):
                 del self._stored[key]
 
     def _keep(self, key: Hashable, value: Any) -> None:
         size = size_of((key, value))
         with self._lock:
             self._stored.keep(key, value, size)
-            is_time = monotonic() - self._handed_back > BREAK
-            if is_time:
-                self._handed_back = monotonic()
-        if is_time:
+            is_release_due = monotonic() - self._last_release > RELEASE_INTERVAL
+            if is_release_due:
+                self._last_release = monotonic()
+        if is_release_due:
             release_memory()  # without it, freed memory between cached arrays grew a server by a quarter of a gigabyte
 
 
@@ -165,7 +168,11 @@ class _StoredValues(LRUCache):
         return key, (value, size)
 
     def _log(self, event: str, key: Hashable, size: int) -> None:
-        label = " of ".join([key.maker, *(name for name, _ in key.encoders)]) if isinstance(key, Key) else key
+        label = (
+            " of ".join([key.function_name, *(name for name, _ in key.encoders)])
+            if isinstance(key, Key)
+            else key
+        )
         cache_size = f"{len(self)} entries, {self.currsize / MB:,.1f} of {self.maxsize / MB:,.0f} MB"
         level = logging.INFO if size >= MB / 10 else logging.DEBUG
         log.log(level, "%s: %s, %.1f MB; cache: %s", event, label, size / MB, cache_size)
@@ -191,7 +198,7 @@ def _objects_inside(value: object) -> Iterator[object]:
 
 
 def _direct_contents(part: object) -> Iterable[object]:
-    if type(part) in PLAIN:
+    if type(part) in PLAIN_TYPES:
         return ()
     if isinstance(part, dict):
         return (*part, *part.values())
@@ -206,7 +213,7 @@ def _direct_contents(part: object) -> Iterable[object]:
 
 def _address_and_size(part: object) -> tuple[int, int]:
     """Address and size in bytes of an object's memory; for a view those of the array that it refers to."""
-    if type(part) in PLAIN:
+    if type(part) in PLAIN_TYPES:
         return id(part), sys.getsizeof(part)
     if isinstance(part, np.ndarray):
         while isinstance(part.base, np.ndarray):
@@ -228,13 +235,13 @@ def _spinner(text: str | None) -> Any:
 
 
 def _size_limit() -> int:
-    """Largest size of the cache in bytes: LOUPE_CACHE_MB, or else a quarter of the memory, and at least `LEAST_MB`.
+    """Largest size of the cache in bytes: LOUPE_CACHE_MB, or else a quarter of the memory, and at least `MIN_CACHE_MB`.
 
     Raises ValueError unless LOUPE_CACHE_MB is a whole number.
     """
     text = os.environ.get("LOUPE_CACHE_MB")
     if text is None:
-        return max(LEAST_MB * MB, (machine_memory() or 0) // SHARE)
+        return max(MIN_CACHE_MB * MB, (machine_memory() or 0) // MEMORY_DIVISOR)
     if not text.isascii() or not text.isdigit():
         raise ValueError(f"LOUPE_CACHE_MB is a number of megabytes, got {text!r}")
     return int(text) * MB
@@ -283,7 +290,7 @@ def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None
     ]
 
     @wraps(make)
-    def kept(*args: Any, **kwargs: Any) -> Any:
+    def cached_function(*args: Any, **kwargs: Any) -> Any:
         bound = expected.bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = bound.arguments
@@ -291,7 +298,7 @@ def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None
         names += [arguments[name].checkpoint for name in subjects]
         return keep(make, names, tuple(arguments.values()), lambda: make(*args, **kwargs), spinner)
 
-    return kept
+    return cached_function
 
 
 def keep(
@@ -328,7 +335,9 @@ def _move_to_cpu(names: set[str]) -> None:
     """Makes these encoders run on the CPU from now on, and reruns the page, which then says so at its top."""
     is_new = not names <= _on_cpu
     _on_cpu.update(names)
-    _cache.forget(lambda key: isinstance(key, Key) and key.maker == LOADED and key.encoders[0][0] in names)
+    _cache.forget(
+        lambda key: isinstance(key, Key) and key.function_name == LOADED_NAME and key.encoders[0][0] in names
+    )
     release_memory()
     if is_new:
         st.rerun()  # outside of a session this does nothing
@@ -343,7 +352,7 @@ def _function_name(make: Callable) -> str:
 
 def _fingerprint(name: str) -> str:
     """The hash of an encoder's files, computed once per run because a page needs it hundreds of times."""
-    fingerprints = (_run.get() or _Run()).fingerprints
+    fingerprints = (_current_run.get() or _Run()).fingerprints
     if name not in fingerprints:
         fingerprints[name] = checkpoint.fingerprint(name)
     return fingerprints[name]
@@ -380,4 +389,4 @@ def _read(name: str) -> Loaded:
     return checkpoint.load(name, "cpu")
 
 
-LOADED = _function_name(loaded)
+LOADED_NAME = _function_name(loaded)

@@ -6,7 +6,7 @@ import numpy as np
 
 from app_pages.subject import session_encoders
 from app_pages.subject.cache import Checkpoint, cached, loaded
-from app_pages.subject.file_states import States, file_state
+from app_pages.subject.file_states import FileState, file_state
 from app_pages.subject.shipped_inputs import test_digits
 from model import checkpoint, inputs
 from model.config import DIGITS, ModelConfig
@@ -22,11 +22,11 @@ def checkpoints(kind: str) -> list[str]:
 
     Includes damaged ones, whose error is shown when they are chosen.
     """
-    return [*shipped(kind), *_of_kind(kind, session_encoders.opened())]
+    return [*shipped(kind), *_of_kind(kind, session_encoders.opened_encoders())]
 
 
 def shipped(kind: str) -> list[str]:
-    """As `checkpoints`, without those that were opened in a session."""
+    """Names of the encoders that come with the app and read this kind of input, in the order of `checkpoints`."""
     names = checkpoint.available()
     paired = {name: _pair_among(name, names) or (name,) for name in names}
     order = sorted(names, key=lambda name: (len(paired[name]) == 1, paired[name], paired[name].index(name)))
@@ -46,7 +46,7 @@ def kind_of(name: str) -> str | None:
 
 
 @cached
-def _kind(name: str, _state: States) -> str | None:
+def _kind(name: str, _state: FileState) -> str | None:
     try:
         config = checkpoint.read_config(name)
     except ValueError:

@@ -7,12 +7,14 @@ from model.files.encoder_files import CONFIG
 from model.huggingface.inner_encoders import split_path
 from model.sources import locations
 
-# Another value once one of the files has changed; () where one is missing.
-States = tuple[int | str, ...]
+# Time, size and hashes of files, which differ once a file has changed; () where one is missing.
+FileState = tuple[int | str, ...]
 
 
-def states_of(path: Path, *names: str) -> States:
-    """Modification time and size of the file, and hashes of the encoders' weights; () if one of these cannot be read."""
+def state_of_path(path: Path, *names: str) -> FileState:
+    """Modification time and size of the file at `path`, and hashes of the weights of the encoders called `names`; () if
+    the file or some of the weights cannot be read.
+    """
     try:
         stat = path.stat()
         return stat.st_mtime_ns, stat.st_size, *map(checkpoint.weights_hash, names)
@@ -20,9 +22,9 @@ def states_of(path: Path, *names: str) -> States:
         return ()
 
 
-def file_state(name: str, file: str, *, of_weights: bool = True) -> States:
+def file_state(name: str, file: str, *, of_weights: bool = True) -> FileState:
     """State of one file of an encoder, and of its weights: it changes whenever either of them does."""
-    return states_of(path_of(name, file), *([name] if of_weights else []))
+    return state_of_path(path_of(name, file), *([name] if of_weights else []))
 
 
 def path_of(name: str, file: str) -> Path:

@@ -10,11 +10,11 @@ from model.huggingface.inner_encoders import split_name
 from model.sources import locations
 from model.sources.uploads import Upload
 
-GRACE = 180  # seconds; Streamlit keeps a session for two minutes
+SECONDS_UNTIL_DELETION = 180  # Streamlit keeps a session for two minutes
 _OPENED, _UPLOADS = "own_opened", "own_uploads"
 
 
-def opened() -> list[str]:
+def opened_encoders() -> list[str]:
     """Names of the opened encoders, in the order of opening."""
     return list(st.session_state.get(_OPENED, ()))
 
@@ -22,18 +22,18 @@ def opened() -> list[str]:
 class SessionUploads(dict[str, Upload]):
     """Uploads of one session, by name; deleted some minutes after its window was closed."""
 
-    leaving: Timer | None = None
+    deletion_timer: Timer | None = None
 
-    def leave(self) -> None:
+    def start_deletion_timer(self) -> None:
         """Starts the timer that deletes the uploads, since the window was closed, or its connection is lost and may come back."""
-        self.leaving = Timer(GRACE, self.delete)
-        self.leaving.daemon = True
-        self.leaving.start()
+        self.deletion_timer = Timer(SECONDS_UNTIL_DELETION, self.delete)
+        self.deletion_timer.daemon = True
+        self.deletion_timer.start()
 
-    def stay(self) -> None:
+    def stop_deletion_timer(self) -> None:
         """Stops that timer: the session is connected again."""
-        if self.leaving is not None:
-            self.leaving.cancel()
+        if self.deletion_timer is not None:
+            self.deletion_timer.cancel()
 
     def delete(self) -> None:
         while self:
@@ -47,18 +47,18 @@ def uploads() -> SessionUploads:
     return _released_with_session()
 
 
-@st.cache_resource(scope="session", on_release=SessionUploads.leave, show_spinner=False)
+@st.cache_resource(scope="session", on_release=SessionUploads.start_deletion_timer, show_spinner=False)
 def _released_with_session() -> SessionUploads:
     """The uploads of this session; Streamlit releases them when the session disconnects, and calls this function again when it reconnects."""
     session_uploads = st.session_state[_UPLOADS]
-    session_uploads.stay()
+    session_uploads.stop_deletion_timer()
     return session_uploads
 
 
-def open_(name: str) -> None:
+def add_opened(name: str) -> None:
     """Adds an encoder to the list of opened ones."""
-    if name not in opened():
-        st.session_state[_OPENED] = [*opened(), name]
+    if name not in opened_encoders():
+        st.session_state[_OPENED] = [*opened_encoders(), name]
 
 
 def remove(name: str) -> None:
@@ -68,7 +68,9 @@ def remove(name: str) -> None:
     upload_name, _ = split_name(name)
     upload = uploads().pop(upload_name, None)
     st.session_state[_OPENED] = [
-        other for other in opened() if other != name and not (upload and split_name(other)[0] == upload_name)
+        other
+        for other in opened_encoders()
+        if other != name and not (upload and split_name(other)[0] == upload_name)
     ]
     if upload is not None:
         upload.delete()

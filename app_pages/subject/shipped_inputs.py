@@ -40,7 +40,7 @@ def _examples() -> list[dict]:
 
 
 def right_answers() -> dict[str, str]:
-    """Name of the right class of each example text that has one."""
+    """Names of the right classes of the example texts, by text; texts without a right class are left out."""
     return {example["text"]: example["answer"] for example in _examples() if "answer" in example}
 
 

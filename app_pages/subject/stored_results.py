@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from app_pages.subject.cache import cached
-from app_pages.subject.file_states import States, file_state, path_of
+from app_pages.subject.file_states import FileState, file_state, path_of
 from app_pages.toolkit.expression import Expression, Script, call, named
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
@@ -22,9 +22,9 @@ Result = TypeVar("Result", bound=results.HeadResults | results.LayerResults | re
 
 
 def heads_of(name: str) -> results.HeadResults | None:
-    """Measures of the heads over a data set: those of this session, or else the stored ones.
+    """Measures of an encoder's heads over a data set: those measured in this session, or else the stored ones.
 
-    None if missing or of other weights. If the file is damaged, writes a caption.
+    None if there are none, or if they were measured with other weights. If the file is damaged, writes a caption.
     """
     measured = session_heads().get(name)
     if measured is not None and is_measured_with(measured.source, name):
@@ -33,7 +33,9 @@ def heads_of(name: str) -> results.HeadResults | None:
 
 
 def session_heads() -> dict[str, results.HeadResults]:
-    """Measures of the heads over lists of this session, by the name of the encoder; a dict that can be changed."""
+    """Measures of the heads that this session took over a list of inputs (page Many inputs), by the name of the
+    encoder. The page adds new ones to this dict.
+    """
     return st.session_state.setdefault("measured_heads", {})
 
 
@@ -66,7 +68,7 @@ def _refuse(_script: Script) -> str:
     raise ValueError("These numbers were measured in this session, and no file holds them.")
 
 
-def over(source: DataSource, measure: str | None = None) -> str:
+def examples_phrase(source: DataSource, measure: str | None = None) -> str:
     """Number and name of the examples of `source`, such as "872 SST development sentences"; fewer if `measure` was taken on
     fewer.
     """
@@ -91,6 +93,6 @@ def _read_or_say(name: str, file: str, read: Callable[[Path], Result | None]) ->
 
 
 @cached
-def _read(name: str, file: str, _state: States, read: Callable[[Path], Result | None]) -> Result | None:
+def _read(name: str, file: str, _state: FileState, read: Callable[[Path], Result | None]) -> Result | None:
     result = read(path_of(name, file))
     return result if result is not None and is_measured_with(result.source, name) else None

@@ -33,7 +33,7 @@ from viz.builders.number_format import format_number
 if TYPE_CHECKING:
     from model.atlas.results import HeadResults
 
-LARGE = 50_000_000  # parameters of an encoder that may read for more than a second
+LARGE_ENCODER = 50_000_000  # parameters; from here on a forward pass may take more than a second
 OPENED = "opened_record"  # in the session: the `FileSubject` that is open
 Value = TypeVar("Value")
 
@@ -51,8 +51,8 @@ class LensChoice:
         return names.index(self.class_name) if self.class_name in names else None
 
     def why_unchecked(self, record: AttentionRecord, *, of_masked_word: bool = False) -> str | None:
-        """Why this map cannot be checked by knock-outs; None if it can. Knock-outs measure the predicted class or, with
-        `of_masked_word`, log P of a word in place of [MASK].
+        """Sentence on why this map cannot be checked by knock-outs; None if it can. Knock-outs measure the predicted
+        class or, with `of_masked_word`, log P of a word in place of [MASK].
         """
         if not isinstance(record, ForwardRecord):
             return None
@@ -65,7 +65,7 @@ class LensChoice:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Lines for figures: one that names the lens, or none for plain attention weights."""
+        """Lines for figures: ("lens: rollout",) for the lens of that name, () for plain attention weights."""
         if self.lens.name == ATTENTION:
             return ()
         of_class = "" if self.class_name is None else f", of the class {self.class_name}"
@@ -104,7 +104,7 @@ class LiveSubject:
     @property
     def record(self) -> ForwardRecord:
         """Record of everything that the forward pass computed."""
-        spinner = "Reading the input …" if n_parameters(self.checkpoint) > LARGE else None
+        spinner = "Reading the input …" if n_parameters(self.checkpoint) > LARGE_ENCODER else None
         return self.compute(capture, self.intervention, spinner=spinner)
 
     @property
@@ -131,9 +131,9 @@ class LiveSubject:
         return heads_of(self.checkpoint)
 
     @property
-    def left_out(self) -> str:
-        """Which tokens of the text exceed the encoder's positions, such as "first 5 tokens: its tokenizer keeps the end"; "" if
-        none do.
+    def left_out_phrase(self) -> str:
+        """Which tokens are not read because the text is longer than the encoder's positions, such as "first 5 tokens:
+        its tokenizer keeps the end"; "" if all are read.
         """
         if not isinstance(self.model_input, Text):
             return ""
@@ -145,7 +145,7 @@ class LiveSubject:
         return f"{side} {tokens}: its tokenizer keeps the {kept_side}"
 
     @property
-    def unknown(self) -> str:
+    def unknown_phrase(self) -> str:
         """How many tokens the vocabulary lacks, such as "14 of 49 tokens are unknown to this encoder"; "" if none."""
         if not isinstance(self.model_input, Text):
             return ""
@@ -197,7 +197,7 @@ class FileSubject:
     picture: np.ndarray | None
     label: None = None
     stored_heads: None = None
-    computed: dict[Hashable, Any] = field(default_factory=dict)
+    computed_results: dict[Hashable, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -218,7 +218,7 @@ class FileSubject:
         return (ATTENTION, ROLLOUT) if self.record.keys is None else (ATTENTION,)
 
     @property
-    def limits(self) -> str:
+    def limit_sentences(self) -> str:
         """Sentences on what the file lacks of a full record in single precision; "" if it lacks nothing."""
         sentences = []
         if not isinstance(self.record, ForwardRecord):
@@ -231,7 +231,7 @@ class FileSubject:
         return " ".join(sentences)
 
     @property
-    def odd_rows(self) -> str:
+    def odd_rows_sentence(self) -> str:
         """Sentence on rows of attention weights that do not sum to 1; "" if all do."""
         odd = odd_rows(self.record.pattern, self.record.mask)
         if not len(odd):
@@ -243,12 +243,12 @@ class FileSubject:
 
     def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:
         """Result of `function(record, *values)`, computed once."""
-        if (function, values) not in self.computed:
-            self.computed[function, values] = function(self.record, *values)
-        return self.computed[function, values]
+        if (function, values) not in self.computed_results:
+            self.computed_results[function, values] = function(self.record, *values)
+        return self.computed_results[function, values]
 
     def through(self, choice: LensChoice) -> AttentionRecord:
-        """Maps through the lens, which is one of `lenses`."""
+        """Maps of all heads as the lens shows them; the lens is one of `lenses`."""
         return self.record if choice.lens.name == ATTENTION else self.measure(rollout)
 
     def viewed(self, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False) -> Measured:

@@ -60,8 +60,10 @@ class Side:
         return self.subject.record
 
     @property
-    def compared(self) -> AttentionRecord:
-        """The record that is compared: by words if the sides are compared by words, else the side's own record."""
+    def compared_record(self) -> AttentionRecord:
+        """The record that is compared: one whose positions are words if the sides are compared by words, else the
+        side's own.
+        """
         return self.record if self.words is None else self.viewed().record
 
     @property
@@ -72,14 +74,14 @@ class Side:
 
     @property
     def states_expression(self) -> Expression:
-        """The `states`, as an expression."""
+        """What `states` returns, as an expression."""
         residual = as_python.record(self.subject).residual
         return residual if self.words is None else call(self.words.matched_states, residual)
 
     @property
     def state_tokens(self) -> tuple[str, ...]:
-        """The token, or word, of each of the `states`."""
-        tokens = self.compared.tokens
+        """The tokens at the positions of `states`; by words, the words."""
+        tokens = self.compared_record.tokens
         return tokens if self.words is None else tuple(tokens[word] for word in self.words.matched)
 
     def viewed(self, choice: LensChoice = WEIGHTS) -> Measured:
@@ -90,7 +92,7 @@ class Side:
         return _viewed_by_words(self.subject, choice, self.words)
 
     def maps(self, choice: LensChoice = WEIGHTS) -> Expression:
-        """The record of `viewed`, as an expression."""
+        """The record that `viewed` returns with its measures, as an expression."""
         result = maps(self.subject, choice)
         if self.words is None:
             return result
@@ -101,10 +103,10 @@ class Side:
         return self.record.unit == "token"
 
     @property
-    def predicted(self) -> str | None:
+    def predicted_class_name(self) -> str | None:
         """Name of the most probable class; None where there are no classes."""
-        predicted = self.record.predicted_class
-        return None if predicted is None else self.record.class_names[predicted]
+        class_index = self.record.predicted_class
+        return None if class_index is None else self.record.class_names[class_index]
 
 
 def answers_under(
@@ -119,10 +121,10 @@ def answers_under(
     interventions = tuple(interventions)
     n_at_once = batch_size(subject.loaded.config, len(subject.record))
     batches = [interventions[start : start + n_at_once] for start in range(0, len(interventions), n_at_once)]
-    read = partial(cache.of, probabilities, subject.checkpoint, (subject.model_input,))
+    batch_answers = partial(cache.of, probabilities, subject.checkpoint, (subject.model_input,))
     # before the first one is done, there is no bar
-    first_step = partial(read, batches[0], answer, spinner=text)
-    steps = [first_step, *(partial(read, batch, answer) for batch in batches[1:])]
+    first_step = partial(batch_answers, batches[0], answer, spinner=text)
+    steps = [first_step, *(partial(batch_answers, batch, answer) for batch in batches[1:])]
     work_key = ("answers", subject.checkpoint, subject.model_input, interventions, answer)
     return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
 
@@ -139,7 +141,7 @@ def answers_expression(subject: LiveSubject, interventions: Iterable[Any], text:
     return named("answers", answers, lambda: answers_under(subject, values, text))
 
 
-def similarity(first: ForwardRecord, second: ForwardRecord) -> str:
+def similarity_sentence(first: ForwardRecord, second: ForwardRecord) -> str:
     """Sentence with the cosine similarity of two inputs' embeddings, as plain text."""
     distance = float(cosine_distance(first.pooled, second.pooled))
     if np.isnan(distance):
@@ -149,11 +151,13 @@ def similarity(first: ForwardRecord, second: ForwardRecord) -> str:
 
 
 def shared_limit(values: Iterable[np.ndarray]) -> float:
-    """Largest absolute value on any side, the end of a common colour scale symmetric about 0; 1 if all are 0."""
+    """Largest absolute value in the arrays `values`, one array a side: the end of a colour scale for all of them,
+    symmetric about 0. 1 if all are 0.
+    """
     return max((largest_absolute(array) for array in values if array.any()), default=1.0)
 
 
-def same_position(first: Side, second: Side, position: int) -> int | None:
+def corresponding_position(first: Side, second: Side, position: int) -> int | None:
     """Position of `second` that corresponds to `position` of `first`; None if there is none.
 
     In one encoder, two texts correspond position by position. If the sides are compared by words, positions are indices of words.
@@ -162,8 +166,10 @@ def same_position(first: Side, second: Side, position: int) -> int | None:
     if first.words is not None and second.words is not None:
         matched = first.words.matched
         return second.words.matched[matched.index(position)] if position in matched else None
-    cut_otherwise = first.checkpoint != second.checkpoint and first.record.tokens != second.record.tokens
-    if cut_otherwise or first.record.patch_grid != second.record.patch_grid:
+    is_tokenised_differently = (
+        first.checkpoint != second.checkpoint and first.record.tokens != second.record.tokens
+    )
+    if is_tokenised_differently or first.record.patch_grid != second.record.patch_grid:
         have_class_tokens = all(side.record.begins_with_class_token for side in (first, second))
         return 0 if position == 0 and have_class_tokens else None
     input_position = position if first.order is None else first.order[position]
@@ -183,7 +189,7 @@ def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
             token if token.casefold() == partner.casefold() else f"{token}|{partner}"
             for token, partner in zip(first.state_tokens, second.state_tokens, strict=True)
         )
-    positions = (same_position(first, second, position) for position in range(len(first.record)))
+    positions = (corresponding_position(first, second, position) for position in range(len(first.record)))
     partners = (second.record.tokens[position] for position in positions if position is not None)
     return tuple(
         token if token == partner else f"{token}|{partner}"
@@ -191,7 +197,7 @@ def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
     )
 
 
-def put_back(side: Side, weights: Expression) -> Expression:
+def in_input_order(side: Side, weights: Expression) -> Expression:
     """Weights or a mask [query, key] of a side, with rows and columns put back into the input's order."""
     return weights if side.order is None else call(restore_order, weights, side.order)
 
@@ -211,7 +217,7 @@ def head_patterns(
     first_maps, second_maps = first.maps(lens).pattern[head], second.maps(lens).pattern[partner or head]
     if first.words is not None and second.words is not None:
         return call(first.words.matched_weights, first_maps), call(second.words.matched_weights, second_maps)
-    return put_back(first, first_maps), put_back(second, second_maps)
+    return in_input_order(first, first_maps), in_input_order(second, second_maps)
 
 
 def difference(
@@ -258,7 +264,7 @@ def distances_by_words(
     first: LiveSubject, second: LiveSubject, words: tuple[AlignedWords, AlignedWords]
 ) -> np.ndarray:
     """Distances (nats) [head of the first encoder, head of the second], over the words that both have."""
-    one_maps, other_maps = (
+    first_maps, second_maps = (
         side.merge(subject.record).pattern for side, subject in zip(words, (first, second), strict=True)
     )
-    return head_matching.distance_matrix(*distributions(one_maps, other_maps, words))
+    return head_matching.distance_matrix(*distributions(first_maps, second_maps, words))

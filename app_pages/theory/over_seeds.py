@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.show.show import Redrawn
 from app_pages.toolkit.expression import Expression
 from app_pages.toolkit.markdown import counted
-from app_pages.toolkit.stoppable import progress, say_stopped, stopped_at
+from app_pages.toolkit.stoppable import progress, say_stopped, stopped_share
 
 REDRAW_AFTER = 1.0  # seconds
 
@@ -64,7 +64,7 @@ def measure_over_seeds(
     finished for all variants are drawn from the cache of `measure`. `what` identifies the work, as in `stoppable`.
     """
     n_all = n_seeds * len(variants)
-    if (share := stopped_at(what)) is not None:
+    if (share := stopped_share(what)) is not None:
         say_stopped(text, what, bar)
         _measure(variants, round(share * n_all) // len(variants), measure, draw, lambda _: None)
         return

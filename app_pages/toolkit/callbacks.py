@@ -11,18 +11,18 @@ from functools import partial
 
 import streamlit as st
 
-_CALLED, _DRAWN = "callbacks", "callbacks_drawn"  # in the session: functions by key; keys of this run
+_FUNCTIONS, _DRAWN_KEYS = "callbacks", "callbacks_drawn"  # in the session: functions by key; keys of this run
 
 
-def callback(key: str, called: Callable[[], None]) -> Callable[[], None]:
-    """Returns a callback for the widget `key`; it calls the function that was last passed as `called` for this key."""
-    st.session_state.setdefault(_CALLED, {})[key] = called
-    st.session_state.setdefault(_DRAWN, set()).add(key)
+def callback(key: str, function: Callable[[], None]) -> Callable[[], None]:
+    """Returns a callback for the widget `key`, which calls the `function` that was last given for this key."""
+    st.session_state.setdefault(_FUNCTIONS, {})[key] = function
+    st.session_state.setdefault(_DRAWN_KEYS, set()).add(key)
     return partial(_call, key)
 
 
 def _call(key: str) -> None:
-    if (function := st.session_state[_CALLED].get(key)) is not None:
+    if (function := st.session_state[_FUNCTIONS].get(key)) is not None:
         function()
 
 
@@ -32,8 +32,8 @@ def only_of_this_page() -> Iterator[None]:
 
     A run that ends early drops none, since the rest of the screen still shows the previous run's widgets.
     """
-    st.session_state[_DRAWN] = set()
+    st.session_state[_DRAWN_KEYS] = set()
     yield
-    functions, drawn_keys = st.session_state.setdefault(_CALLED, {}), st.session_state[_DRAWN]
+    functions, drawn_keys = st.session_state.setdefault(_FUNCTIONS, {}), st.session_state[_DRAWN_KEYS]
     for key in functions.keys() - drawn_keys:
         del functions[key]

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-_OWN = ("model", "viz")  # packages of the library
-_OUTSIDE = {"numpy": "np", "pandas": "pd"}
-_LONGEST = 88  # letters of a line
-_MOST_NUMBERS = 300  # of an array that is written number by number
-_MOST_BYTES = 4000  # of one that is written compressed
+_LIBRARY_PACKAGES = ("model", "viz")  # packages of the library
+_IMPORT_ALIASES = {"numpy": "np", "pandas": "pd"}
+_MAX_LINE_LENGTH = 88  # letters of a line
+_MAX_PLAIN_NUMBERS = 300  # larger arrays are written compressed
+_MAX_PACKED_BYTES = 4000  # arrays that are larger even when compressed are refused
 
 
 class Expression:
@@ -50,7 +50,7 @@ class Expression:
             parts = index if isinstance(index, tuple) else (index,)
             return f"{script.write(self)}[{', '.join(map(script.write, parts))}]"
 
-        return Expression(lambda: self()[_values(index)], write)
+        return Expression(lambda: self()[_evaluated(index)], write)
 
     def __iter__(self) -> Any:
         raise TypeError("an expression has parts, but their number is not known")
@@ -79,14 +79,16 @@ def call(function: Callable[..., Any] | Expression, *arguments: Any, **options: 
         ]
         return _wrapped(f"{script.write(function)}(", texts, ")")
 
-    return Expression(lambda: _values(function)(*_values(arguments), **_values(options)), write)
+    return Expression(lambda: _evaluated(function)(*_evaluated(arguments), **_evaluated(options)), write)
 
 
 def named(name: str, expression: Any, value: Callable[[], Any] | None = None) -> Expression:
     """An expression (or a list or dict with expressions in it) that the code assigns to a variable `name`. `value` can compute
     the value in another way, for example from a cache.
     """
-    return Expression(value or (lambda: _values(expression)), lambda script: script.assign(name, expression))
+    return Expression(
+        value or (lambda: _evaluated(expression)), lambda script: script.assign(name, expression)
+    )
 
 
 def _defaults(function: Any) -> dict[str, Any]:
@@ -109,19 +111,19 @@ def _is_same(value: Any, default: Any) -> bool:
 def _wrapped(beginning: str, parts: list[str], end: str) -> str:
     """`beginning`, comma-separated `parts` and `end` on one line or, if that is too long, with each part on a line of its own."""
     line = f"{beginning}{', '.join(parts)}{end}"
-    if len(line) <= _LONGEST and "\n" not in line:
+    if len(line) <= _MAX_LINE_LENGTH and "\n" not in line:
         return line
     return "\n".join([beginning, *(textwrap.indent(f"{part},", "    ") for part in parts), end])
 
 
-def _values(argument: Any) -> Any:
+def _evaluated(argument: Any) -> Any:
     """The argument with each expression in it replaced by its value."""
     if isinstance(argument, Expression):
         return argument()
     if type(argument) in (list, tuple):
-        return type(argument)(map(_values, argument))
+        return type(argument)(map(_evaluated, argument))
     if type(argument) is dict:
-        return {name: _values(value) for name, value in argument.items()}
+        return {name: _evaluated(value) for name, value in argument.items()}
     return argument
 
 
@@ -134,7 +136,7 @@ class Script:
         self._names: dict[str, Any] = {}  # what a name stands for: an object, or an assigned text
 
     def text(self, last: str) -> str:
-        """The whole code: imports, assignments, and `last` as the last lines."""
+        """The whole code: imports, assignments, and then `last`, the code of its last lines."""
         modules = [f"import {name}" for name in sorted(self._imports.get("", ()))]
         names = [
             f"from {module} import {', '.join(sorted(names))}"
@@ -181,7 +183,7 @@ class Script:
         if not isinstance(value, type) and (is_dataclass(value) or hasattr(value, "_fields")):
             return self._write_record(value)
         if isinstance(value, ModuleType) or callable(value):
-            return self._refer(value)
+            return self._reference(value)
         if isinstance(value, Mapping):
             items = [f"{self.write(key)}: {self.write(item)}" for key, item in value.items()]
             return _wrapped("{", items, "}")
@@ -204,35 +206,37 @@ class Script:
         values = {name: getattr(value, name) for name in names}
         kept = {name: item for name, item in values.items() if name not in defaults or item != defaults[name]}
         texts = [f"{name}={self.write(item)}" for name, item in kept.items()]
-        return _wrapped(f"{self._refer(type(value))}(", texts, ")")
+        return _wrapped(f"{self._reference(type(value))}(", texts, ")")
 
     def _write_array(self, array: np.ndarray) -> str:
-        np_name = self._refer(np)
-        if array.size <= _MOST_NUMBERS:
+        np_name = self._reference(np)
+        if array.size <= _MAX_PLAIN_NUMBERS:
             return f"{np_name}.array({array.tolist()!r}, {array.dtype.name!r})"
         packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
-        if len(packed) > _MOST_BYTES:
+        if len(packed) > _MAX_PACKED_BYTES:
             raise ValueError(f"an array of {array.shape} is too large to be written")
         self._imports.setdefault("", set()).update(("base64", "zlib"))
         content = f"zlib.decompress(base64.b85decode({packed!r}))"
         return f"{np_name}.frombuffer({content}, {array.dtype.name!r}).reshape({array.shape})"
 
-    def _refer(self, value: Any) -> str:
-        """Name of a module, class or function, which is imported. Raises ValueError for those of the app's pages."""
+    def _reference(self, value: Any) -> str:
+        """Imports a module, class or function, and returns its name in the code. Raises ValueError for those of the
+        app's pages.
+        """
         if isinstance(value, ModuleType):
             package, _, own_name = value.__name__.rpartition(".")
-            if value.__name__ in _OUTSIDE:
-                return self._import("", value.__name__, value, _OUTSIDE[value.__name__])
+            if value.__name__ in _IMPORT_ALIASES:
+                return self._import("", value.__name__, value, _IMPORT_ALIASES[value.__name__])
             return self._import(f"loupe.{package}", own_name, value)
         if (owner := getattr(value, "__self__", None)) is not None and not isinstance(owner, ModuleType):
             return f"{self.write(owner)}.{value.__name__}"
         module = "numpy" if isinstance(value, np.ufunc) else value.__module__
         package = module.partition(".")[0]
-        if package in _OUTSIDE:
-            return f"{self._refer(import_module(package))}.{value.__name__}"
+        if package in _IMPORT_ALIASES:
+            return f"{self._reference(import_module(package))}.{value.__name__}"
         if package == "builtins":
             return value.__name__
-        if package not in _OWN:
+        if package not in _LIBRARY_PACKAGES:
             raise ValueError(f"{value.__name__} of {module} cannot be written as Python")
         public = [name for name, source in _sources().items() if source == (module, value.__name__)]
         if public:

@@ -17,13 +17,13 @@ def plain(words: str) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number with its noun, such as “1 layer” or “6 layers”."""
+    """The number `n` with the `noun`, which is given in the singular, such as “1 layer” or “6 layers”."""
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
-def beginning(names: Sequence[str], most: int) -> str:
-    """The first `most` names of a list, separated by commas, with an ellipsis if there are more."""
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+def first_names(names: Sequence[str], max_names: int) -> str:
+    """The first `max_names` names of a list, separated by commas, with an ellipsis if there are more."""
+    return ", ".join(names[:max_names]) + (", …" if len(names) > max_names else "")
 
 
 def sentence(words: object) -> str:
@@ -32,6 +32,6 @@ def sentence(words: object) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown, of cells in Markdown."""
+    """A table in Markdown; headings and cells are Markdown, too."""
     lines = (headings, ["---"] * len(headings), *rows)
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

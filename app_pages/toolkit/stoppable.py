@@ -21,10 +21,10 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from app_pages.toolkit.callbacks import callback
 from viz.builders.number_format import format_number
 
-GLANCE = 0.4  # seconds; what is cached takes less, and a bar would only flicker
+SECONDS_BEFORE_BAR = 0.4  # what is cached takes less, and a bar would only flicker
 _WORK = "work"  # in the session: the state of each piece of work that was begun
 # The work of `until_done` around this call.
-_wanted: ContextVar[Hashable] = ContextVar("wanted", default=None)
+_enclosing_work: ContextVar[Hashable] = ContextVar("enclosing_work", default=None)
 
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 class _State:
     """How much of a piece of work is done, from 0 to 1, and whether it was stopped or finished."""
 
-    share: float = 0.0  # that is done
+    done_share: float = 0.0
     is_stopped: bool = False
     is_done: bool = False  # kept of what waits for a button, which then need not be pressed again
 
@@ -47,12 +47,12 @@ def with_progress(
     parts: Iterable[Result], share: Callable[[Result], float], text: str, work_key: Hashable
 ) -> Iterator[Result]:
     """Yields `parts` one by one; after each part the progress bar advances by `share(part)`; all shares sum to 1."""
-    total = 0.0
+    done_share = 0.0
     with progress(text, work_key) as move:
         for part in parts:
             yield part
-            total += share(part)
-            move(total)
+            done_share += share(part)
+            move(done_share)
 
 
 @contextmanager
@@ -65,8 +65,8 @@ def progress(
     The bar is drawn in `container`, by default the current one. `work_key` identifies the work: if work of the same `work_key` was
     stopped before, the page ends here, with a button to continue.
     """
-    work_key, container = _wanted.get() or work_key, container or st.empty()
-    if stopped_at(work_key) is not None:
+    work_key, container = _enclosing_work.get() or work_key, container or st.empty()
+    if stopped_share(work_key) is not None:
         say_stopped(text, work_key, container)
         st.stop()
     try:
@@ -75,7 +75,7 @@ def progress(
         container.empty()
         raise
     container.empty()
-    if _wanted.get() is None:
+    if _enclosing_work.get() is None:
         _work_states().pop(work_key, None)
 
 
@@ -88,10 +88,10 @@ class _Bar:
         self._bar: DeltaGenerator | None = None
 
     def move(self, share: float, text: str = "") -> None:
-        if time.monotonic() - self._start <= GLANCE:
+        if time.monotonic() - self._start <= SECONDS_BEFORE_BAR:
             return
         share = min(share, 1.0)
-        _work_states().setdefault(self._work_key, _State()).share = share
+        _work_states().setdefault(self._work_key, _State()).done_share = share
         label = text or f"{self._text} {format_number(share, '.0%')}"
         if self._bar is None:
             with self._container.container(horizontal=True, vertical_alignment="bottom"):
@@ -101,32 +101,33 @@ class _Bar:
             self._bar.progress(share, label)
 
 
-def stopped_at(work_key: Hashable) -> float | None:
+def stopped_share(work_key: Hashable) -> float | None:
     """Share of the work, from 0 to 1, that was done when the user stopped it; None if it was not stopped."""
     state = _work_states().get(work_key)
-    return state.share if state is not None and state.is_stopped else None
+    return state.done_share if state is not None and state.is_stopped else None
 
 
 def say_stopped(text: str, work_key: Hashable, container: DeltaGenerator) -> None:
     """Writes how much of the stopped work is done, with a button to continue."""
     with container.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"{text.removesuffix(' …')}: stopped at {format_number(_work_states()[work_key].share, '.0%')}.",
+            f"{text.removesuffix(' …')}: stopped at {format_number(_work_states()[work_key].done_share, '.0%')}.",
             width="content",
         )
-        _draw_button("Continue", "play_arrow", work_key, partial(begin_anew, work_key))
+        _draw_button("Continue", "play_arrow", work_key, partial(forget_stopped, work_key))
 
 
-def begin_anew(work_key: Hashable) -> None:
-    """Callback: forgets that this work was stopped."""
+def forget_stopped(work_key: Hashable) -> None:
+    """Forgets that this work was stopped, so that the next run of the page goes on with it."""
     _work_states().pop(work_key, None)
 
 
 def is_wanted(
     work_key: Hashable, label: str, key: str, *, is_short: bool, container: DeltaGenerator | None = None
 ) -> bool:
-    """Whether to do this work now: it `is_short` and was not stopped, was finished before, or the button is pressed that is drawn
-    otherwise (in `container`, by default the current one).
+    """Whether to do this work now: if it `is_short` and was not stopped, or was finished before. Otherwise a button
+    with this `label` is drawn (in `container`, by default the current one), and the work is wanted once the button is
+    pressed.
 
     The work itself belongs inside `until_done(work_key)`.
     """
@@ -136,7 +137,7 @@ def is_wanted(
     container = st.empty() if container is None else container.empty()
     with container.container(horizontal=True, vertical_alignment="center"):
         is_pressed = st.button(label, key=key, icon=":material/timer:")
-        if state.share:
+        if state.done_share:
             st.caption("Stopped before its end.", width="content")
     if is_pressed:
         container.empty()
@@ -149,11 +150,11 @@ def until_done(work_key: Hashable) -> Iterator[None]:
     """Context for work that was `is_wanted`. Stop at any progress bar inside it stops the whole work; it counts as done only if
     the context ends normally.
     """
-    token = _wanted.set(work_key)
+    token = _enclosing_work.set(work_key)
     try:
         yield
     finally:
-        _wanted.reset(token)
+        _enclosing_work.reset(token)
     if work_key in _work_states():
         _work_states()[work_key] = _State(is_done=True)
 

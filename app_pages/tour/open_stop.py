@@ -31,7 +31,7 @@ SENTENCE = "The film is not good."  # of readers without one of their own: witho
 def why_left_out(number: int) -> str:
     """End of a sentence on why the stop cannot be shown with the reader's encoder; "" if it can."""
     name = _encoder()
-    if not STOPS[number - 1].is_of_training or name not in session_encoders.opened():
+    if not STOPS[number - 1].is_of_training or name not in session_encoders.opened_encoders():
         return ""
     try:
         return "" if loaded(name).history else "your encoder brings no recording of its training"

@@ -27,7 +27,7 @@ from app_pages.training.tasks import (
     why_curves_end_elsewhere,
 )
 from model.checkpoint.training_history import tasks
-from model.checkpoint.training_log import logged_values, smooth
+from model.checkpoint.training_log import averaged_rows, logged_values
 from viz.builders.palette import NEUTRAL, side_colours
 from viz.training.run_curves import run_curves, with_error_columns
 
@@ -63,7 +63,7 @@ def draw() -> None:
     try:
         if not names:
             st.info("There is no encoder of this kind to show.")
-        elif names[0] in session_encoders.opened() and not cache.loaded(names[0]).history:
+        elif names[0] in session_encoders.opened_encoders() and not cache.loaded(names[0]).history:
             st.info(f"{names[0]} comes from elsewhere: its folder does not say how it was trained. {_OTHERS}")
         elif part == RECORDING:
             draw_player(names, controls, more)
@@ -132,7 +132,7 @@ def _curve_expression(name: Checkpoint, value: str, entries: str, n: int, is_smo
     """
     history = encoder(name).history
     table = call(logged_values, history, value, entries)
-    table = call(smooth, table, n) if is_smoothed else table[::n]
+    table = call(averaged_rows, table, n) if is_smoothed else table[::n]
     if value == "accuracy":
         counts = call(call(logged_values, history, "n", entries).rename, columns={"value": "n"})
         counts = call(counts.drop_duplicates, ["phase", "step"])

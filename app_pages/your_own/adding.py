@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.shell.start_options import START
 from app_pages.subject import session_encoders
 from app_pages.toolkit.markdown import plain, sentence
-from app_pages.toolkit.stoppable import begin_anew, progress, stopped_at
+from app_pages.toolkit.stoppable import forget_stopped, progress, stopped_share
 from model.huggingface import families_table
 from model.sources.locations import MINILM_PACKAGE
 from model.sources.uploads import MB, upload
@@ -157,9 +157,9 @@ def draw_hub_form(is_allowed: bool) -> None:
         )
         is_submitted = st.form_submit_button("Download")
     if is_submitted:
-        begin_anew(_work_key(name))
+        forget_stopped(_work_key(name))
         _download(name)
-    elif stopped_at(_work_key(name)) is not None:
+    elif stopped_share(_work_key(name)) is not None:
         st.info("The download was stopped before its end. Download goes on with it.")
     if downloaded := st.session_state.get(_DOWNLOADED):
         st.success(

@@ -17,7 +17,7 @@ from app_pages.controls.pages import ATTENTION, COMPARE, go_to
 from app_pages.controls.tour_controls import TOUR, current_stop
 from app_pages.subject import cache, encoders, session_encoders
 from app_pages.subject.cache import cached
-from app_pages.toolkit.markdown import PLACEMENTS, beginning, plain
+from app_pages.toolkit.markdown import PLACEMENTS, first_names, plain
 from app_pages.your_own.adding import heading
 from model import checkpoint
 from model.config import ModelConfig
@@ -68,7 +68,7 @@ def _draw_row(name: str) -> None:
         if info.summary or info.left_out:
             with st.popover("Details", type="tertiary"):
                 _draw_details(info)
-        if name in session_encoders.opened():
+        if name in session_encoders.opened_encoders():
             st.button(
                 "Look inside", key=f"look_{name}", on_click=_open_in_attention, args=(name,), type="primary"
             )
@@ -132,7 +132,7 @@ def _open(name: str) -> None:
     except (ValueError, OSError) as error:
         st.error(f"{shown_name(name)} cannot be opened: {plain(str(error).removesuffix('.'))}.")
         return
-    session_encoders.open_(name)
+    session_encoders.add_opened(name)
     _open_in_attention(name)
     st.rerun()
 
@@ -152,7 +152,7 @@ def _open_in_attention(name: str) -> None:
 def _open_both_encoders(name: str, text_encoder: str) -> None:
     """Callback: opens the picture encoder `name` and the text encoder `text_encoder` of one folder on the page Side by side."""
     for opened in (text_encoder, name):
-        session_encoders.open_(opened)
+        session_encoders.add_opened(opened)
     KIND.take(encoders.PICTURE)
     CHECKPOINT.take(name)
     choices = CHECKPOINT.to(name), KIND.to(encoders.PICTURE), COMPARED.to(TEXTS_ON_PICTURE)
@@ -208,7 +208,7 @@ def _description_of_folder(folder: Path, _folder_state: tuple) -> Description:
 
 def _description_of_own(config: ModelConfig) -> Description:
     """Description of an encoder that `model.checkpoint.save` has written; for others see `model.huggingface.describe`."""
-    classes = beginning(config.class_names, 4)
+    classes = first_names(config.class_names, 4)
     input_text = f"text, up to {config.n_positions:,} tokens"
     if not config.is_text:
         height, width = config.image_sides

@@ -26,19 +26,19 @@ from ..inputs import InputLike
 from ..loaded import Loaded
 from ..masks import FullMask
 from ..record import ForwardRecord
-from ..record.from_arrays import positions as fields_of
+from ..record.from_arrays import positions as position_fields
 from ..transformer import Transformer
 from .intervention import Intervention
 
 BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
-FLOAT = 4  # bytes of a float32
+BYTES_PER_FLOAT = 4  # float32
 GB = 1e9
-BESIDE = 1.25  # memory for a record with what is computed of it, as a multiple of its size
-# bytes of a record for which nobody asks what memory is free, which takes a tenth of a millisecond
-SMALL = 100e6
-PIECE = 2**25  # bytes
-THREADS = 8
-LEAST = 2**20  # bytes; smaller tensors gain nothing
+MEMORY_FACTOR = 1.25  # memory for a record and what is computed of it, as a multiple of the record's size
+# smaller records are made without asking how much memory is free, which takes a tenth of a millisecond
+UNCHECKED_BYTES = 100e6
+PIECE_BYTES = 2**25  # of each of the two buffers of pinned memory
+N_COPY_THREADS = 8
+MIN_PINNED_BYTES = 2**20  # smaller tensors gain nothing from pinned memory
 
 Bytes = UInt8[Tensor, " byte"]
 
@@ -122,7 +122,7 @@ def capture(
         logits_by_layer=to_cpu(logits_by_layer).numpy(),
         pooled=to_cpu(pooled[-1]).numpy(),
         token_logits=to_cpu(captured["token_logits"][0]).numpy() if "token_logits" in captured else None,
-        **fields_of(positions) | arrays,
+        **position_fields(positions) | arrays,
     )
 
 
@@ -216,8 +216,8 @@ def _flat_buffer(shapes: Mapping[str, tuple[int, ...]], device: torch.device) ->
     Raises as `capture` does for what the free memory cannot hold.
     """
     n_numbers = sum(map(math.prod, shapes.values()))
-    if FLOAT * n_numbers >= SMALL:
-        needed, free = FLOAT * n_numbers * BESIDE, available_memory()
+    if BYTES_PER_FLOAT * n_numbers >= UNCHECKED_BYTES:
+        needed, free = BYTES_PER_FLOAT * n_numbers * MEMORY_FACTOR, available_memory()
         layers, heads, n, _ = shapes["pattern"]
         sentence = f"a forward pass over {n:,} positions in {layers} × {heads} heads takes {needed / GB:.1f} GB of memory"
         # else the system would kill the process: it grants more memory than there is, and runs out on the first write
@@ -254,11 +254,11 @@ def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def to_cpu(values: Shaped[Tensor, "*axes"]) -> Shaped[Tensor, "*axes"]:
     """The tensor copied to the CPU; the tensor itself if it is on the CPU."""
-    if values.device.type != "cuda" or values.nbytes < LEAST:
+    if values.device.type != "cuda" or values.nbytes < MIN_PINNED_BYTES:
         return values.cpu()
     source = values.flatten().view(torch.uint8)
     target = np.empty(len(source), np.uint8)
-    size = min(PIECE, len(source))
+    size = min(PIECE_BYTES, len(source))
     # torch keeps these two for the next time
     pieces = [torch.empty(size, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
     copy_by_pieces(source, target, pieces, _start_transfer)
@@ -279,7 +279,7 @@ def copy_by_pieces(
     size = len(pieces[0])
     chunks = source.split(size)
     filled = [piece[: len(chunk)] for chunk, piece in zip(chunks, cycle(pieces), strict=False)]
-    with ThreadPoolExecutor(THREADS) as threads:
+    with ThreadPoolExecutor(N_COPY_THREADS) as threads:
         copies: list[Future[None]] = []
         wait_for_transfer = start_transfer(chunks[0], filled[0])
         for index, piece in enumerate(filled):
@@ -289,7 +289,7 @@ def copy_by_pieces(
             if index + 1 < len(chunks):
                 wait_for_transfer = start_transfer(chunks[index + 1], filled[index + 1])
             parts = (
-                np.array_split(values, THREADS)
+                np.array_split(values, N_COPY_THREADS)
                 for values in (target[index * size : (index + 1) * size], piece.numpy())
             )
             copies = [threads.submit(np.copyto, *part) for part in zip(*parts, strict=True)]

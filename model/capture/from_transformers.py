@@ -21,7 +21,7 @@ from .model_tokens import picture_positions, token_positions, tokenizer_encoding
 from .returned_weights import inner_model_sentence, refuse_block_sparse_attention, weights_between_positions
 
 # Arguments whose first axis is that of the inputs.
-_OF_ONE_INPUT = (
+_BATCHED_ARGUMENTS = (
     "input_ids",
     "inputs_embeds",
     "pixel_values",
@@ -88,10 +88,10 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
         attention = _attention_record(
             part, tokenizer, model_input, arguments, attentions, outputs, first_states
         )
-    ever_attended = attention.pattern.max(axis=1, keepdims=True) > 0
+    is_ever_attended = attention.pattern.max(axis=1, keepdims=True) > 0
     return ModelRecord(
         pattern=attention.pattern,
-        mask=np.broadcast_to(ever_attended, attention.pattern.shape),
+        mask=np.broadcast_to(is_ever_attended, attention.pattern.shape),
         hidden_states=_stacked_states(getattr(outputs, "hidden_states", None)),
         logits=_first_of_batch(getattr(outputs, "logits", None)),
         **positions(attention),
@@ -112,7 +112,9 @@ def _check_model_and_tokenizer(model: Any, tokenizer: Any) -> None:
 
 
 def _encoder_for(model: Any, model_input: Any) -> Any:
-    """The encoder of an encoder-decoder, one of the two encoders of a model for texts and pictures, or the model itself."""
+    """The module that reads the input: the encoder of an encoder-decoder; of a model for texts and pictures, such as
+    CLIP, its encoder for this kind of input; else the model itself.
+    """
     config = getattr(model, "config", None)
     if getattr(config, "is_encoder_decoder", False) and hasattr(model, "get_encoder"):
         return model.get_encoder()
@@ -159,7 +161,7 @@ def _forward_arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dic
         for name, value in arguments.items()
         if isinstance(value, Tensor) and (takes_any or name in parameters)
     }
-    for name in _OF_ONE_INPUT:
+    for name in _BATCHED_ARGUMENTS:
         if name in tensors and len(tensors[name]) != 1:
             raise ValueError(f"a record is of one input, but {name} holds {len(tensors[name])}")
     if not tensors:
@@ -196,8 +198,8 @@ def _tokenizer_output(tokenizer: Any, *inputs: Any) -> dict[str, Any]:
 @contextmanager
 def _eager_attention(model: Any) -> Iterator[None]:
     """Context manager in which the model uses eager attention, the only implementation that returns attention weights."""
-    before = getattr(getattr(model, "config", None), "_attn_implementation", None)
-    if before in (None, "eager") or not hasattr(model, "set_attn_implementation"):
+    former_attention = getattr(getattr(model, "config", None), "_attn_implementation", None)
+    if former_attention in (None, "eager") or not hasattr(model, "set_attn_implementation"):
         yield
         return
     try:
@@ -207,7 +209,7 @@ def _eager_attention(model: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        model.set_attn_implementation(before)
+        model.set_attn_implementation(former_attention)
 
 
 @contextmanager

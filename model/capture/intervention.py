@@ -64,15 +64,20 @@ class MaskChoice:
         """Whether this mask is the same for every query in all layers and heads."""
         return self.kind == "keys" and self.layers is None and self.heads is None
 
-    def holds_in(self, layer: int, head: int) -> bool:
+    def applies_to(self, layer: int, head: int) -> bool:
         """Whether the mask applies to this head: it is among `heads`, and its layer among `layers`."""
         return (self.layers is None or layer in self.layers) and (self.heads is None or head in self.heads)
 
     @property
     def masks_nothing(self) -> bool:
         """Whether the mask allows every key for any encoder and input; False for a window, even one wider than the input."""
-        chosen = {"none": 0, "padding": self.n_padding, "keys": len(self.keys), "cells": len(self.cells)}
-        return not chosen.get(self.kind, True)
+        n_masked_by_kind = {
+            "none": 0,
+            "padding": self.n_padding,
+            "keys": len(self.keys),
+            "cells": len(self.cells),
+        }
+        return not n_masked_by_kind.get(self.kind, True)
 
     def allowed(self, config: ModelConfig, n: int) -> Bool[Tensor, "*#layer_head query key"]:
         """Mask over `n` positions, True where a query may attend to a key; without layer and head axes if it applies to all
@@ -146,22 +151,22 @@ class PositionChange:
             return ()
         parts, attention = config.family.parts, "blocks.*.attention"
         # hook points of the numbers of positions, and of what is added to scores
-        rotated: list[str] = []
-        numbers: list[str] = []
-        added: list[str] = []
+        rotated_hooks: list[str] = []
+        numbers_hooks: list[str] = []
+        added_hooks: list[str] = []
         if parts.rotary is not None:
-            rotated = [f"{attention}.q.position_numbers", f"{attention}.k.position_numbers"]
+            rotated_hooks = [f"{attention}.q.position_numbers", f"{attention}.k.position_numbers"]
         if config.has_distance_bias:
-            added.append(f"{attention}.scores.added")
+            added_hooks.append(f"{attention}.scores.added")
         if config.family.n_relative_buckets:
-            numbers.append(f"{attention}.scores.position_numbers")
+            numbers_hooks.append(f"{attention}.scores.position_numbers")
         if (options := parts.disentangled) is not None:
-            numbers.append(f"{attention}.position_numbers")
-            added += [f"{attention}.content_to_position"] * options.content_to_position
-            added += [f"{attention}.position_to_content"] * options.position_to_content
+            numbers_hooks.append(f"{attention}.position_numbers")
+            added_hooks += [f"{attention}.content_to_position"] * options.content_to_position
+            added_hooks += [f"{attention}.position_to_content"] * options.position_to_content
         if self.zeroed:
-            return tuple((name, Zeroed()) for name in ("embedding.positions", *rotated, *added))
-        renumbered = tuple((name, Renumbered(self.shift)) for name in (*rotated, *numbers))
+            return tuple((name, Zeroed()) for name in ("embedding.positions", *rotated_hooks, *added_hooks))
+        renumbered = tuple((name, Renumbered(self.shift)) for name in (*rotated_hooks, *numbers_hooks))
         return (("embedding.positions", Shifted(self.shift)), *renumbered)
 
 

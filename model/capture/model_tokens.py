@@ -30,11 +30,13 @@ _SPECIAL_TOKENS: tuple[tuple[str, Role], ...] = (
 _BYTES_OF_A_LETTER = ["Ð", "¶"], "ж"  # as byte-level tokenizers write the letter
 # How the parameter of a class token is called in the models of transformers.
 _CLASS_TOKENS = ("cls_token", "class_token", "class_embedding", "cls_embedding")
-_MOVED = 1e-3  # of what moves most; the other vectors stay as they are, but for rounding
+# a position counts as changed if its embedding changes by more than this share of the largest change; less is rounding
+_CHANGED_SHARE = 1e-3
 
 
 def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | None) -> Positions:
-    """The tokens with the given `ids` as they are shown, the pieces of the `tokenizer`, and their roles.
+    """Positions for the token `ids` of a text: tokens as they are shown, pieces as the `tokenizer` spells them, and
+    roles.
 
     Words are those of the `encoding`, which also has the text of an unknown piece; without one they are read from the
     spelling of the pieces.
@@ -56,10 +58,10 @@ def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | Non
         prefix = continuing_prefix(backend)
     if backend is not None and encoding is not None:
         continues = continues_word(backend, encoding, spelling_of(backend))
-        by_number: list[Role] = ["continuation" if goes_on else "word" for goes_on in continues]
+        word_roles: list[Role] = ["continuation" if goes_on else "word" for goes_on in continues]
         roles = [
-            number_role if role in ("word", "continuation") else role
-            for role, number_role in zip(roles, by_number, strict=True)
+            word_role if role in ("word", "continuation") else role
+            for role, word_role in zip(roles, word_roles, strict=True)
         ]
     return Positions(
         tokens=tuple(map(shown, texts)),
@@ -88,7 +90,7 @@ def tokenizer_encoding(tokenizer: Any, model_input: Any, ids: Sequence[int]) -> 
 
 
 def _underlying_tokenizer(tokenizer: Any) -> Tokenizer | None:
-    """The tokenizer of the library `tokenizers` in one of transformers; None where that is written in Python."""
+    """The `tokenizers.Tokenizer` inside a tokenizer of transformers; None if that is written in Python and has none."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     return backend if isinstance(backend, Tokenizer) else None
 
@@ -135,14 +137,23 @@ def picture_positions(
         patch += 1 + torch.arange(patch.numel(), device=patch.device).sin().reshape(patch.shape).to(
             patch.dtype
         )
-    moves = (first_states({**arguments, "pixel_values": changed}) - states[0]).float().abs().amax(dim=-1)[0]
-    moved = torch.nonzero(moves > _MOVED * moves.max()).flatten().tolist()
-    if not moved or moved != [moved[0] + row * columns + column for row, column in corners]:
+    embedding_changes = (
+        (first_states({**arguments, "pixel_values": changed}) - states[0]).float().abs().amax(dim=-1)[0]
+    )
+    changed_positions = (
+        torch.nonzero(embedding_changes > _CHANGED_SHARE * embedding_changes.max()).flatten().tolist()
+    )
+    if not changed_positions or changed_positions != [
+        changed_positions[0] + row * columns + column for row, column in corners
+    ]:
         return numbered_positions(n)  # not row by row, or not one position a patch
-    n_after = n - moved[0] - rows * columns
+    n_after = n - changed_positions[0] - rows * columns
     if n_after < 0:
         return numbered_positions(n)
-    before, after_patches = _roles_before_patches(part, moved[0]), _roles_after_patches(part, n_after)
+    before, after_patches = (
+        _roles_before_patches(part, changed_positions[0]),
+        _roles_after_patches(part, n_after),
+    )
     patches: list[tuple[str, Role]] = [
         (f"r{row}c{column}", "patch") for row in range(rows) for column in range(columns)
     ]
@@ -160,17 +171,19 @@ def _patch_size(config: Any) -> tuple[int, int] | None:
 def _roles_before_patches(part: nn.Module, n: int) -> list[tuple[str, Role]]:
     """Name and role of each of the `n` positions before the first patch."""
     n_registers = getattr(getattr(part, "config", None), "num_register_tokens", None) or 0
-    learned = {name.rpartition(".")[2] for name, _ in part.named_parameters()}
-    named: list[tuple[str, Role]] = [(CLASS, "class")] if learned.intersection(_CLASS_TOKENS) else []
-    if "distillation_token" in learned:
-        named.append(("[DIST]", "special"))
+    parameter_names = {name.rpartition(".")[2] for name, _ in part.named_parameters()}
+    named_positions: list[tuple[str, Role]] = (
+        [(CLASS, "class")] if parameter_names.intersection(_CLASS_TOKENS) else []
+    )
+    if "distillation_token" in parameter_names:
+        named_positions.append(("[DIST]", "special"))
     registers: list[tuple[str, Role]] = [
         (f"[register {index + 1}]", "register") for index in range(n_registers)
     ]
-    if len(named) + n_registers == n:
-        return named + registers
-    named = named[: min(n, 1)]  # what else is there has no name
-    return named + [(f"[{index}]", "special") for index in range(len(named), n)]
+    if len(named_positions) + n_registers == n:
+        return named_positions + registers
+    named_positions = named_positions[: min(n, 1)]  # what else is there has no name
+    return named_positions + [(f"[{index}]", "special") for index in range(len(named_positions), n)]
 
 
 def _roles_after_patches(part: nn.Module, n: int) -> list[tuple[str, Role]]:

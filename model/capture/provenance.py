@@ -8,7 +8,7 @@ from ..loaded import Loaded
 from ..version import VERSION
 from .intervention import Intervention
 
-LONGEST = 2000  # characters that describe the intervention
+MAX_INTERVENTION_LENGTH = 2000  # characters
 
 
 def settings(
@@ -16,7 +16,8 @@ def settings(
 ) -> dict[str, Any]:
     """Provenance of a record as JSON values by name: version, checkpoint, SHA-256 of its weights, text, class names and intervention.
 
-    Pictures are not among them, and the intervention is cut to `LONGEST` characters. Raises ValueError as `as_input` does.
+    Pictures are not among them, and the intervention is cut to `MAX_INTERVENTION_LENGTH` characters. Raises ValueError
+    as `as_input` does.
     """
     model_input, intervention = as_input(model_input), intervention or Intervention()
     return {
@@ -26,5 +27,7 @@ def settings(
         "text": model_input.text if isinstance(model_input, Text) else None,
         "second_part": model_input.second if isinstance(model_input, Text) else None,
         "class_names": list(loaded.config.class_names),
-        "intervention": "none" if intervention == Intervention() else repr(intervention)[:LONGEST],
+        "intervention": "none"
+        if intervention == Intervention()
+        else repr(intervention)[:MAX_INTERVENTION_LENGTH],
     }

@@ -64,7 +64,9 @@ class Zeroed:
 
 @dataclass(frozen=True, slots=True)
 class ReplacedHeads:
-    """Replaces an activation [batch, head, position, width] in `heads` by zeros, or by each head's row of `vectors`."""
+    """Replaces an activation [batch, head, position, width] in `heads`, at all positions, by zeros or each head's row
+    of `vectors`.
+    """
 
     heads: tuple[int, ...]
     vectors: tuple[tuple[float, ...], ...] | None = None  # [head, width], in the order of `heads`
@@ -80,7 +82,9 @@ class ReplacedHeads:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """Reorders the content: order[i] is the position whose content is moved to position i."""
+    """Replaces content vectors by the same vectors in another order: order[i] is the position whose content moves to
+    position i.
+    """
 
     order: tuple[int, ...]
 

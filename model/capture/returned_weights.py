@@ -30,7 +30,8 @@ def weights_between_positions(
 ) -> list[Tensor]:
     """The attention weights of each layer, [1, head, query, key] between the same positions.
 
-    Raises ValueError if the model returns others, or none.
+    `part` is the module of `model` that was called with `arguments` and returned `outputs`. Raises ValueError if it
+    returned no weights, or weights of other shapes.
     """
     name, attentions = type(model).__name__, getattr(outputs, "attentions", None)
     if not attentions or any(layer is None for layer in attentions):
@@ -64,7 +65,7 @@ def weights_between_positions(
             "in each layer: this model merges positions on its way, or lets each attend to some of them in an order of its own"
         )
     if (n_layers := len(getattr(outputs, "hidden_states", None) or ()) - 1) > len(attentions):
-        raise ValueError(_in_some_layers(name, len(attentions), n_layers))
+        raise ValueError(_some_layers_sentence(name, len(attentions), n_layers))
     return layers
 
 
@@ -73,15 +74,15 @@ def _no_weights_sentence(name: str, attentions: Any, outputs: Any) -> str:
     n_layers = len(attentions or ())
     if n_without := sum(layer is None for layer in attentions or ()):
         if n_without < n_layers:
-            return _in_some_layers(name, n_layers - n_without, n_layers)
-    elif others := [
+            return _some_layers_sentence(name, n_layers - n_without, n_layers)
+    elif attention_names := [
         key for key, value in getattr(outputs, "items", dict)() if key.endswith("_attentions") and value
     ]:
-        return f"{name} returns its attention weights as {', '.join(others)}: pass those of one kind to from_arrays"
+        return f"{name} returns its attention weights as {', '.join(attention_names)}: pass those of one kind to from_arrays"
     return f"{name} returned no attention weights: it has none, or {EAGER}"
 
 
-def _in_some_layers(name: str, n_with: int, n_layers: int) -> str:
+def _some_layers_sentence(name: str, n_with: int, n_layers: int) -> str:
     return f"{name} has attention weights in {n_with} of its {n_layers} layers alone, and a record needs those of each"
 
 
@@ -144,9 +145,11 @@ def layer_weights_from_window(
     if n_global < 0 or int(is_global.sum()) != n_global or (n_global > 0) != (global_weights is not None):
         raise ValueError(f"{n_columns} columns of weights do not fit a window of {window}")
     query = torch.arange(n, device=weights.device)[:, None]
-    wide = weights.new_zeros(n_heads, n, n + window)
-    wide[:, query, query + torch.arange(window + 1, device=weights.device)] = weights[..., n_global:]
-    pattern = wide[..., window // 2 : window // 2 + n].clone()
+    padded_pattern = weights.new_zeros(n_heads, n, n + window)
+    padded_pattern[:, query, query + torch.arange(window + 1, device=weights.device)] = weights[
+        ..., n_global:
+    ]
+    pattern = padded_pattern[..., window // 2 : window // 2 + n].clone()
     if global_weights is not None:
         pattern[..., is_global] += weights[..., :n_global]
         pattern[:, is_global] = global_weights[:, :n].transpose(1, 2)

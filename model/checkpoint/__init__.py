@@ -43,9 +43,9 @@ from .training_history import check_history
 
 OWN_FILES = (CONFIG, WEIGHTS, TOKENIZER, HISTORY, RECORDING, PREDICTIONS)
 # of Hugging Face's layout
-FOREIGN_FILES = ("*.json", "*.txt", "*.safetensors", "*/*.json", "*/*.safetensors")
+FOREIGN_FILE_PATTERNS = ("*.json", "*.txt", "*.safetensors", "*/*.json", "*/*.safetensors")
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
-LARGEST_RECORDING = 2**28  # bytes
+MAX_RECORDING_BYTES = 2**28  # when unpacked
 # numbers; a few bytes of config.json could ask for all the memory there is
 LARGEST_POSITION_TABLE = 2**26
 
@@ -94,7 +94,8 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
 def recording_arrays(folder: Path) -> dict[str, np.ndarray] | None:
     """The arrays that `model.train.snapshot.take_snapshot` recorded during training, by name; None if there is no recording.
 
-    Raises ValueError, with a one-sentence message, if the file is damaged or larger than `LARGEST_RECORDING` bytes.
+    Raises ValueError, with a one-sentence message, if the file is damaged or unpacks to more than
+    `MAX_RECORDING_BYTES`.
     """
     path = folder / RECORDING
     if not path.is_file():
@@ -102,9 +103,9 @@ def recording_arrays(folder: Path) -> dict[str, np.ndarray] | None:
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         with gzip.open(path) as file:
             # a few kilobytes can unpack to all the memory there is
-            content = file.read(LARGEST_RECORDING + 1)
-        if len(content) > LARGEST_RECORDING:
-            raise ValueError(f"it unpacks to more than {LARGEST_RECORDING >> 20} MB")
+            content = file.read(MAX_RECORDING_BYTES + 1)
+        if len(content) > MAX_RECORDING_BYTES:
+            raise ValueError(f"it unpacks to more than {MAX_RECORDING_BYTES >> 20} MB")
         return deserialize(content)
 
 
@@ -149,7 +150,9 @@ def fingerprint(name_or_path: str | Path) -> str:
     names = list(OWN_FILES)
     if huggingface.is_foreign(folder):
         names = sorted(
-            str(path.relative_to(folder)) for pattern in FOREIGN_FILES for path in folder.glob(pattern)
+            str(path.relative_to(folder))
+            for pattern in FOREIGN_FILE_PATTERNS
+            for path in folder.glob(pattern)
         )
     hashes: dict[str, str] = {}
     for name in names:
@@ -236,8 +239,8 @@ def record_figures(
     if first_figures.get("data") == figures.get("data"):
         first_figures = figures
     else:
-        of_other_data = [entry for entry in other_figures if entry.get("data") != figures.get("data")]
-        history["also_measured"] = [*of_other_data, figures]
+        kept_figures = [entry for entry in other_figures if entry.get("data") != figures.get("data")]
+        history["also_measured"] = [*kept_figures, figures]
     with replacement_file(folder / HISTORY) as new_path:
         _write_json(new_path, history | {"figures": first_figures})
 

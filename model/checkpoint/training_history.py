@@ -7,7 +7,7 @@ import numpy as np
 
 from ..schema import Count, Number, convert
 
-LARGEST = 1e300  # JSON may hold numbers that no float holds
+LARGEST_NUMBER = 1e300  # JSON may hold numbers that no float holds
 
 
 class Figures(TypedDict):
@@ -26,7 +26,7 @@ class StoredPhase(TypedDict):
 
 
 class StoredRecipe(TypedDict, total=False):
-    """The fields that pages read of the recipe by which an encoder was trained."""
+    """The recipe by which an encoder was trained: the fields of it that pages read."""
 
     published: str | None
     phases: list[StoredPhase]
@@ -43,8 +43,10 @@ class History(TypedDict, total=False):
     evaluations: list[dict[str, float]]
 
 
-class StepOfRun(TypedDict):
-    """Phase, and step within it, of the training run; in each row of the log and of the evaluations."""
+class PhaseAndStep(TypedDict):
+    """The fields of each row of the log and of the evaluations: the phase of the training, and the step within that
+    phase.
+    """
 
     phase: Count
     step: Count
@@ -56,12 +58,12 @@ def check_history(history: dict[str, Any]) -> None:
     n_phases = len(tasks(history))
     for name in ("log", "evaluations"):
         rows = history.get(name, [])
-        convert(rows, list[StepOfRun], name)
+        convert(rows, list[PhaseAndStep], name)
         for index, row in enumerate(rows):
             if row["phase"] >= n_phases:
                 raise ValueError(f"{name} tells of more than the {n_phases} phases of the recipe")
-            if not all(abs(value) <= LARGEST or math.isnan(value) for value in row.values()):
-                raise ValueError(f"{name} {index} holds a number beyond {LARGEST}")
+            if not all(abs(value) <= LARGEST_NUMBER or math.isnan(value) for value in row.values()):
+                raise ValueError(f"{name} {index} holds a number beyond {LARGEST_NUMBER}")
 
 
 def all_figures(history: dict[str, Any]) -> list[Figures]:

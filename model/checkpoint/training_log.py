@@ -7,8 +7,8 @@ import pandas as pd
 from .training_history import phase_offsets, tasks
 
 
-def logged_values(history: dict[str, Any], value: str, entries: str = "log") -> pd.DataFrame:
-    """Table of one logged `value`, such as "loss", with the columns phase, step and value; `entries` is "log" or
+def logged_values(history: dict[str, Any], value_name: str, log_name: str = "log") -> pd.DataFrame:
+    """Table of one logged value, such as "loss", with the columns phase, step and value; `log_name` is "log" or
     "evaluations".
 
     Steps are counted from the beginning of the run; a phase ends at its last evaluation. Rows without the value are left
@@ -18,15 +18,15 @@ def logged_values(history: dict[str, Any], value: str, entries: str = "log") -> 
     for row in history.get("evaluations", []):
         phase = int(row["phase"])
         lengths[phase] = max(lengths[phase], int(row["step"]) + 1)
-    rows = [row for row in history.get(entries, []) if value in row]
-    table = pd.DataFrame(rows, columns=["phase", "step", value]).rename(columns={value: "value"})
+    rows = [row for row in history.get(log_name, []) if value_name in row]
+    table = pd.DataFrame(rows, columns=["phase", "step", value_name]).rename(columns={value_name: "value"})
     return table.assign(step=table["step"] + phase_offsets(lengths)[table["phase"].to_numpy(int)])
 
 
-def smooth(table: pd.DataFrame, n_averaged: int) -> pd.DataFrame:
-    """The table of `logged_values` with every `n_averaged` consecutive rows of a phase replaced by their mean.
+def averaged_rows(table: pd.DataFrame, n_averaged: int) -> pd.DataFrame:
+    """The table of `logged_values` with every `n_averaged` consecutive rows of a phase replaced by one row, their mean.
 
-    The last rows of a phase, if fewer than `n_averaged`, are dropped, unless the phase has no others.
+    The last rows of a phase, if fewer than `n_averaged`, are left out, unless the phase has no other rows.
     """
     if table.empty:
         return table

@@ -13,8 +13,8 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from .answer_parts import answer_number, answer_parts
 
-FEWEST_HEADS = 3  # of two, ranks either agree or do not
-DIGITS = 6  # values that differ by a millionth of the largest are equal but for rounding
+MIN_HEADS = 3  # for a rank correlation: the ranks of two either agree or do not
+ROUNDED_DIGITS = 6  # values that differ by a millionth of the largest are equal but for rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,16 +40,16 @@ class AnswerEffects:
     @property
     def not_compared(self) -> str | None:
         """Why there is no rank correlation, such as "all parts are equal"; None where there is one."""
-        if self.n < FEWEST_HEADS:
-            return f"fewer than {FEWEST_HEADS} heads"
+        if self.n < MIN_HEADS:
+            return f"fewer than {MIN_HEADS} heads"
         n_different = self._rounded().nunique()
-        equal = [name for name, n in zip(("parts", "effects"), n_different, strict=True) if n == 1]
-        return f"all {equal[0]} are equal" if equal else None
+        constant_columns = [name for name, n in zip(("parts", "effects"), n_different, strict=True) if n == 1]
+        return f"all {constant_columns[0]} are equal" if constant_columns else None
 
     def _rounded(self) -> pd.DataFrame:
         """Parts and effects divided by the largest absolute value of both, and rounded."""
         numbers = self.frame[["value", "effect"]]
-        return (numbers / (numbers.abs().to_numpy().max() or 1.0)).round(DIGITS)
+        return (numbers / (numbers.abs().to_numpy().max() or 1.0)).round(ROUNDED_DIGITS)
 
 
 def answer_effects(
@@ -78,7 +78,7 @@ def answer_effects(
     parts = answer_parts(loaded, model_input, answer)
     inputs, _ = prepare(loaded, model_input)
 
-    def with_share(steps: Iterable[HeadAnswers]) -> Iterator[HeadAnswers]:
+    def with_progress(steps: Iterable[HeadAnswers]) -> Iterator[HeadAnswers]:
         n_done = 0
         for result in steps:
             yield result
@@ -95,7 +95,7 @@ def answer_effects(
             lambda _, z: torch.zeros_like(z),
             answer=lambda states, inputs: number(states, inputs)[:, None],
         )
-        effects = float(number(states, inputs)) - stack_answers(with_share(steps), config)[..., 0, 0]
+        effects = float(number(states, inputs)) - stack_answers(with_progress(steps), config)[..., 0, 0]
     heads = parts.frame[parts.frame["kind"] == "head"].reset_index(drop=True)
     frame = heads[["part", "layer", "head", "value"]].assign(effect=effects.ravel())
     return AnswerEffects(parts.quantity, frame, parts.recorded)

@@ -13,7 +13,7 @@ from ..experiments.attribution import AnswerOfStates, Explained, Similarity
 from ..experiments.masked_word import MaskedWord, check_answer
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from .state_parts import POOLING_FEED_FORWARD, divide_among_parts, forward_pass, frame
+from .state_parts import POOLING_FEED_FORWARD, divide_among_parts, forward_pass, parts_frame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,10 +36,12 @@ class AnswerParts:
 
     @property
     def early_share(self) -> float:
-        """Share, 0 to 1, of the first half of the L layers in the sum of |value| of heads and feed-forwards: layers below ⌊L / 2⌋."""
-        of_layers = self.frame.dropna(subset="layer")
-        sizes = of_layers.groupby(["layer", "kind", "head"], dropna=False)["value"].sum().abs()
-        is_early = sizes.index.get_level_values("layer") < (of_layers["layer"].max() + 1) // 2
+        """Share, 0 to 1, that the first half of the L layers (those below ⌊L / 2⌋) has in the sum of |value| over all
+        heads and feed-forwards.
+        """
+        sublayer_rows = self.frame.dropna(subset="layer")
+        sizes = sublayer_rows.groupby(["layer", "kind", "head"], dropna=False)["value"].sum().abs()
+        is_early = sizes.index.get_level_values("layer") < (sublayer_rows["layer"].max() + 1) // 2
         return float(sizes[is_early].sum() / (sizes.sum() or 1.0))
 
 
@@ -82,7 +84,7 @@ def answer_parts(
             forward, n_layers, lambda x: number(model.final_norm(x)[None], forward.inputs)
         )
     return AnswerParts(
-        quantity, frame(parts, forward.positions, values[:, 0].cpu().double().numpy()), recorded
+        quantity, parts_frame(parts, forward.positions, values[:, 0].cpu().double().numpy()), recorded
     )
 
 
@@ -102,14 +104,17 @@ def answer_number(
         return _answer_number_of_class(loaded, model.classify(states, inputs)[0], answer)
     if answer is None:
         # the gradient of a length is the direction, as if that were held
-        return "length of the pooled state", lambda *of: model.pool(*of).double().norm(dim=-1)
+        return "length of the pooled state", lambda *arguments: model.pool(*arguments).double().norm(dim=-1)
     if not isinstance(answer, Similarity):
         raise ValueError(f"{loaded.name} has no classes, got class {answer}")
     if answer.other is not None:
         inputs, _ = prepare(loaded, answer.other)
         states = model.encode(inputs)
     v = functional.normalize(model.pool(states, inputs)[0].double(), dim=-1)
-    return "cosine similarity", lambda *of: functional.normalize(model.pool(*of).double(), dim=-1) @ v
+    return (
+        "cosine similarity",
+        lambda *arguments: functional.normalize(model.pool(*arguments).double(), dim=-1) @ v,
+    )
 
 
 def _answer_number_of_word(loaded: Loaded, word: MaskedWord) -> tuple[str, AnswerOfStates]:
@@ -140,4 +145,4 @@ def _answer_number_of_class(
         others = "the mean of the others" if config.n_classes > 2 else config.class_names[1 - index]
         quantity = f"{quantity} minus {others}"
     weights[index] = 1.0
-    return quantity, lambda *of: loaded.model.classify(*of).double() @ weights
+    return quantity, lambda *arguments: loaded.model.classify(*arguments).double() @ weights

@@ -14,9 +14,9 @@ from ..capture import evaluation_mode
 from ..hooks import hook_points
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from .state_parts import ForwardPass, Part, States, divide_among_parts, forward_pass, frame
+from .state_parts import ForwardPass, Part, States, divide_among_parts, forward_pass, parts_frame
 
-OTHERS = "all others"
+OTHERS_NAME = "all others"
 Vectors = Float64[np.ndarray, "part d_k"]
 
 
@@ -39,7 +39,9 @@ class ScoreParts:
         return self.strongest(max(len(self.query), len(self.key)))
 
     def strongest(self, max_parts: int) -> pd.DataFrame:
-        """`frame` with at most `max_parts` parts of query and key; the sum of all others is the last row and the last column."""
+        """`frame` with the `max_parts` strongest parts of the query and of the key; the last row and the last column
+        are the sums of all other parts.
+        """
         return (
             _strongest_vectors(self.query, self.query_vectors, max_parts)
             @ _strongest_vectors(self.key, self.key_vectors, max_parts).T
@@ -106,8 +108,8 @@ def score_parts(
     )
     of_query = of_query / model.blocks[layer].attention.scale
     return ScoreParts(
-        query=frame(query_parts, positions, of_query @ of_key.sum(axis=0)),
-        key=frame(key_parts, positions, of_key @ of_query.sum(axis=0)),
+        query=parts_frame(query_parts, positions, of_query @ of_key.sum(axis=0)),
+        key=parts_frame(key_parts, positions, of_key @ of_query.sum(axis=0)),
         query_vectors=of_query,
         key_vectors=of_key,
         recorded=float(forward.activations[point][head, query, key]),
@@ -122,12 +124,12 @@ def _side_parts(
     point, linear = (block.attention.get_submodule(name) for name in (side, f"w_{side}"))
 
     def vector(x: States) -> Float[Tensor, " d_k"]:
-        of_position = x[[position]]
+        state = x[[position]]
         if block.norm_placement == "pre":
-            of_position = block.norm_attention(of_position)
-        of_heads = linear(of_position).unflatten(-1, (1, block.attention.n_heads, -1)).transpose(1, 2)
+            state = block.norm_attention(state)
+        vectors_by_head = linear(state).unflatten(-1, (1, block.attention.n_heads, -1)).transpose(1, 2)
         # rotations are by the position, in a text of this length
-        return point(of_heads.expand(-1, -1, len(x), -1))[0, head, position]
+        return point(vectors_by_head.expand(-1, -1, len(x), -1))[0, head, position]
 
     return divide_among_parts(forward, layer, vector)
 
@@ -157,5 +159,5 @@ def _strongest_vectors(side: pd.DataFrame, vectors: Vectors, max_parts: int) -> 
     """The vectors of the `max_parts` parts of one side with the largest |value|, by name, and the sum of all others."""
     order = np.argsort(-side["value"].abs().to_numpy(), kind="stable")
     rows = pd.DataFrame(vectors[order], side["part"].to_numpy()[order])
-    others = rows[max_parts:].sum().to_frame(OTHERS).T
+    others = rows[max_parts:].sum().to_frame(OTHERS_NAME).T
     return pd.concat((rows[:max_parts], others)) if len(rows) > max_parts else rows

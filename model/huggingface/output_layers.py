@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..family_options import Act, Answers
+from ..family_options import AnswerKind, OutputActivation
 from .tensor_map import ReadingBuilder, Source
 
 # Stored beside the token embedding although it is the same: tied weights.
@@ -16,7 +16,7 @@ class MaskedTokenLayers(NamedTuple):
     transform: str
     norm: str
     biases: tuple[str, ...]  # possible names, the usual one first
-    act: Act | None = None  # between transform and norm; None for that of the blocks
+    act: OutputActivation | None = None  # between transform and norm; None for that of the blocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class OutputNames:
 
     pooler: str | None = None  # a linear layer of the encoder, before a tanh
     # a linear layer in a classifier of whole texts, and the activation after it
-    hidden: tuple[str, Act] | None = None
+    hidden: tuple[str, OutputActivation] | None = None
     masked: MaskedTokenLayers | None = None
 
 
@@ -41,7 +41,7 @@ BERT_OUTPUTS = OutputNames(pooler="pooler.dense", masked=PREDICTIONS)
 ROBERTA_OUTPUTS = OutputNames(pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=LM_HEAD)
 
 
-def read_outputs(builder: ReadingBuilder, names: OutputNames, act: Act) -> None:
+def read_outputs(builder: ReadingBuilder, names: OutputNames, act: OutputActivation) -> None:
     """Maps the tensors of all stored output layers, and sets the fields of the configuration that say which the encoder has.
 
     `act` is the activation of the blocks.
@@ -75,7 +75,7 @@ def read_classifier(builder: ReadingBuilder, layer_name: str = "classifier") -> 
     builder.fields["class_names"] = labels
     # by the rules of `transformers`
     problem_type = builder.values.get("problem_type")
-    answers: Answers = "choice"  # a softmax over the classes
+    answers: AnswerKind = "choice"  # a softmax over the classes
     if problem_type == "multi_label_classification":
         answers = "each"  # a sigmoid for each class
     elif problem_type == "regression" or n_classes == 1:
@@ -100,7 +100,9 @@ def _next_sentence_classifiers(builder: ReadingBuilder) -> tuple[str, ...]:
     return ("cls.seq_relationship", "sop_classifier.classifier") if was_trained else ()
 
 
-def _read_masked_token_output(builder: ReadingBuilder, names: MaskedTokenLayers, act: Act) -> None:
+def _read_masked_token_output(
+    builder: ReadingBuilder, names: MaskedTokenLayers, act: OutputActivation
+) -> None:
     """Maps the tensors of the layers that predict masked tokens, if they are stored; `act` is the activation between the two."""
     if not all(builder.output_tensor_name(f"{layer}.weight") for layer in (names.transform, names.norm)):
         return

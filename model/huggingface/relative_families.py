@@ -10,7 +10,7 @@ from dataclasses import replace
 from reprlib import repr as shortened
 from typing import Any
 
-from ..family_options import Act, Activation, Disentangled, LinearMap, Parts
+from ..family_options import Activation, Disentangled, LinearMap, OutputActivation, Parts
 from .bert import BERT, BLOCK
 from .family_table import FamilyTable, read_text
 from .output_layers import PREDICTIONS, ROBERTA_OUTPUTS, MaskedTokenLayers, OutputNames, read_outputs
@@ -222,7 +222,7 @@ def _read_deberta_outputs(builder: ReadingBuilder) -> None:
     # a discriminator's file (v3) has the other one as well, which its training left as it was
     is_legacy = builder.flag("legacy", has_detector or not builder.output_tensor_name(f"{NEW}.dense.weight"))
     masked = MaskedTokenLayers(f"{NEW}.dense", f"{NEW}.LayerNorm", (f"{NEW}.bias",))
-    pooler_act: Act = "tanh"
+    pooler_act: OutputActivation = "tanh"
     if builder.values.get("pooler_hidden_act") != "tanh":
         pooler_act = builder.activation("pooler_hidden_act")
     names = OutputNames(hidden=("pooler.dense", pooler_act), masked=PREDICTIONS if is_legacy else masked)

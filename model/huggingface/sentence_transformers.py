@@ -12,7 +12,7 @@ from typing import Any, get_args
 from tokenizers import Tokenizer, normalizers
 
 from ..config import LARGEST, Pooling
-from ..family_options import Act, SentenceLayer, SentencePooling
+from ..family_options import OutputActivation, SentenceLayer, SentencePooling
 from ..files.content import folder_and_name, read_json, read_object
 from ..files.encoder_files import CONFIG, MODULES, SENTENCE_SETTINGS, TOKENIZER_SETTINGS
 from ..files.errors import single_line
@@ -34,7 +34,7 @@ POOLINGS: dict[str, SentencePooling] = {
 MODES: dict[str, SentencePooling] = {
     name.removeprefix("pooling_mode_"): pooling for name, pooling in POOLINGS.items()
 } | {"cls": "class", "max": "max", "mean": "mean", "weightedmean": "weighted mean"}
-ACTS: dict[str, Act] = {
+ACTS: dict[str, OutputActivation] = {
     "Tanh": "tanh",
     "Identity": "none",
     "ReLU": "relu",
@@ -208,7 +208,7 @@ def _layer_width(path: Path, values: dict[str, Any], key: str) -> int:
     return width
 
 
-def _read_activation(path: Path, values: dict[str, Any]) -> Act:
+def _read_activation(path: Path, values: dict[str, Any]) -> OutputActivation:
     """The activation that a module's config.json names. Raises UnsupportedModuleError for one that is not supported."""
     name = str(values.get("activation_function", "torch.nn.Tanh")).rpartition(".")[2]
     if name not in ACTS:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from ..config import ModelConfig
-from ..family_options import Answers
+from ..family_options import AnswerKind
 
 Role = Literal[
     "word",  # a whole word, or the beginning of one
@@ -128,7 +128,7 @@ def _short_text(positions: Positions) -> str:
 
 
 def answers_of_logits(
-    logits: Float32[np.ndarray, "*axes class"], kind: Answers
+    logits: Float32[np.ndarray, "*axes class"], kind: AnswerKind
 ) -> Float32[np.ndarray, "*axes class"]:
     """Probabilities from logits: softmax for the `kind` "choice", the logistic function for "each"; "numbers" stay unchanged."""
     if kind == "numbers":

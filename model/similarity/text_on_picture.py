@@ -17,7 +17,7 @@ from jaxtyping import Float, Float32, Float64
 
 from ..capture import activations, evaluation_mode
 from ..decompositions.state_parts import POOLING_FEED_FORWARD, divide_among_parts, forward_pass
-from ..family_options import Answers
+from ..family_options import AnswerKind
 from ..huggingface.inner_encoders import TEXT, VISION, split_path
 from ..huggingface.weights import stored_weights
 from ..inputs import InputLike
@@ -41,7 +41,7 @@ class TextOnPicture:
     ]  # the logits, of the pooled states that the forward passes computed
     scale: float  # the model's own, by which cosines are multiplied
     bias: float  # the model's own, added to each product
-    kind: Answers  # "choice": CLIP's softmax over the texts; "each": SigLIP's probability for each text
+    kind: AnswerKind  # "choice": CLIP's softmax over the texts; "each": SigLIP's probability for each text
     directions: Float64[np.ndarray, "text d_pooled"]  # pooled states of the texts, of length 1
     pooled_from: Float64[np.ndarray, " patch"] | None  # attention of SigLIP's pooling, mean over its heads
 
@@ -118,7 +118,7 @@ def text_on_picture(
     )
 
 
-def _logit_scale_and_bias(pictures: Loaded, texts: Loaded) -> tuple[float, float, Answers]:
+def _logit_scale_and_bias(pictures: Loaded, texts: Loaded) -> tuple[float, float, AnswerKind]:
     """Scale s and bias b of the logits, and how logits become probabilities: "choice" (softmax) or "each" (logistic function)."""
     (folder, first), (other, second) = (split_path(loaded.folder or Path()) for loaded in (pictures, texts))
     is_pair = folder == other and (first, second) == (VISION, TEXT)
@@ -133,5 +133,5 @@ def _logit_scale_and_bias(pictures: Loaded, texts: Loaded) -> tuple[float, float
     numbers = {name.rpartition(".")[2]: float(tensor.item()) for name, tensor in stored.tensors(names)}
     if "logit_scale" not in numbers:
         raise ValueError(f"{folder.name} has no logit_scale, the number by which its logits are multiplied")
-    kind: Answers = "each" if "logit_bias" in numbers else "choice"
+    kind: AnswerKind = "each" if "logit_bias" in numbers else "choice"
     return math.exp(numbers["logit_scale"]), numbers.get("logit_bias", 0.0), kind

@@ -146,13 +146,13 @@ def test_what_is_free_is_that_of_the_machine_or_of_a_smaller_container(
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(device, "MACHINE", tmp_path / "meminfo")
+    monkeypatch.setattr(device, "MEMORY_REPORT", tmp_path / "meminfo")
     monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "memory.max")
     assert available_memory() == expected
 
 
 def test_of_a_system_that_cannot_be_asked_nobody_knows_what_is_free(monkeypatch, tmp_path):
-    monkeypatch.setattr(device, "MACHINE", tmp_path / "none")
+    monkeypatch.setattr(device, "MEMORY_REPORT", tmp_path / "none")
     monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "none")
     assert available_memory() is None
 

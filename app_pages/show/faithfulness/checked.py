@@ -74,7 +74,7 @@ def check_map(
         sets = [(position,) for position in positions]
         answers = knock_out_answers(subject, sets, kind, title, answer.for_experiments)
     scores = rule.map_scores(pattern, record, read_at=read_position(subject, answer))[list(positions)]
-    effects = rule.rounded_effects(answer.falls(answers), in_nats=answer.signed)
+    effects = rule.rounded_effects(answer.falls(answers), in_nats=answer.is_signed)
     return Checked(answer, kind, positions, scores, effects, rule.agreement(scores, effects), None)
 
 

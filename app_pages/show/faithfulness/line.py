@@ -71,7 +71,7 @@ def faithfulness(
     if st.session_state.get(_MENU, False) != is_open:
         st.session_state[_MENU] = is_open
     with st.container(horizontal=True, vertical_alignment="center", key="explains", gap=None):
-        st.html(f"explains {escape(answer.quoted)}?", width="content")
+        st.html(f"explains {escape(answer.quoted_answer)}?", width="content")
         verdict = st.container(width="content")
         with st.popover("why", key=_MENU, type="tertiary", on_change=_keep_open):
             conclusion, button, controls, details = (st.container() for _ in range(4))
@@ -144,7 +144,7 @@ def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, q
     scores = call(map_scores, pattern, as_python.record(subject), read_at=read_at)[[*checked.positions]]
     left, right = beside("faithful_points", "faithful_rule")
     with left:
-        effect = f"effect (fall of {answer.scale}, nats)" if answer.signed else "effect (cosine distance)"
+        effect = f"effect (fall of {answer.scale}, nats)" if answer.is_signed else "effect (cosine distance)"
         tokens = [record.tokens[position] for position in checked.positions]
         figure = call(
             score_effect,
@@ -190,7 +190,7 @@ def _draw_details(subject: LiveSubject, checked: Checked, pattern: Expression, q
                         source.with_value(partial(np.asarray, values))
                         for source, values in zip(sources, (curve, random), strict=True)
                     ),
-                    what=answer.fall,
+                    what=answer.fall_title,
                     removed_things=record.units,
                     reading=reading,
                 ),
@@ -202,7 +202,7 @@ def _effects_expression(subject: LiveSubject, checked: Checked) -> Expression:
     answer, sets = checked.answer, [(position,) for position in checked.positions]
     answers = knock_outs_expression(subject, sets, checked.kind, answer.for_experiments)
     falls = answer.falls_expression(as_python.record(subject), answers)
-    return call(rounded_effects, falls, in_nats=answer.signed).with_value(lambda: checked.effects)
+    return call(rounded_effects, falls, in_nats=answer.is_signed).with_value(lambda: checked.effects)
 
 
 def _curves_expression(subject: LiveSubject, checked: Checked) -> list[tuple[Expression, Expression]]:

@@ -57,7 +57,7 @@ def stored_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) 
 
 @cached
 def _shares_by_map(
-    name: Checkpoint, _state: stored_results.States
+    name: Checkpoint, _state: stored_results.FileState
 ) -> dict[tuple[str, int, int | None], tuple[float | None, int]]:
     """Share of examples with a readable map and number of examples on which that can be decided, by lens, layer and head (None
     for a lens without heads).
@@ -118,7 +118,7 @@ def conclusion_sentence(verdict: Verdict, answer: Answer, what: str = "map") -> 
     """Sentence on whether the map (or what `what` names) shows what the answer depends on, by the rule of
     `model.experiments.faithfulness`, with the rank correlation and the area under the deletion curve that decide it.
     """
-    return f"Does this {what} show what {plain(answer.quoted)} hangs on? {_reply(verdict, answer)}"
+    return f"Does this {what} show what {plain(answer.quoted_answer)} hangs on? {_reply(verdict, answer)}"
 
 
 def _reply(verdict: Verdict, answer: Answer) -> str:
@@ -148,8 +148,10 @@ def other_attention_sentence(changes: OtherAttention, answer: Answer) -> str:
     """Sentence on how the answer changes under uniform or permuted attention, which concerns the whole encoder, not the shown
     map.
     """
-    change, uniform = answer.shift(changes.uniform)
-    _, permuted = answer.shift(float(np.mean(changes.permuted)), float(np.std(changes.permuted, ddof=1)))
+    change, uniform = answer.shift_texts(changes.uniform)
+    _, permuted = answer.shift_texts(
+        float(np.mean(changes.permuted)), float(np.std(changes.permuted, ddof=1))
+    )
     return (
         f"If all heads attended evenly, {change} {_with_unbroken_spaces(uniform)}; with their weights in a random order, by "
         f"{_with_unbroken_spaces(permuted)}."

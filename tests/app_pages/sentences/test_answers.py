@@ -10,7 +10,7 @@ from app_pages.many_inputs import accuracy, predictions
 from app_pages.show import prediction
 from app_pages.subject import two_sides
 from app_pages.subject.answer import change_sentence, whole_answer
-from app_pages.toolkit.markdown import beginning, counted
+from app_pages.toolkit.markdown import counted, first_names
 from app_pages.training import player
 from app_pages.training import tasks as training_tasks
 from tests.app_pages.sentences.turns import Row, answer, row, table
@@ -31,7 +31,7 @@ def moved(before: tuple[float, ...], after: tuple[float, ...]) -> str:
 
 
 def similarity(first: tuple[float, ...], second: tuple[float, ...]) -> str:
-    return two_sides.similarity(answer(pooled=first), answer(pooled=second))
+    return two_sides.similarity_sentence(answer(pooled=first), answer(pooled=second))
 
 
 def in_words(label: int | None, *probabilities: float) -> str:
@@ -125,8 +125,8 @@ TABLE: dict[str, list[Row]] = {
     "counts and lists": [
         row("one", lambda: counted(1, "layer"), "1 layer", never=("layers",)),
         row("none", lambda: counted(0, "layer"), "0 layers"),
-        row("as many as fit", lambda: beginning(["a", "b"], 2), "a, b", never=("…",)),
-        row("more", lambda: beginning(["a", "b", "c"], 2), "a, b, …"),
+        row("as many as fit", lambda: first_names(["a", "b"], 2), "a, b", never=("…",)),
+        row("more", lambda: first_names(["a", "b", "c"], 2), "a, b, …"),
     ],
     "the accuracy over a list": [
         row("all right", lambda: accuracy.accuracy_text(2500, 2500), "**100.0 %**"),

@@ -58,7 +58,7 @@ def links(*hits: bool) -> str:
 def odd_rows(*sums: float) -> str:
     pattern = np.array([[value, 0.0] for value in (*sums, 1.0)], np.float32)[None, None]
     record = SimpleNamespace(pattern=pattern, mask=np.ones(pattern.shape, bool))
-    return FileSubject(file_name="", record=record, settings={}, picture=None).odd_rows  # type: ignore[arg-type]
+    return FileSubject(file_name="", record=record, settings={}, picture=None).odd_rows_sentence  # type: ignore[arg-type]
 
 
 def refusal(make: Callable[[], object]) -> str:

@@ -38,7 +38,7 @@ def word_side(matched: int, unmatched: int) -> Any:
     aligned = SimpleNamespace(
         matched=tuple(range(matched)), unmatched=tuple(range(matched, matched + unmatched))
     )
-    return SimpleNamespace(words=aligned, compared=SimpleNamespace(tokens=tokens), title="mine")
+    return SimpleNamespace(words=aligned, compared_record=SimpleNamespace(tokens=tokens), title="mine")
 
 
 def knocked_out(before: tuple[float, float], *after: tuple[float, float]) -> str:
@@ -51,7 +51,7 @@ def knocked_out(before: tuple[float, float], *after: tuple[float, float]) -> str
         predicted_class=1,
     )
     compared = SimpleNamespace(tokens=("a", "b"), units="tokens")
-    side = SimpleNamespace(title="mine", record=record, words=None, is_text=True, compared=compared)
+    side = SimpleNamespace(title="mine", record=record, words=None, is_text=True, compared_record=compared)
     answer, answers = ClassAnswer.of(record, 1), np.log(np.array(after))
     changes = answer.changes(answers)
     falls = named("falls", -changes)

@@ -11,7 +11,7 @@ from tests.first_run import container_keys
 @pytest.mark.parametrize("page", [ATTENTION, MASKS])
 def test_a_page_without_enough_memory_says_so_in_one_sentence(open_app, monkeypatch, page):
     cache.clear()
-    monkeypatch.setattr(capture, "SMALL", 0)
+    monkeypatch.setattr(capture, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(capture, "available_memory", lambda: 1000)
     app = open_app(page, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not app.exception
@@ -24,7 +24,7 @@ def test_a_page_without_enough_memory_says_so_in_one_sentence(open_app, monkeypa
 def test_a_second_record_that_has_no_room_is_said_to_have_none(open_app, monkeypatch):
     start = (KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     cache.clear()
-    monkeypatch.setattr(capture, "SMALL", 0)
+    monkeypatch.setattr(capture, "UNCHECKED_BYTES", 0)
     free = iter([10**9])
     monkeypatch.setattr(capture, "available_memory", lambda: next(free, 0))
     app = open_app(MASKS, *start, BLOCKED_KEYS.to("1"))

@@ -34,7 +34,7 @@ def test_the_log_odds_of_a_class_rise_where_its_logit_does():
     np.testing.assert_allclose(answer.falls(answers), -expected, rtol=1e-5)
     other = ClassAnswer.of(before, 0)
     np.testing.assert_allclose(other.changes(answers), -expected, rtol=1e-5)
-    assert (answer.name, other.name) == before.class_names[::-1]
+    assert (answer.class_name, other.class_name) == before.class_names[::-1]
 
 
 def test_the_distance_of_a_pooled_state_is_its_fall():
@@ -47,14 +47,14 @@ def test_the_distance_of_a_pooled_state_is_its_fall():
 def test_what_is_left_out_of_the_sentence_is_in_numbers():
     before, after = answering(0.25, 0.75), answering(0.5, 0.5)
     old = float(log_odds(before.logits, 1))
-    more = whole_answer(before).more_of_change(SimpleNamespace(record=after))
+    more = whole_answer(before).change_details(SimpleNamespace(record=after))
     assert f"+{old:.2f} before, 0.00 after: falls by {old:.2f}." in more
     assert "Total variation of the prediction: 0.25." in more
-    assert whole_answer(HEADLESS).more_of_change(SimpleNamespace(record=HEADLESS)) == ""
+    assert whole_answer(HEADLESS).change_details(SimpleNamespace(record=HEADLESS)) == ""
 
 
 def test_in_a_table_a_prediction_of_nothing_is_none():
     answer = whole_answer(RECORD)
-    assert answer.in_table(np.full(2, np.nan)) == ("prediction", "none: every probability is NaN")
-    heading, text = answer.in_table(np.log([0.25, 0.75]))
+    assert answer.table_texts(np.full(2, np.nan)) == ("prediction", "none: every probability is NaN")
+    heading, text = answer.table_texts(np.log([0.25, 0.75]))
     assert (heading, text.replace("\u2009", " ")) == ("prediction", f"{RECORD.class_names[1]}, 75.0000 %")

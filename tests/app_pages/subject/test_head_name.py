@@ -57,10 +57,10 @@ def test_a_click_on_another_head_says_its_roles(open_app):
     ],
 )
 def test_what_differs_over_the_data_set_is_said(called, short, whole):
-    assert (called.short, called.whole) == (short, whole)
+    assert (called.short_text, called.full_text) == (short, whole)
 
 
 def test_the_rules_and_the_data_set_are_the_help():
-    assert HeadNames("", "", "9 texts", "").help is None
-    assert HeadNames("a head", "", "", "**a head**: it is").help == "**a head**: it is."
-    assert HeadNames("a head", "", "9 texts", "it is").help == "it is. Over 9 texts: no role."
+    assert HeadNames("", "", "9 texts", "").help_text is None
+    assert HeadNames("a head", "", "", "**a head**: it is").help_text == "**a head**: it is."
+    assert HeadNames("a head", "", "9 texts", "it is").help_text == "it is. Over 9 texts: no role."

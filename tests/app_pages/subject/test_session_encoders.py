@@ -21,20 +21,20 @@ def one() -> tuple[SessionUploads, Upload]:
 
 def test_uploads_are_deleted_some_time_after_their_session_has_gone(one, monkeypatch):
     shelf, made = one
-    monkeypatch.setattr(session_encoders, "GRACE", 0)
-    shelf.leave()
-    shelf.leaving.join(10)
+    monkeypatch.setattr(session_encoders, "SECONDS_UNTIL_DELETION", 0)
+    shelf.start_deletion_timer()
+    shelf.deletion_timer.join(10)
     assert not shelf
     assert not made.folder.exists()
 
 
 def test_a_session_that_comes_back_keeps_them(one):
     shelf, made = one
-    shelf.stay()
-    shelf.leave()
-    shelf.stay()
-    shelf.leaving.join(10)
-    assert not shelf.leaving.is_alive()
+    shelf.stop_deletion_timer()
+    shelf.start_deletion_timer()
+    shelf.stop_deletion_timer()
+    shelf.deletion_timer.join(10)
+    assert not shelf.deletion_timer.is_alive()
     assert dict(shelf) == {made.name: made}
     assert Path(made.folder).exists()
 

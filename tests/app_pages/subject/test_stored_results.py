@@ -62,8 +62,8 @@ def test_an_encoder_of_ones_own_has_it_in_its_folder(tmp_path, monkeypatch):
 
 def test_how_many_examples_a_figure_is_of():
     source = heads(n=2500).source
-    assert stored_results.over(source) == "2,500 films"
-    assert stored_results.over(replace(source, samples={"zero": 40}), "zero") == "40 films"
+    assert stored_results.examples_phrase(source) == "2,500 films"
+    assert stored_results.examples_phrase(replace(source, samples={"zero": 40}), "zero") == "40 films"
 
 
 def test_measures_of_this_session_come_before_stored_ones_unless_the_weights_have_changed(

@@ -31,15 +31,15 @@ def test_any_text_becomes_a_record(text):
 def test_the_tokens_beyond_the_encoder_are_named():
     # of 12 positions two are [CLS] and [SEP]
     assert (
-        LiveSubject("imdb-pre-ln", Text("great " * 15)).left_out
+        LiveSubject("imdb-pre-ln", Text("great " * 15)).left_out_phrase
         == "last 5 tokens: its tokenizer keeps the beginning"
     )
     assert (
-        LiveSubject("imdb-pre-ln", Text("great " * 11)).left_out
+        LiveSubject("imdb-pre-ln", Text("great " * 11)).left_out_phrase
         == "last token: its tokenizer keeps the beginning"
     )
-    assert LiveSubject("imdb-pre-ln", Text("great")).left_out == ""
-    assert LiveSubject("mnist-pre-ln", DIGIT).left_out == ""
+    assert LiveSubject("imdb-pre-ln", Text("great")).left_out_phrase == ""
+    assert LiveSubject("mnist-pre-ln", DIGIT).left_out_phrase == ""
 
 
 def test_checkpoints_are_listed_by_what_they_take(checkpoints):

@@ -9,9 +9,9 @@ from app_pages.subject.subject import Measured
 from app_pages.subject.two_sides import (
     Side,
     common_tokens,
+    corresponding_position,
     difference,
     head_patterns,
-    same_position,
     shared_limit,
 )
 from model.capture import capture
@@ -91,27 +91,27 @@ def test_without_positions_a_pattern_put_back_is_what_it_was():
 
 def test_what_is_read_at_one_place_is_found_where_it_was_moved_to():
     before, after = text("not great film"), shuffled("not great film", (0, 3, 1, 2, 4))
-    assert [same_position(before, after, index) for index in range(5)] == [0, 2, 3, 1, 4]
-    assert [same_position(after, before, index) for index in range(5)] == [0, 3, 1, 2, 4]
+    assert [corresponding_position(before, after, index) for index in range(5)] == [0, 2, 3, 1, 4]
+    assert [corresponding_position(after, before, index) for index in range(5)] == [0, 3, 1, 2, 4]
 
 
 def test_positions_of_texts_correspond_as_far_as_both_reach():
     long, short = text("not great film"), text("film")  # 5 and 3 tokens
-    assert [same_position(long, short, query) for query in range(5)] == [0, 1, 2, None, None]
+    assert [corresponding_position(long, short, query) for query in range(5)] == [0, 1, 2, None, None]
 
 
 def test_one_text_that_two_tokenizers_cut_differently_has_the_class_token_in_common():
     first, other = text("not great film"), text("film", "another")
-    assert [same_position(first, other, query) for query in range(3)] == [0, None, None]
+    assert [corresponding_position(first, other, query) for query in range(3)] == [0, None, None]
     alike = text("not great film", "another")
-    assert [same_position(first, alike, query) for query in range(3)] == [0, 1, 2]
+    assert [corresponding_position(first, alike, query) for query in range(3)] == [0, 1, 2]
 
 
 def test_of_other_patches_the_class_tokens_alone_correspond():
-    assert [same_position(digit(), digit(FINE), query) for query in (0, 1, 4)] == [0, None, None]
+    assert [corresponding_position(digit(), digit(FINE), query) for query in (0, 1, 4)] == [0, None, None]
     without = digit(replace(FINE, pooling="mean", n_positions=16))
-    assert same_position(digit(), without, 0) is None
-    assert same_position(digit(), digit(), 4) == 4
+    assert corresponding_position(digit(), without, 0) is None
+    assert corresponding_position(digit(), digit(), 4) == 4
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, str]]:
 def stopped(script, what: str, share: float = 0.5) -> AppTest:
     """The app after its Stop was pressed, when that share was done."""
     app = AppTest.from_function(script).run()
-    app.session_state[module._WORK] = {what: module._State(share=share, is_stopped=True)}
+    app.session_state[module._WORK] = {what: module._State(done_share=share, is_stopped=True)}
     return app.run()
 
 
@@ -75,18 +75,18 @@ def test_results_and_parts_come_in_order():
 
 
 def test_what_is_quick_has_no_bar(bars, monkeypatch):
-    monkeypatch.setattr(module, "GLANCE", 60)
+    monkeypatch.setattr(module, "SECONDS_BEFORE_BAR", 60)
     assert texts(AppTest.from_function(run).run())
     assert bars == []
 
 
 def test_one_piece_of_work_has_several_slow_bars_each_with_a_button(monkeypatch):
-    monkeypatch.setattr(module, "GLANCE", -1)
+    monkeypatch.setattr(module, "SECONDS_BEFORE_BAR", -1)
     assert texts(AppTest.from_function(run_two_bars).run()) == ["done"]
 
 
 def test_a_bar_shows_the_share_that_is_done(bars, monkeypatch):
-    monkeypatch.setattr(module, "GLANCE", -1)
+    monkeypatch.setattr(module, "SECONDS_BEFORE_BAR", -1)
     app = AppTest.from_function(run).run()
     assert bars == [
         (0.5, f"Working … {percent(0.5, 0)}"),
@@ -127,7 +127,7 @@ def test_short_work_waits_for_a_button_after_it_was_stopped():
     app = AppTest.from_function(run_wanted).run()
     app.checkbox[0].check().run()
     assert texts(app) == ["done", "the rest of the page"]
-    app.session_state[module._WORK] = {"all": module._State(share=0.5, is_stopped=True)}
+    app.session_state[module._WORK] = {"all": module._State(done_share=0.5, is_stopped=True)}
     assert texts(app.run()) == ["the rest of the page"]
     assert [block.value for block in app.caption] == ["Stopped before its end."]
     app.button(key="begin").click().run()

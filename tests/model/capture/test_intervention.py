@@ -319,6 +319,6 @@ def test_padding_is_in_the_mask_of_every_method(text_loaded):
 
 
 def test_a_choice_holds_in_its_layers_and_heads():
-    assert MaskChoice(kind="causal").holds_in(3, 1)
+    assert MaskChoice(kind="causal").applies_to(3, 1)
     some = MaskChoice(kind="causal", layers=(0, 2), heads=(1,))
-    assert [some.holds_in(*head) for head in ((0, 1), (2, 1), (1, 1), (2, 0))] == [True, True, False, False]
+    assert [some.applies_to(*head) for head in ((0, 1), (2, 1), (1, 1), (2, 0))] == [True, True, False, False]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.checkpoint.training_history import check_history, phase_offsets, tasks
-from model.checkpoint.training_log import logged_values, smooth
+from model.checkpoint.training_log import averaged_rows, logged_values
 
 WHOLE = {
     "figures": {"n": 10, "accuracy": 0.5, "loss": 0.7, "data": "ten texts"},
@@ -103,17 +103,17 @@ def test_entries_that_do_not_tell_the_value_are_left_out():
         [2, 0.5],
     ]
     assert logged_values(RUN, "gradient_norm").empty
-    assert smooth(logged_values({}, "loss"), 2).empty
+    assert averaged_rows(logged_values({}, "loss"), 2).empty
 
 
 def test_neighbours_of_a_phase_are_averaged_and_what_is_left_is_dropped():
     """By hand: steps 0 and 1 of the first phase with losses 4 and 3; step 2 is left alone."""
-    means = smooth(logged_values(RUN, "loss"), 2)
+    means = averaged_rows(logged_values(RUN, "loss"), 2)
     assert means[["phase", "step", "value"]].to_numpy().tolist() == [[0, 0.5, 3.5], [1, 3.5, 2.5]]
 
 
 def test_a_phase_that_is_shorter_than_a_group_stays():
-    means = smooth(logged_values(RUN, "loss"), 3)
+    means = averaged_rows(logged_values(RUN, "loss"), 3)
     assert means[["step", "value"]].to_numpy().tolist() == [[1, 3], [3.5, 2.5]]
 
 
@@ -125,4 +125,4 @@ def test_smoothing_agrees_with_a_loop(n):
         "log": [{"phase": 0, "step": i, "loss": v} for i, v in enumerate(losses)],
     }
     expected = [losses[i : i + n].mean() for i in range(0, 23 - n + 1, n)]
-    np.testing.assert_allclose(smooth(logged_values(run, "loss"), n)["value"], expected)
+    np.testing.assert_allclose(averaged_rows(logged_values(run, "loss"), n)["value"], expected)

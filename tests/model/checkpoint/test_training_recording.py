@@ -102,7 +102,7 @@ def test_a_damaged_film_gives_one_sentence(filmed, content):
 
 
 def test_a_film_that_unpacks_to_too_much_is_refused(filmed, monkeypatch):
-    monkeypatch.setattr(checkpoint, "LARGEST_RECORDING", 100)
+    monkeypatch.setattr(checkpoint, "MAX_RECORDING_BYTES", 100)
     with pytest.raises(ValueError, match="unpacks to more than"):
         read_recording(checkpoint.load(filmed, "cpu"))
 

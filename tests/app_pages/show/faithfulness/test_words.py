@@ -81,7 +81,7 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
 )
 def test_what_follows(verdict, reply):
     sentence = words.conclusion_sentence(verdict, TEXT)
-    assert sentence.startswith(f"Does this map show what “{TEXT.name}” hangs on? ")
+    assert sentence.startswith(f"Does this map show what “{TEXT.class_name}” hangs on? ")
     assert sentence.endswith(reply)
 
 
